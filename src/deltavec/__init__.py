@@ -1,0 +1,90 @@
+"""Documents as dense vectors, weighted by what is rare in your own corpus.
+
+>>> import deltavec as dv
+>>> vectors = dv.WordVectors(["sea", "room", "quiet"], [[1, 0], [0, 1], [0.5, 1]])
+>>> model = dv.fit(["sea view", "quiet room", "room"], vectors, recipe="idf-sum")
+>>> model.embed(["a quiet room"]).shape
+(1, 2)
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from deltavec.core.explain import Explanation
+    from deltavec.core.model import EmbeddingModel, fit
+    from deltavec.core.recipes import RECIPES, Recipe
+    from deltavec.core.vectors import WordVectors
+    from deltavec.errors import (
+        CorpusError,
+        DeltavecError,
+        InputError,
+        MissingDependencyError,
+        ModelError,
+        RecipeError,
+        VectorsError,
+    )
+    from deltavec.estimator import DocumentEmbedder
+    from deltavec.io.corpora import read_corpus
+    from deltavec.io.storage import load
+    from deltavec.io.word_vectors import load_vectors, save_vectors
+    from deltavec.training import train_vectors
+
+# Where each public name lives. Resolved on first use, so that importing the package is instant.
+_HOMES = {
+    "CorpusError": "errors",
+    "DeltavecError": "errors",
+    "DocumentEmbedder": "estimator",
+    "EmbeddingModel": "core.model",
+    "Explanation": "core.explain",
+    "InputError": "errors",
+    "MissingDependencyError": "errors",
+    "ModelError": "errors",
+    "RECIPES": "core.recipes",
+    "Recipe": "core.recipes",
+    "RecipeError": "errors",
+    "VectorsError": "errors",
+    "WordVectors": "core.vectors",
+    "fit": "core.model",
+    "load": "io.storage",
+    "load_vectors": "io.word_vectors",
+    "read_corpus": "io.corpora",
+    "save_vectors": "io.word_vectors",
+    "train_vectors": "training",
+}
+
+__all__ = [
+    "RECIPES",
+    "CorpusError",
+    "DeltavecError",
+    "DocumentEmbedder",
+    "EmbeddingModel",
+    "Explanation",
+    "InputError",
+    "MissingDependencyError",
+    "ModelError",
+    "Recipe",
+    "RecipeError",
+    "VectorsError",
+    "WordVectors",
+    "fit",
+    "load",
+    "load_vectors",
+    "read_corpus",
+    "save_vectors",
+    "train_vectors",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'deltavec' has no attribute {name!r}")
+    return getattr(import_module(f"deltavec.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

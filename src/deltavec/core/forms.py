@@ -1,0 +1,184 @@
+r"""How weighted word vectors become one table: sum, center and delta.
+
+Weight and form are linear in the word vectors, so fitting folds them into a table, and embedding
+is one pass over it:
+
+.. math:: c = \sum_{i \in V_d} (n_i / N - \mathrm{penalty}_i)\, \mathrm{row}_i - \mathrm{offset}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from deltavec.core.statistics import CorpusStatistics
+from deltavec.core.vectors import WordVectors
+from deltavec.core.weights import Weights
+
+
+ROWS_AT_ONCE = 65_536  # float64 copies of a table are made a block at a time
+
+
+@dataclass(frozen=True, eq=False)
+class FoldedVectors:
+    """Weight, form and removal compiled into one table.
+
+    Attributes
+    ----------
+    rows : ndarray of float32, shape (words, dimensions)
+        What one word adds.
+    penalties : ndarray of float64, shape (words,)
+        What is taken off a word's share of the document.
+    offset : ndarray of float64, shape (dimensions,)
+        What is taken off every document.
+    norms : ndarray of float32, shape (words,)
+        The lengths of the rows before any removal: what rounding is measured against.
+    offset_norm : float
+        The length of the offset before any removal.
+    components : ndarray of float64, shape (removed, dimensions)
+        The directions that were removed, orthonormal.
+    coordinates : ndarray of float32, shape (words, removed)
+        What each row had along them.
+    offset_coordinates : ndarray of float64, shape (removed,)
+        What the offset had along them.
+    """
+
+    rows: npt.NDArray[np.float32]
+    penalties: npt.NDArray[np.float64]
+    offset: npt.NDArray[np.float64]
+    norms: npt.NDArray[np.float32]
+    offset_norm: float
+    components: npt.NDArray[np.float64]
+    coordinates: npt.NDArray[np.float32]
+    offset_coordinates: npt.NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        for name in self.arrays():
+            view = getattr(self, name).view()
+            view.flags.writeable = False
+            object.__setattr__(self, name, view)
+
+    @classmethod
+    def arrays(cls) -> tuple[str, ...]:
+        """The names of the attributes that are arrays."""
+        return tuple(field.name for field in fields(cls) if field.name != "offset_norm")
+
+    def without(self, components: npt.NDArray[np.float64]) -> FoldedVectors:
+        r"""The table whose documents have nothing along these components, and no others removed.
+
+        .. math:: \mathrm{row}_i \leftarrow \mathrm{row}_i - P^\top P\, \mathrm{row}_i
+
+        (Schmidt, equation 1, for the rows of P.) Taking the projection from every row and from
+        the offset takes it from every document, since a document is linear in them.
+        """
+        whole = self.restored()
+        rows = np.empty_like(whole.rows)
+        coordinates = np.empty((len(rows), len(components)), np.float32)
+        for block in blocks(len(rows)):
+            along = whole.rows[block] @ components.T
+            rows[block] = whole.rows[block] - along @ components
+            coordinates[block] = along
+        along = whole.offset @ components.T
+        return replace(
+            whole,
+            rows=rows,
+            offset=whole.offset - along @ components,
+            components=components,
+            coordinates=coordinates,
+            offset_coordinates=along,
+        )
+
+    def restored(self) -> FoldedVectors:
+        """The table before any removal, to the rounding of float32."""
+        if len(self.components) == 0:
+            return self
+        rows = np.empty_like(self.rows)
+        for block in blocks(len(rows)):
+            rows[block] = self.rows[block] + self.coordinates[block] @ self.components
+        return replace(
+            self,
+            rows=rows,
+            offset=self.offset + self.offset_coordinates @ self.components,
+            **nothing_removed(*rows.shape),
+        )
+
+
+def nothing_removed(words: int, dimensions: int) -> dict[str, npt.NDArray[Any]]:
+    """The attributes of a table that had nothing removed."""
+    return {
+        "components": np.zeros((0, dimensions)),
+        "coordinates": np.zeros((words, 0), np.float32),
+        "offset_coordinates": np.zeros(0),
+    }
+
+
+def blocks(rows: int) -> Iterator[slice]:
+    """The rows, so many at a time."""
+    for first in range(0, rows, ROWS_AT_ONCE):
+        yield slice(first, first + ROWS_AT_ONCE)
+
+
+def weighted(vectors: WordVectors, weights: Weights) -> FoldedVectors:
+    """The table of weighted rows, nothing taken off."""
+    weights32 = weights.astype(np.float32)
+    return FoldedVectors(
+        rows=vectors.matrix * weights32[:, None],
+        penalties=np.zeros(len(vectors)),
+        offset=np.zeros(vectors.dimensions),
+        norms=np.abs(weights32),  # word vectors have unit length
+        offset_norm=0.0,
+        **nothing_removed(len(vectors), vectors.dimensions),
+    )
+
+
+def sum_(
+    vectors: WordVectors, weights: Weights, statistics: CorpusStatistics, min_frequency: float
+) -> FoldedVectors:
+    r"""The weighted average of the document's word vectors.
+
+    .. math:: c = \sum_{i \in V_d} w_i\, \mathrm{tf}_i\, v_i
+
+    (Schmidt, equation 2.)
+    """
+    return weighted(vectors, weights)
+
+
+def center(
+    vectors: WordVectors, weights: Weights, statistics: CorpusStatistics, min_frequency: float
+) -> FoldedVectors:
+    r"""The sum, seen from the weighted centre of the corpus.
+
+    .. math:: c = \sum_{i \in V_d} w_i\, \mathrm{tf}_i\, v_i
+              - \sum_{i \in V,\ \mathrm{tf}_{ic} > \mathrm{min\_frequency}}
+                w_i\, \mathrm{tf}_{ic}\, v_i
+
+    (Schmidt, equation 7; the threshold is its optional variant.)
+    """
+    frequencies = statistics.term_frequencies
+    shares = np.where(frequencies > min_frequency, weights * frequencies, 0.0)
+    offset = np.zeros(vectors.dimensions)
+    for block in blocks(len(vectors)):
+        offset += shares[block] @ vectors.matrix[block]
+    return replace(
+        weighted(vectors, weights), offset=offset, offset_norm=float(np.linalg.norm(offset))
+    )
+
+
+def delta(
+    vectors: WordVectors, weights: Weights, statistics: CorpusStatistics, min_frequency: float
+) -> FoldedVectors:
+    r"""The sum over how much more often than usual each word of the document occurs.
+
+    .. math:: c = \sum_{i \in V_d} w_i\, \delta_i\, v_i,
+              \quad \delta_i = \mathrm{tf}_i - \mathrm{tf}_{ic}
+
+    (Schmidt, equation 9.)
+    """
+    return replace(weighted(vectors, weights), penalties=statistics.term_frequencies)
+
+
+FORMS: dict[str, Callable[..., FoldedVectors]] = {"sum": sum_, "center": center, "delta": delta}

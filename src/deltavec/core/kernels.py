@@ -1,0 +1,473 @@
+"""The loops that must be fast, compiled by numba: bytes in, ids, counts or vectors out.
+
+How a word is found
+-------------------
+`next_word` walks over the bytes of a word once. It replaces each by its lower case and packs
+eight of them at a time into one integer, which a multiplicative hash mixes. For a word of at most
+eight bytes every step of that hash can be undone, so equal hashes and equal lengths mean equal
+words, and its bytes are never compared; a longer word is compared with the vocabulary byte by
+byte. The table of slots is open addressing with linear steps: slot s is the pair of integers
+``slots[2 * s]``, the hash, and ``slots[2 * s + 1]``, the length (upper half) and the id + 1
+(lower half; 0 means empty).
+
+Why the results do not depend on threads or batches
+---------------------------------------------------
+A document's vector is computed by one thread from that document alone, its words in the order in
+which they first occur. Counts are integers. Threads share nothing that they write.
+
+All arrays that are only read arrive read-only, so that numba compiles each kernel once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from deltavec.core.tokens import SEPARATOR
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def compiled(function: Function) -> Function:
+    """The function, compiled at its first call, kept on disk, run without the interpreter lock."""
+    return cast(Function, numba.njit(cache=True, nogil=True)(function))
+
+
+UInt8s = npt.NDArray[np.uint8]
+UInt64s = npt.NDArray[np.uint64]
+Int32s = npt.NDArray[np.int32]
+Int64s = npt.NDArray[np.int64]
+Float32s = npt.NDArray[np.float32]
+Float64s = npt.NDArray[np.float64]
+
+MIX_1 = np.uint64(0x9E3779B97F4A7C15)
+MIX_2 = np.uint64(0xD6E8FEB86659FD93)
+HALF = np.uint64(32)
+LOW = np.uint64(0xFFFFFFFF)
+ONE = np.uint64(1)
+EMPTY = np.uint64(0)
+BYTE = np.uint64(8)
+ALL_BITS = np.uint64(64)
+TWO = np.uint64(2)
+PACKED = 8  # bytes in one packed integer
+IDS_AT_ONCE = 4096
+WORDS_BETWEEN_FLUSHES = 256
+# Below this share of what was summed, the length of a sum is rounding: see docs/decisions/0004.
+ROUNDING = 1e-5
+
+
+@compiled
+def mixed(packed: np.uint64) -> np.uint64:
+    """A hash of one packed integer; every step can be undone, so distinct ones stay distinct."""
+    h = packed * MIX_1
+    h ^= h >> HALF
+    h *= MIX_2
+    h ^= h >> HALF
+    return h
+
+
+@compiled
+def decoded(data: UInt8s, position: int, end: int) -> tuple[int, int]:
+    """The code point at this position and its bytes; U+FFFD and 1 if it is not UTF-8."""
+    first = np.int64(data[position])
+    if first < 0xC2 or first > 0xF4:
+        return 0xFFFD, 1
+    size = 2 if first < 0xE0 else (3 if first < 0xF0 else 4)
+    if position + size > end:
+        return 0xFFFD, 1
+    code_point = first & (0xFF >> (size + 1))
+    for place in range(1, size):
+        byte = np.int64(data[position + place])
+        if byte & 0xC0 != 0x80:
+            return 0xFFFD, 1
+        code_point = code_point << 6 | byte & 0x3F
+    if (
+        (size == 3 and (code_point < 0x800 or 0xD800 <= code_point < 0xE000))
+        or (size == 4 and code_point < 0x10000)
+        or code_point > 0x10FFFF
+    ):
+        return 0xFFFD, 1
+    return code_point, size
+
+
+@compiled
+def encoded(code_point: int) -> tuple[int, int]:
+    """The UTF-8 bytes of a code point from 80 on, the first in the lowest byte, and their number."""
+    last = 0x80 | code_point & 0x3F
+    if code_point < 0x800:
+        return 0xC0 | code_point >> 6 | last << 8, 2
+    middle = 0x80 | code_point >> 6 & 0x3F
+    if code_point < 0x10000:
+        return 0xE0 | code_point >> 12 | middle << 8 | last << 16, 3
+    upper = 0x80 | code_point >> 12 & 0x3F
+    return 0xF0 | code_point >> 18 | upper << 8 | middle << 16 | last << 24, 4
+
+
+@compiled
+def next_word(
+    data: UInt8s,
+    position: int,
+    end: int,
+    folded: UInt8s,
+    decodes: bool,
+    page_of: UInt8s,
+    pages: Int32s,
+    word: UInt8s,
+) -> tuple[int, int, np.uint64]:
+    """Where the next word ends, its length in bytes (0: there is none) and its hash.
+
+    ``word`` receives the lower-cased bytes of a word of more than eight, as many as fit.
+    """
+    # Unsigned places: numba looks at every signed one to see whether it counts from the end.
+    place = np.uint64(position)
+    stop = np.uint64(end)
+    while place < stop and folded[data[place]] == 0:
+        if decodes and data[place] >= 128:
+            code_point, size = decoded(data, np.int64(place), end)
+            if pages[page_of[code_point >> 8], code_point & 255] != SEPARATOR:
+                break
+            place += np.uint64(size)
+        else:
+            place += ONE
+    begin = place
+    h = EMPTY
+    packed = EMPTY
+    shift = EMPTY
+    while place < stop:
+        lower = folded[data[place]]
+        if lower == 0:
+            if decodes and data[place] >= 128:
+                return beyond_ascii(
+                    data, np.int64(begin), end, folded, page_of, pages, word
+                )
+            break
+        place += ONE
+        packed |= np.uint64(lower) << shift
+        shift += BYTE
+        if shift == ALL_BITS:
+            h = mixed(h ^ packed)
+            packed = EMPTY
+            shift = EMPTY
+    length = np.int64(place - begin)
+    if length > PACKED:
+        for index in range(min(length, word.size)):
+            word[index] = folded[data[begin + np.uint64(index)]]
+    return np.int64(place), length, mixed(h ^ packed)
+
+
+@compiled
+def beyond_ascii(
+    data: UInt8s,
+    position: int,
+    end: int,
+    folded: UInt8s,
+    page_of: UInt8s,
+    pages: Int32s,
+    word: UInt8s,
+) -> tuple[int, int, np.uint64]:
+    """`next_word` for a word that begins at this position and has characters beyond ASCII."""
+    h = EMPTY
+    packed = EMPTY
+    length = 0
+    while position < end:
+        code_point, size = np.int64(data[position]), 1
+        if code_point >= 128:
+            code_point, size = decoded(data, position, end)
+        shift = pages[page_of[code_point >> 8], code_point & 255]
+        if shift == SEPARATOR:
+            break
+        position += size
+        code_point += shift
+        remaining, left = encoded(code_point) if code_point >= 128 else (code_point, 1)
+        while left > 0:
+            if length < word.size:
+                word[length] = remaining & 255
+            packed |= np.uint64(remaining & 255) << (BYTE * np.uint64(length & 7))
+            length += 1
+            if length & 7 == 0:
+                h = mixed(h ^ packed)
+                packed = EMPTY
+            remaining >>= 8
+            left -= 1
+    return position, length, mixed(h ^ packed)
+
+
+@compiled
+def found(
+    h: np.uint64,
+    length: int,
+    word: UInt8s,
+    slots: UInt64s,
+    vocabulary: UInt8s,
+    offsets: Int64s,
+) -> int:
+    """The id of a word, -1 if it is not in the vocabulary."""
+    if length > word.size:  # longer than any word of the vocabulary
+        return -1
+    mask = np.uint64(slots.size // 2 - 1)
+    slot = h & mask
+    while True:
+        entry = slots[slot * TWO + ONE]
+        if entry == EMPTY:
+            return -1
+        if slots[slot * TWO] == h and np.int64(entry >> HALF) == length:
+            number = np.int64(entry & LOW) - 1
+            if length <= PACKED or equal(word, length, vocabulary, offsets[number]):
+                return number
+        slot = (slot + ONE) & mask
+
+
+@compiled
+def equal(word: UInt8s, length: int, vocabulary: UInt8s, begin: int) -> bool:
+    """Whether the vocabulary's bytes from ``begin`` on are those of the word."""
+    for place in range(length):
+        if word[place] != vocabulary[begin + place]:
+            return False
+    return True
+
+
+@compiled
+def hashed(data: UInt8s, begin: int, end: int) -> np.uint64:
+    """The hash that `next_word` gives these bytes."""
+    h = EMPTY
+    packed = EMPTY
+    for length in range(end - begin):
+        packed |= np.uint64(data[begin + length]) << (BYTE * np.uint64(length & 7))
+        if length & 7 == 7:
+            h = mixed(h ^ packed)
+            packed = EMPTY
+    return mixed(h ^ packed)
+
+
+@compiled
+def insert(h: np.uint64, length: int, number: int, slots: UInt64s) -> None:
+    """Take the first free slot for a word that is not in the table."""
+    mask = np.uint64(slots.size // 2 - 1)
+    slot = h & mask
+    while slots[slot * TWO + ONE] != EMPTY:
+        slot = (slot + ONE) & mask
+    slots[slot * TWO] = h
+    slots[slot * TWO + ONE] = np.uint64(length) << HALF | np.uint64(number + 1)
+
+
+@compiled
+def fill_slots(data: UInt8s, offsets: Int64s, slots: UInt64s) -> int:
+    """Put every word into the table; the first word that was there already, or -1."""
+    for number in range(offsets.size - 1):
+        begin, end = offsets[number], offsets[number + 1]
+        h = hashed(data, begin, end)
+        if found(h, end - begin, data[begin:end], slots, data, offsets) >= 0:
+            return number
+        insert(h, end - begin, number, slots)
+    return -1
+
+
+@compiled
+def find_all(
+    data: UInt8s, ends: Int64s, slots: UInt64s, vocabulary: UInt8s, offsets: Int64s
+) -> Int64s:
+    """The id of each word given by its bytes, -1 for one that is not in the vocabulary."""
+    ids = np.empty(ends.size - 1, np.int64)
+    for number in range(ids.size):
+        begin, end = ends[number], ends[number + 1]
+        h = hashed(data, begin, end)
+        ids[number] = found(h, end - begin, data[begin:end], slots, vocabulary, offsets)
+    return ids
+
+
+@compiled
+def scan(
+    data: UInt8s,
+    position: int,
+    end: int,
+    folded: UInt8s,
+    decodes: bool,
+    page_of: UInt8s,
+    pages: Int32s,
+    slots: UInt64s,
+    vocabulary: UInt8s,
+    offsets: Int64s,
+    word: UInt8s,
+    ids: Int32s,
+) -> tuple[int, int, int]:
+    """Fill ``ids`` with the known words from ``position`` on.
+
+    Where it stopped (``end``, or earlier because ``ids`` is full), how many known words it found,
+    and how many words it passed.
+    """
+    known = 0
+    passed = 0
+    while known < ids.size:
+        position, length, h = next_word(
+            data, position, end, folded, decodes, page_of, pages, word
+        )
+        if length == 0:
+            break
+        passed += 1
+        number = found(h, length, word, slots, vocabulary, offsets)
+        if number >= 0:
+            ids[known] = number
+            known += 1
+    return position, known, passed
+
+
+@compiled
+def count(
+    data: UInt8s,
+    ends: Int64s,
+    first: int,
+    last: int,
+    folded: UInt8s,
+    decodes: bool,
+    page_of: UInt8s,
+    pages: Int32s,
+    slots: UInt64s,
+    vocabulary: UInt8s,
+    offsets: Int64s,
+    longest: int,
+    token_counts: Int64s,
+    document_counts: Int64s,
+) -> tuple[int, int]:
+    """Add the words of documents ``first`` to ``last`` to the counts.
+
+    How many words the documents hold, known or not, and how many hold no known word.
+    """
+    ids = np.empty(IDS_AT_ONCE, np.int32)
+    word = np.empty(max(longest, PACKED), np.uint8)
+    seen_in = np.full(token_counts.size, -1, np.int64)
+    words = 0
+    unknown = 0
+    for document in range(first, last):
+        position, end = ends[document], ends[document + 1]
+        known_here = 0
+        while True:
+            position, known, passed = scan(
+                data, position, end, folded, decodes, page_of, pages,
+                slots, vocabulary, offsets, word, ids,
+            )  # fmt: skip
+            words += passed
+            known_here += known
+            for place in range(known):
+                number = ids[place]
+                token_counts[number] += 1
+                if seen_in[number] != document:
+                    seen_in[number] = document
+                    document_counts[number] += 1
+            if known < ids.size:
+                break
+        if known_here == 0:
+            unknown += 1
+    return words, unknown
+
+
+@compiled
+def embed(
+    data: UInt8s,
+    ends: Int64s,
+    first: int,
+    last: int,
+    folded: UInt8s,
+    decodes: bool,
+    page_of: UInt8s,
+    pages: Int32s,
+    slots: UInt64s,
+    vocabulary: UInt8s,
+    offsets: Int64s,
+    longest: int,
+    rows: Float32s,
+    penalties: Float64s,
+    norms: Float32s,
+    offset: Float64s,
+    offset_norm: float,
+    vectors: Float32s,
+) -> None:
+    """Write the unit vectors of documents ``first`` to ``last`` into ``vectors``."""
+    ids = np.empty(IDS_AT_ONCE, np.int32)
+    word = np.empty(max(longest, PACKED), np.uint8)
+    occurrences = np.zeros(rows.shape[0], np.int32)
+    distinct_ids = np.empty(rows.shape[0], np.int32)
+    partial = np.empty(rows.shape[1], np.float32)
+    total = np.empty(rows.shape[1], np.float64)
+    for document in range(first, last):
+        position, end = ends[document], ends[document + 1]
+        distinct = 0
+        known_here = 0
+        while True:
+            position, known, _ = scan(
+                data, position, end, folded, decodes, page_of, pages,
+                slots, vocabulary, offsets, word, ids,
+            )  # fmt: skip
+            known_here += known
+            for place in range(known):
+                number = ids[place]
+                if occurrences[number] == 0:
+                    distinct_ids[distinct] = number
+                    distinct += 1
+                occurrences[number] += 1
+            if known < ids.size:
+                break
+        vector = vectors[document]
+        if known_here == 0:
+            vector[:] = 0
+            continue
+        magnitude = weighted_sum(
+            distinct_ids[:distinct], occurrences, known_here, rows, penalties, norms, partial, total
+        )
+        write_unit(total, offset, ROUNDING * (magnitude + offset_norm), vector)
+        for place in range(distinct):
+            occurrences[distinct_ids[place]] = 0
+
+
+@compiled
+def weighted_sum(
+    distinct_ids: Int32s,
+    occurrences: Int32s,
+    known: int,
+    rows: Float32s,
+    penalties: Float64s,
+    norms: Float32s,
+    partial: Float32s,
+    total: Float64s,
+) -> float:
+    """Write the sum of (n_i / N - penalty_i) row_i into ``total``; the sum of the lengths summed.
+
+    Rows are added in float32, which the processor does eight at a time, and carried over to
+    float64 after every few hundred words, so that rounding does not grow with the document.
+    """
+    partial[:] = 0
+    total[:] = 0
+    magnitude = 0.0
+    for place in range(distinct_ids.size):
+        number = distinct_ids[place]
+        share = occurrences[number] / known - penalties[number]
+        magnitude += abs(share) * norms[number]
+        share32 = np.float32(share)
+        row = rows[number]
+        for k in range(partial.size):
+            partial[k] += share32 * row[k]
+        if (place + 1) % WORDS_BETWEEN_FLUSHES == 0:
+            for k in range(partial.size):
+                total[k] += partial[k]
+                partial[k] = 0
+    for k in range(partial.size):
+        total[k] += partial[k]
+    return magnitude
+
+
+@compiled
+def write_unit(total: Float64s, offset: Float64s, rounding: float, vector: Float32s) -> None:
+    """Write (total - offset) at unit length into ``vector``; zeros if its length is rounding."""
+    square = 0.0
+    for k in range(total.size):
+        total[k] -= offset[k]
+        square += total[k] * total[k]
+    length = np.sqrt(square)
+    if length <= rounding:
+        vector[:] = 0
+    else:
+        for k in range(total.size):
+            vector[k] = total[k] / length

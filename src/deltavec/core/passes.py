@@ -1,0 +1,99 @@
+"""One pass over a chunk of documents on all cores: counts, or vectors.
+
+A chunk is cut into pieces of about the same number of bytes, and threads take them one after the
+other; the kernels hold no interpreter lock.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import reduce
+from operator import add
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from deltavec.core import kernels
+from deltavec.core.forms import FoldedVectors
+from deltavec.core.statistics import CorpusStatistics
+from deltavec.core.texts import Texts
+from deltavec.core.vocabulary import Vocabulary
+from deltavec.errors import InputError
+
+Result = TypeVar("Result")
+
+BYTES_WORTH_A_THREAD = 65_536
+PIECES_PER_THREAD = 4
+
+
+def thread_count(threads: int | None) -> int:
+    """The threads to use: those asked for, or as many as this process has cores."""
+    if threads is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else cores()
+    if not isinstance(threads, int) or threads < 1:
+        raise InputError(f"threads must be a whole number from 1 on, got {threads!r}")
+    return threads
+
+
+def cores() -> int:
+    """The machine's cores."""
+    return os.cpu_count() or 1
+
+
+def pieces(ends: npt.NDArray[np.int64], count: int) -> list[tuple[int, int]]:
+    """The documents as at most ``count`` ranges of about the same number of bytes."""
+    targets = np.linspace(ends[0], ends[-1], count + 1)[1:-1]
+    borders = np.unique([0, *np.searchsorted(ends, targets), len(ends) - 1])
+    return [(int(first), int(last)) for first, last in zip(borders[:-1], borders[1:], strict=True)]
+
+
+def on_pieces(
+    work: Callable[[int, int], Result], texts: Texts, threads: int | None, per_thread: int
+) -> list[Result]:
+    """What ``work`` gives for each piece, in the order of the documents."""
+    size = int(texts.ends[-1] - texts.ends[0])
+    workers = max(1, min(thread_count(threads), size // BYTES_WORTH_A_THREAD))
+    if workers == 1:
+        return [work(0, texts.documents)] if texts.documents else []
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(lambda piece: work(*piece), pieces(texts.ends, workers * per_thread)))
+
+
+def counted(texts: Texts, vocabulary: Vocabulary, threads: int | None = None) -> CorpusStatistics:
+    """The statistics of these documents."""
+
+    def work(first: int, last: int) -> CorpusStatistics:
+        token_counts = np.zeros(len(vocabulary), np.int64)
+        document_counts = np.zeros(len(vocabulary), np.int64)
+        tokens, unknown = kernels.count(
+            texts.data, texts.ends, first, last, *texts.rule,
+            vocabulary.slots, vocabulary.data, vocabulary.offsets, vocabulary.longest,
+            token_counts, document_counts,
+        )  # fmt: skip
+        return CorpusStatistics(token_counts, document_counts, last - first, tokens, unknown)
+
+    # One piece a thread: each makes counts of its own, as long as the vocabulary.
+    return reduce(
+        add, on_pieces(work, texts, threads, 1), CorpusStatistics.empty(len(vocabulary))
+    )
+
+
+def embedded(
+    texts: Texts, vocabulary: Vocabulary, folded: FoldedVectors, threads: int | None = None
+) -> npt.NDArray[np.float32]:
+    """The vectors of these documents, one a row, of unit length or zero."""
+    vectors = np.empty((texts.documents, folded.rows.shape[1]), np.float32)
+
+    def work(first: int, last: int) -> None:
+        kernels.embed(
+            texts.data, texts.ends, first, last, *texts.rule,
+            vocabulary.slots, vocabulary.data, vocabulary.offsets, vocabulary.longest,
+            folded.rows, folded.penalties, folded.norms, folded.offset, folded.offset_norm,
+            vectors,
+        )  # fmt: skip
+
+    on_pieces(work, texts, threads, PIECES_PER_THREAD)
+    return vectors

@@ -1,0 +1,292 @@
+"""Documents as the bytes the kernels read: the one door through which text enters.
+
+A *corpus* is whatever can be walked through in *chunks* of documents, more than once unless it is
+one-shot. A chunk is an Arrow array of strings, or a list of documents that are already lists of
+words. `as_texts` turns a chunk into bytes, without copying an Arrow array's text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, cast, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from deltavec.core import tokens
+from deltavec.core.vocabulary import packed
+from deltavec.errors import CorpusError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Tokenizer: TypeAlias = str | Callable[[str], Iterable[str]]
+Chunk: TypeAlias = "pa.Array | Sequence[str] | Sequence[Sequence[str]]"
+
+DOCUMENTS_AT_ONCE = 16_384
+
+
+class Texts(NamedTuple):
+    """The documents' UTF-8 bytes, where each begins, and the rule that parts them into words."""
+
+    data: npt.NDArray[np.uint8]
+    ends: npt.NDArray[np.int64]
+    rule: tokens.Rule
+
+    @property
+    def documents(self) -> int:
+        """How many documents there are."""
+        return len(self.ends) - 1
+
+
+@runtime_checkable
+class Chunked(Protocol):
+    """A corpus that comes in chunks of its own, such as a file."""
+
+    @property
+    def one_shot(self) -> bool:
+        """Whether it can be walked through only once."""
+
+    def __iter__(self) -> Iterator[Any]:
+        """Chunks of documents."""
+
+
+class InMemory:
+    """Documents at hand: a sequence, or an Arrow, pandas or polars column."""
+
+    one_shot = False
+
+    def __init__(self, documents: Any) -> None:
+        self.documents = documents
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    def __iter__(self) -> Iterator[Any]:
+        for begin in range(0, len(self.documents), DOCUMENTS_AT_ONCE):
+            yield self.documents[begin : begin + DOCUMENTS_AT_ONCE]
+
+
+class Streamed:
+    """Documents that an iterable gives one at a time."""
+
+    def __init__(self, documents: Iterable[Any]) -> None:
+        self.documents = documents
+        self.one_shot = iter(documents) is documents
+        self.used = False
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.used and self.one_shot:
+            raise CorpusError(ONCE_ONLY)
+        self.used = True
+        source = iter(self.documents)
+        while chunk := list(islice(source, DOCUMENTS_AT_ONCE)):
+            yield chunk
+
+
+ONCE_ONLY = (
+    "the corpus can be read only once, and this needs to read it again: "
+    "pass a list or a file instead of a generator"
+)
+
+
+def as_chunked(corpus: Any) -> Chunked:
+    """The corpus in chunks, whatever it came as.
+
+    Parameters
+    ----------
+    corpus
+        Something that comes in chunks already (`deltavec.read_corpus`), a sequence or iterable of
+        documents, or an Arrow, pandas or polars column. A document is a string, or a list of
+        words; None is an empty document.
+
+    Raises
+    ------
+    CorpusError
+        For a lone string, or what is no collection of documents at all.
+    """
+    if isinstance(corpus, str | bytes):
+        raise CorpusError(
+            f"expected a list of documents, got one {type(corpus).__name__}: "
+            "wrap it in a list, or open a file with deltavec.read_corpus"
+        )
+    if hasattr(corpus, "one_shot"):
+        return cast(Chunked, corpus)
+    if hasattr(corpus, "to_list") or hasattr(corpus, "to_pylist"):  # pandas, polars, Arrow
+        return InMemory(as_arrow(corpus))
+    if isinstance(corpus, np.ndarray):
+        if corpus.ndim != 1:
+            raise CorpusError(
+                f"expected one column of documents, got an array of shape {corpus.shape}"
+            )
+        return InMemory(corpus.tolist())
+    if isinstance(corpus, Sequence):
+        return InMemory(corpus)
+    if isinstance(corpus, Iterable) and not isinstance(corpus, dict | set | frozenset):
+        return Streamed(corpus)
+    raise CorpusError(f"expected a collection of documents, got {type(corpus).__name__}")
+
+
+def rereadable(corpus: Chunked) -> Chunked:
+    """The same corpus, if it can be read more than once."""
+    if corpus.one_shot:
+        raise CorpusError(ONCE_ONLY)
+    return corpus
+
+
+def as_arrow(column: Any) -> Any:
+    """An Arrow, pandas or polars column as one Arrow array."""
+    import pyarrow as pa
+
+    if isinstance(column, pa.Array):
+        return column
+    if isinstance(column, pa.ChunkedArray):
+        return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+    if hasattr(column, "to_arrow"):
+        return as_arrow(column.to_arrow())
+    if hasattr(column, "to_list"):
+        documents = [None if is_missing(document) else document for document in column.to_list()]
+        return arrow_strings(documents)
+    raise CorpusError(f"expected a column of documents, got {type(column).__name__}")
+
+
+def is_missing(document: Any) -> bool:
+    """Whether a value is None, NaN or pandas' NA: a document that is not there."""
+    if document is None or type(document).__name__ == "NAType":
+        return True
+    return isinstance(document, float) and document != document
+
+
+def as_texts(chunk: Any, tokenizer: Tokenizer) -> Texts:
+    """The chunk's documents as bytes.
+
+    Documents that are lists of words keep them as they are. Strings are parted by the named rule;
+    a callable is asked for each string's words.
+    """
+    if not hasattr(chunk, "buffers"):
+        documents = list(chunk)
+        if any(isinstance(document, list | tuple) for document in documents):
+            return joined_words([word_list(document) for document in documents])
+        chunk = arrow_strings(documents)
+    if is_list_column(chunk):
+        return joined_words([document or [] for document in chunk.to_pylist()])
+    if callable(tokenizer):
+        return joined_words(
+            [called(tokenizer, document) for document in strings_of(chunk).to_pylist()]
+        )
+    return arrow_texts(strings_of(chunk), tokens.rule(tokenizer))
+
+
+def called(tokenizer: Callable[[str], Iterable[str]], document: str) -> list[str]:
+    """The words that a caller's tokenizer finds in a document."""
+    found = tokenizer(document)
+    if isinstance(found, str) or not isinstance(found, Iterable):
+        raise CorpusError(
+            f"tokenizer must return a list of words, got {type(found).__name__} for {document[:40]!r}"
+        )
+    return word_list(list(found))
+
+
+def word_list(document: Any) -> list[str]:
+    """The document, if it is a list of words."""
+    if document is None:
+        return []
+    if isinstance(document, list | tuple) and all(isinstance(word, str) for word in document):
+        return list(document)
+    raise CorpusError(f"expected a document as a list of words, got {describe(document)}")
+
+
+def joined_words(documents: list[list[str]]) -> Texts:
+    """Documents given as words, as bytes with a separator that no word can hold."""
+    data, ends = packed_documents(
+        [tokens.TOKEN_SEPARATOR.join([w.encode("utf-8", "replace") for w in d]) for d in documents]
+    )
+    return Texts(data, ends, tokens.rule("tokens"))
+
+
+def packed_documents(
+    pieces: list[bytes],
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+    """The pieces one after the other, and where each begins, read-only."""
+    ends = np.zeros(len(pieces) + 1, np.int64)
+    np.cumsum([len(piece) for piece in pieces], out=ends[1:])
+    ends.flags.writeable = False
+    return np.frombuffer(b"".join(pieces), np.uint8), ends
+
+
+def arrow_strings(documents: Sequence[Any]) -> Any:
+    """A list of strings (or None) as an Arrow array."""
+    import pyarrow as pa
+
+    for place, document in enumerate(documents):
+        if type(document) is not str and document is not None and not isinstance(document, str):
+            raise CorpusError(
+                f"every document must be a string, got {describe(document)} at place {place}"
+            )
+    try:
+        return pa.array(documents, pa.large_string())
+    except UnicodeEncodeError:  # half a surrogate pair, which UTF-8 cannot hold
+        return pa.array(
+            [None if d is None else d.encode("utf-8", "replace").decode() for d in documents],
+            pa.large_string(),
+        )
+
+
+def describe(value: Any) -> str:
+    """A value for an error message: its type and how it begins."""
+    return f"{type(value).__name__} ({repr(value)[:40]})"
+
+
+def is_list_column(chunk: Any) -> bool:
+    """Whether an Arrow array holds lists of words."""
+    import pyarrow.types as types
+
+    kind = chunk.type
+    return (types.is_list(kind) or types.is_large_list(kind)) and is_text(kind.value_type)
+
+
+def is_text(kind: Any) -> bool:
+    """Whether an Arrow type is one of strings."""
+    import pyarrow.types as types
+
+    return bool(
+        types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+    )
+
+
+def strings_of(chunk: Any) -> Any:
+    """An Arrow array of documents as plain strings without nulls."""
+    import pyarrow as pa
+    import pyarrow.compute
+    import pyarrow.types as types
+
+    kind = chunk.type.value_type if types.is_dictionary(chunk.type) else chunk.type
+    if types.is_null(kind):
+        return pa.array([""] * len(chunk), pa.large_string())
+    if not is_text(kind):
+        raise CorpusError(f"expected a column of strings, got {chunk.type}")
+    if not (types.is_string(chunk.type) or types.is_large_string(chunk.type)):
+        chunk = chunk.cast(pa.large_string())
+    return pyarrow.compute.fill_null(chunk, "") if chunk.null_count else chunk
+
+
+def arrow_texts(strings: Any, rule: tokens.Rule) -> Texts:
+    """An Arrow array of strings as bytes; the text itself is shared."""
+    import pyarrow.types as types
+
+    kind = np.int64 if types.is_large_string(strings.type) else np.int32
+    _, ends, data = strings.buffers()
+    if len(strings) == 0 or ends is None:
+        return Texts(np.zeros(0, np.uint8), frozen(np.zeros(len(strings) + 1, np.int64)), rule)
+    first, last = strings.offset, strings.offset + len(strings) + 1
+    places = np.frombuffer(ends, kind)[first:last].astype(np.int64)
+    text = np.frombuffer(data if data is not None else b"", np.uint8)
+    text.flags.writeable = False
+    return Texts(text, frozen(places), rule)
+
+
+def frozen(array: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The array, read-only."""
+    array.flags.writeable = False
+    return array

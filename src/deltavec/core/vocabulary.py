@@ -1,0 +1,99 @@
+"""Words and their ids: the hash table that the kernels read."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from deltavec.core import kernels
+from deltavec.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """Distinct words; the id of a word is its place.
+
+    Parameters
+    ----------
+    data
+        The words' UTF-8 bytes, one after the other.
+    offsets
+        Where each word begins in ``data``, and where the last one ends.
+
+    Examples
+    --------
+    >>> vocabulary = Vocabulary.of(["the", "room"])
+    >>> vocabulary.ids(["room", "pool"])
+    array([ 1, -1])
+    """
+
+    data: npt.NDArray[np.uint8]
+    offsets: npt.NDArray[np.int64]
+    slots: npt.NDArray[np.uint64] = field(init=False, repr=False)
+    longest: int = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        count = len(self.offsets) - 1
+        # At most half full, so that a search for an absent word ends after a step or two.
+        slots = np.zeros(4 * power_of_two(max(count, 8)), np.uint64)
+        clash = kernels.fill_slots(self.data, self.offsets, slots)
+        if clash >= 0:
+            raise InputError(f"words must be distinct, got {self.word(clash)!r} twice")
+        lengths = np.diff(self.offsets)
+        for array in (self.data, self.offsets, slots):
+            array.flags.writeable = False
+        object.__setattr__(self, "slots", slots)
+        object.__setattr__(self, "longest", int(lengths.max(initial=0)))
+
+    @classmethod
+    def of(cls, words: Iterable[str]) -> Vocabulary:
+        """The vocabulary of these words, in their order."""
+        return cls(*packed(list(words)))
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __contains__(self, word: object) -> bool:
+        return isinstance(word, str) and bool(self.ids([word])[0] >= 0)
+
+    def word(self, number: int) -> str:
+        """The word with this id."""
+        begin, end = self.offsets[number], self.offsets[number + 1]
+        return self.data[begin:end].tobytes().decode()
+
+    @functools.cached_property
+    def words(self) -> list[str]:
+        """All words, in the order of their ids."""
+        text, ends = self.data.tobytes(), self.offsets.tolist()
+        return [
+            text[begin:end].decode() for begin, end in zip(ends[:-1], ends[1:], strict=True)
+        ]
+
+    def ids(self, words: Sequence[str]) -> npt.NDArray[np.int64]:
+        """The id of each of these words, -1 for a word that is not here."""
+        return kernels.find_all(*packed(words), self.slots, self.data, self.offsets)
+
+    def taken(self, order: npt.NDArray[np.int64]) -> Vocabulary:
+        """The vocabulary of the words with these ids, in this order."""
+        lengths = np.diff(self.offsets)[order]
+        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        places = np.arange(offsets[-1]) + np.repeat(self.offsets[order] - offsets[:-1], lengths)
+        return Vocabulary(self.data[places], offsets)
+
+
+def packed(words: Sequence[str]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+    """The words' UTF-8 bytes one after the other, and where each begins."""
+    pieces = [word.encode("utf-8", "replace") for word in words]
+    offsets = np.zeros(len(pieces) + 1, np.int64)
+    np.cumsum([len(piece) for piece in pieces], out=offsets[1:])
+    data = np.frombuffer(b"".join(pieces), np.uint8)
+    return data, offsets
+
+
+def power_of_two(number: int) -> int:
+    """The smallest power of two that is not below the number."""
+    return 1 << (number - 1).bit_length()
