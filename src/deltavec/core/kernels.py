@@ -56,6 +56,7 @@ TWO = np.uint64(2)
 PACKED = 8  # bytes in one packed integer
 IDS_AT_ONCE = 4096
 WORDS_BETWEEN_FLUSHES = 256
+LONGEST_LEARNED = 1024
 # Below this share of what was summed, the length of a sum is rounding: see docs/decisions/0004.
 ROUNDING = 1e-5
 
@@ -117,10 +118,11 @@ def next_word(
     page_of: UInt8s,
     pages: Int32s,
     word: UInt8s,
+    unwritten: int,
 ) -> tuple[int, int, np.uint64]:
     """Where the next word ends, its length in bytes (0: there is none) and its hash.
 
-    ``word`` receives the lower-cased bytes of a word of more than eight, as many as fit.
+    ``word`` receives the lower-cased bytes of a word longer than ``unwritten``, as many as fit.
     """
     # Unsigned places: numba looks at every signed one to see whether it counts from the end.
     place = np.uint64(position)
@@ -153,7 +155,7 @@ def next_word(
             packed = EMPTY
             shift = EMPTY
     length = np.int64(place - begin)
-    if length > PACKED:
+    if length > unwritten:
         for index in range(min(length, word.size)):
             word[index] = folded[data[begin + np.uint64(index)]]
     return np.int64(place), length, mixed(h ^ packed)
@@ -303,7 +305,7 @@ def scan(
     passed = 0
     while known < ids.size:
         position, length, h = next_word(
-            data, position, end, folded, decodes, page_of, pages, word
+            data, position, end, folded, decodes, page_of, pages, word, PACKED
         )
         if length == 0:
             break
@@ -362,6 +364,92 @@ def count(
         if known_here == 0:
             unknown += 1
     return words, unknown
+
+
+@compiled
+def list_ids(
+    data: UInt8s,
+    ends: Int64s,
+    first: int,
+    last: int,
+    folded: UInt8s,
+    decodes: bool,
+    page_of: UInt8s,
+    pages: Int32s,
+    slots: UInt64s,
+    vocabulary: UInt8s,
+    offsets: Int64s,
+    longest: int,
+    listed: Int32s,
+) -> int:
+    """List the ids of the known words of documents ``first`` to ``last``, each closed by -1.
+
+    ``listed`` has room for one more than half the bytes of each document. How many were written.
+    """
+    word = np.empty(max(longest, PACKED), np.uint8)
+    written = 0
+    for document in range(first, last):
+        _, known, _ = scan(
+            data, ends[document], ends[document + 1], folded, decodes, page_of, pages,
+            slots, vocabulary, offsets, word, listed[written:],
+        )  # fmt: skip
+        written += known
+        listed[written] = -1
+        written += 1
+    return written
+
+
+@compiled
+def learn(
+    data: UInt8s,
+    ends: Int64s,
+    folded: UInt8s,
+    decodes: bool,
+    page_of: UInt8s,
+    pages: Int32s,
+    slots: UInt64s,
+    vocabulary: UInt8s,
+    offsets: Int64s,
+    token_counts: Int64s,
+    progress: Int64s,
+) -> bool:
+    """Count every word, known or new; True when done, False when there is no more room.
+
+    ``progress`` holds the document and the place to go on from, how many distinct words there
+    are, and how many words were passed, so that the caller can make room and call again. A word
+    of more than `LONGEST_LEARNED` bytes is passed, not learned.
+    """
+    word = np.empty(LONGEST_LEARNED, np.uint8)
+    document, position, distinct, passed = progress
+    while document < ends.size - 1:
+        end = ends[document + 1]
+        while True:
+            if (
+                distinct + 1 >= token_counts.size
+                or offsets[distinct] + LONGEST_LEARNED > vocabulary.size
+            ):
+                progress[:] = document, position, distinct, passed
+                return False
+            position, length, h = next_word(
+                data, position, end, folded, decodes, page_of, pages, word, 0
+            )
+            if length == 0:
+                break
+            passed += 1
+            if length > LONGEST_LEARNED:
+                continue
+            number = found(h, length, word, slots, vocabulary, offsets)
+            if number < 0:
+                number = distinct
+                distinct += 1
+                offsets[distinct] = offsets[number] + length
+                vocabulary[offsets[number] : offsets[distinct]] = word[:length]
+                insert(h, length, number, slots)
+            token_counts[number] += 1
+        document += 1
+        position = ends[document]
+    progress[:] = document, position, distinct, passed
+    return True
 
 
 @compiled

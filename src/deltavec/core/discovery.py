@@ -1,0 +1,95 @@
+"""The vocabulary of a corpus, learned from nothing: every word, and how often it occurs."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from deltavec.core import kernels
+from deltavec.core.texts import Chunked, Texts, Tokenizer, as_texts
+from deltavec.core.vocabulary import Vocabulary
+from deltavec.errors import CorpusError
+
+FIRST_ROOM = 1 << 14
+
+
+class WordCounts:
+    """Words and how often they occurred, in a table that grows as words come.
+
+    Words of more than 1,024 bytes are passed over, not learned.
+    """
+
+    def __init__(self) -> None:
+        self.tokens = 0
+        self.distinct = 0
+        self._make_room(FIRST_ROOM)
+
+    def _make_room(self, words: int) -> None:
+        """Room for at least this many words, with what is there already kept."""
+        data = np.zeros(16 * words + kernels.LONGEST_LEARNED, np.uint8)
+        offsets = np.zeros(words + 1, np.int64)
+        counts = np.zeros(words, np.int64)
+        if self.distinct:
+            data[: self._offsets[self.distinct]] = self._data[: self._offsets[self.distinct]]
+            offsets[: self.distinct + 1] = self._offsets[: self.distinct + 1]
+            counts[: self.distinct] = self._counts[: self.distinct]
+        self._data, self._offsets, self._counts = data, offsets, counts
+        self._slots = np.zeros(4 * words, np.uint64)
+        kernels.fill_slots(data, offsets[: self.distinct + 1], self._slots)
+
+    def add(self, texts: Texts) -> None:
+        """Count the words of these documents."""
+        progress = np.array([0, texts.ends[0], self.distinct, 0], np.int64)
+        done = False
+        while not done:
+            done = kernels.learn(
+                texts.data, texts.ends, *texts.rule,
+                self._slots, self._data, self._offsets, self._counts, progress,
+            )  # fmt: skip
+            self.distinct = int(progress[2])
+            if not done:
+                self._make_room(2 * len(self._counts))
+        self.tokens += int(progress[3])
+
+    def frequent(self, min_count: int) -> tuple[Vocabulary, npt.NDArray[np.int64]]:
+        """The words that occur at least so often and their counts, the most frequent first."""
+        counts = self._counts[: self.distinct]
+        kept = np.flatnonzero(counts >= min_count)
+        ends = self._offsets
+        spelled = [self._data[ends[i] : ends[i + 1]].tobytes() for i in kept]
+        # Words of one count in the order of their bytes, so that no split of the corpus matters.
+        order = sorted(range(len(kept)), key=lambda k: (-int(counts[kept[k]]), spelled[k]))
+        vocabulary = Vocabulary.of(spelled[k].decode() for k in order)
+        return vocabulary, counts[kept[order]]
+
+
+def word_counts(corpus: Chunked, tokenizer: Tokenizer) -> WordCounts:
+    """All words of a corpus, counted."""
+    counts = WordCounts()
+    for chunk in corpus:
+        counts.add(as_texts(chunk, tokenizer))
+    return counts
+
+
+def usual_min_count(tokens: int) -> int:
+    """How often a word must occur to be learned: less often in a smaller corpus."""
+    if tokens < 3_000:
+        return 1
+    return 2 if tokens < 300_000 else 5
+
+
+def learned_vocabulary(
+    corpus: Chunked, tokenizer: Tokenizer, min_count: int | None = None
+) -> Vocabulary:
+    """The frequent words of a corpus, the most frequent first."""
+    counts = word_counts(corpus, tokenizer)
+    if counts.tokens == 0:
+        raise CorpusError("the corpus holds no words to learn vectors from")
+    least = usual_min_count(counts.tokens) if min_count is None else min_count
+    vocabulary, _ = counts.frequent(least)
+    if len(vocabulary) < 2:
+        raise CorpusError(
+            f"only {len(vocabulary)} of the corpus' {counts.distinct:,} distinct words occurs "
+            f"{least} times or more: vectors need at least 2; lower min_count or add text"
+        )
+    return vocabulary
