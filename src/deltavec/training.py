@@ -10,11 +10,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.cooccurrence import DEFAULT_MEMORY, ids_of, ppmi_vectors
+from deltavec.core.cooccurrence import DEFAULT_MEMORY, ids_of
 from deltavec.core.discovery import learned_vocabulary
 from deltavec.core.passes import thread_count
-from deltavec.core.texts import Chunked, Tokenizer, as_chunked, as_texts, rereadable
-from deltavec.core.tokens import rule
+from deltavec.core.ppmi import ppmi_vectors
+from deltavec.core.texts import (
+    Chunked,
+    Tokenizer,
+    as_chunked,
+    as_texts,
+    require_tokenizer,
+    rereadable,
+)
 from deltavec.core.vectors import WordVectors
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import InputError
@@ -81,8 +88,7 @@ def train_vectors(
     """
     require_parameters(method, dimensions, window, min_count, epochs, max_memory)
     chunked = rereadable(as_chunked(corpus))
-    if isinstance(tokenizer, str):
-        rule(tokenizer)
+    require_tokenizer(tokenizer)
     if method == "word2vec":
         return word2vec_vectors(
             chunked,
@@ -131,7 +137,9 @@ def require_parameters(
         "max_memory": max_memory,
     }
     for name, value in named.items():
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise InputError(f"{name} must be a whole number from 1 on, got {value!r}")
 
 
@@ -144,6 +152,7 @@ class Spill:
         self.files = 0
 
     def __call__(self, length: int, kind: Any) -> npt.NDArray[Any]:
+        """An array of this length and kind, its content undefined."""
         size = length * np.dtype(kind).itemsize
         if size <= self.left:
             self.left -= size

@@ -1,0 +1,1 @@
+"""The method: from words and counts to vectors; no files, no printing."""

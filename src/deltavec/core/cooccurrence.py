@@ -12,13 +12,12 @@ import numpy.typing as npt
 from scipy import sparse
 
 from deltavec.core import kernels, pair_kernels
-from deltavec.core.discovery import learned_vocabulary
+from deltavec.core.kernels import Texts
+from deltavec.core.packing import begins_of, equal_shares
 from deltavec.core.passes import on_pieces, thread_count
-from deltavec.core.singular import leading_left_singular
-from deltavec.core.texts import Chunked, Texts, Tokenizer, as_chunked, as_texts, rereadable
-from deltavec.core.vectors import WordVectors
+from deltavec.core.texts import Chunked, Tokenizer, as_texts
 from deltavec.core.vocabulary import Vocabulary
-from deltavec.errors import CorpusError, InputError
+from deltavec.errors import InputError
 
 BYTES_PER_COUNT = 12  # an int32 column and an int64 count
 DEFAULT_MEMORY = 2 << 30
@@ -60,16 +59,12 @@ class Cooccurrence:
     @classmethod
     def of_matrix(cls, matrix: sparse.csr_matrix) -> Cooccurrence:
         """The counts in a sparse matrix."""
-        rows = Rows(
-            0, matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data
-        )
+        rows = Rows(0, matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data)
         return cls(matrix.shape[0], (rows,))
 
     def matrix(self) -> sparse.csr_matrix:
         """The counts as one sparse matrix."""
-        begins = np.concatenate(
-            [np.zeros(1, np.int64), np.cumsum(np.concatenate([np.diff(b.begins) for b in self.blocks]))]
-        )
+        begins = begins_of(np.concatenate([np.diff(block.begins) for block in self.blocks]))
         columns = np.concatenate([block.columns for block in self.blocks])
         counts = np.concatenate([block.counts for block in self.blocks])
         return sparse.csr_matrix((counts, columns, begins), (self.words, self.words))
@@ -112,10 +107,7 @@ def ids_of(
     def work(first: int, last: int) -> npt.NDArray[np.int32]:
         size = int(texts.ends[last] - texts.ends[first])
         listed = np.empty(size // 2 + 2 * (last - first), np.int32)
-        written = kernels.list_ids(
-            texts.data, texts.ends, first, last, *texts.rule,
-            vocabulary.slots, vocabulary.data, vocabulary.offsets, vocabulary.longest, listed,
-        )  # fmt: skip
+        written = kernels.list_ids(texts, first, last, vocabulary.table, listed)
         return listed[:written].copy()
 
     return on_pieces(work, texts, threads, 1)
@@ -179,7 +171,7 @@ def counted_rows(
     allocate: Allocate,
 ) -> Rows:
     """The rows of words ``first`` to ``last``, shared out among threads."""
-    begins = np.concatenate([np.zeros(1, np.int64), np.cumsum(occurrences[first:last])])
+    begins = begins_of(occurrences[first:last])
     places = np.empty(begins[-1], np.int64)
     pair_kernels.places_of(ids, first, last, begins, places)
     lengths = np.zeros(last - first, np.int64)
@@ -195,20 +187,13 @@ def counted_rows(
         return columns[:written].copy(), counts[:written].copy()
 
     with ThreadPoolExecutor(threads) as pool:
-        parts = list(pool.map(work, shares_of(begins, threads * SHARES_PER_THREAD)))
+        parts = list(pool.map(work, equal_shares(begins, threads * SHARES_PER_THREAD)))
     return Rows(
         first,
-        np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)]),
+        begins_of(lengths),
         gathered([columns for columns, _ in parts], np.int32, allocate),
         gathered([counts for _, counts in parts], np.int64, allocate),
     )
-
-
-def shares_of(begins: npt.NDArray[np.int64], count: int) -> list[tuple[int, int]]:
-    """Rows as ranges that hold about the same number of entries."""
-    targets = np.linspace(0, begins[-1], count + 1)[1:-1]
-    borders = np.unique([0, *np.searchsorted(begins, targets), len(begins) - 1])
-    return [(int(a), int(b)) for a, b in zip(borders[:-1], borders[1:], strict=True)]
 
 
 def gathered(parts: list[npt.NDArray[Any]], kind: Any, allocate: Allocate) -> npt.NDArray[Any]:
@@ -217,123 +202,3 @@ def gathered(parts: list[npt.NDArray[Any]], kind: Any, allocate: Allocate) -> np
     if parts:
         np.concatenate(parts, out=whole)
     return whole
-
-
-class Ppmi:
-    r"""Positive pointwise mutual information, as a matrix that multiplies.
-
-    .. math:: M_{ij} = \max\left(0, \log \frac{C_{ij}}{C_{i\cdot}\, q_j}\right),
-              \quad q_j \propto \Bigl(\sum_i C_{ij}\Bigr)^{\mathrm{smoothing}}
-
-    Only the logarithms of the counts are kept; the rest is computed while multiplying.
-    """
-
-    def __init__(
-        self,
-        counts: Cooccurrence,
-        smoothing: float,
-        *,
-        threads: int | None = None,
-        allocate: Allocate = np.empty,
-    ) -> None:
-        totals = counts.totals.astype(np.float64)
-        with np.errstate(divide="ignore"):  # a word without neighbours has an empty row
-            self._row_shifts = np.log(totals).astype(np.float32)
-            contexts = totals**smoothing
-            self._column_shifts = np.log(contexts / contexts.sum()).astype(np.float32)
-        self._blocks = [
-            (block.first, block.begins, block.columns, logarithms(block.counts, allocate))
-            for block in counts.blocks
-        ]
-        self._threads = thread_count(threads)
-        self.size = counts.words
-
-    def times(self, matrix: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """M times the matrix."""
-        return self._multiplied(matrix, self._row_shifts, self._column_shifts)
-
-    def transposed_times(self, matrix: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """The transpose of M times the matrix."""
-        return self._multiplied(matrix, self._column_shifts, self._row_shifts)
-
-    def _multiplied(
-        self,
-        matrix: npt.NDArray[np.float32],
-        row_shifts: npt.NDArray[np.float32],
-        column_shifts: npt.NDArray[np.float32],
-    ) -> npt.NDArray[np.float32]:
-        product = np.empty_like(matrix)
-        with ThreadPoolExecutor(self._threads) as pool:
-            for first, begins, columns, log_counts in self._blocks:
-                tasks = [
-                    pool.submit(
-                        pair_kernels.times_ppmi, begins, columns, log_counts,
-                        row_shifts, column_shifts, first, *share, matrix, product,
-                    )
-                    for share in shares_of(begins, self._threads * SHARES_PER_THREAD)
-                ]  # fmt: skip
-                for task in tasks:
-                    task.result()
-        return product
-
-
-def logarithms(
-    counts: npt.NDArray[np.int64], allocate: Allocate
-) -> npt.NDArray[np.float32]:
-    """The logarithm of each count, in float32."""
-    logs: npt.NDArray[np.float32] = allocate(len(counts), np.float32)
-    for first in range(0, len(counts), 1 << 20):
-        block = slice(first, first + (1 << 20))
-        logs[block] = np.log(counts[block])
-    return logs
-
-
-def ppmi_vectors(
-    corpus: Any,
-    *,
-    dimensions: int = 300,
-    window: int = 20,
-    min_count: int | None = None,
-    context_smoothing: float = 0.75,
-    power_iterations: int = 7,
-    seed: int = 0,
-    tokenizer: Tokenizer = "words",
-    threads: int | None = None,
-    max_memory: int = DEFAULT_MEMORY,
-    allocate: Allocate = np.empty,
-    on_stage: Callable[[str], None] | None = None,
-) -> WordVectors:
-    r"""Word vectors from which words stand near each other in the corpus.
-
-    The rows of :math:`U S^{1/2}` at unit length, where :math:`U S V^\top` is the matrix of
-    positive pointwise mutual information truncated to its leading ``dimensions``.
-
-    A vocabulary of fewer than about ``dimensions`` words gives fewer dimensions.
-    """
-    begin = on_stage or (lambda stage: None)
-    chunked = rereadable(as_chunked(corpus))
-    begin("learning the vocabulary")
-    vocabulary = learned_vocabulary(chunked, tokenizer, min_count)
-    begin("reading words")
-    ids = listed_ids(chunked, vocabulary, tokenizer, threads)
-    begin("counting pairs of words")
-    counts = cooccurrence(
-        ids, len(vocabulary), window, threads=threads, max_memory=max_memory, allocate=allocate
-    )
-    del ids
-    begin("finding leading directions")
-    ppmi = Ppmi(counts, context_smoothing, threads=threads, allocate=allocate)
-    vectors, values = leading_left_singular(
-        ppmi.times,
-        ppmi.transposed_times,
-        ppmi.size,
-        dimensions,
-        power_iterations=power_iterations,
-        seed=seed,
-    )
-    if len(values) == 0 or values[0] <= 0:
-        raise CorpusError(
-            "no two words of the corpus stand together more often than by chance: "
-            "vectors cannot be learned from it"
-        )
-    return WordVectors(vocabulary.words, vectors * np.sqrt(values).astype(np.float32))

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 import numpy.typing as npt
 
 from deltavec.core import kernels
-from deltavec.core.texts import Chunked, Texts, Tokenizer, as_texts
+from deltavec.core.kernels import Texts
+from deltavec.core.texts import Chunked, Tokenizer, as_texts
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import CorpusError
+
+Kind = TypeVar("Kind", bound=np.generic)
 
 FIRST_ROOM = 1 << 14
 
@@ -22,30 +27,29 @@ class WordCounts:
     def __init__(self) -> None:
         self.tokens = 0
         self.distinct = 0
+        self._data = np.zeros(0, np.uint8)
+        self._offsets = np.zeros(1, np.int64)
+        self._counts = np.zeros(0, np.int64)
         self._make_room(FIRST_ROOM)
 
     def _make_room(self, words: int) -> None:
-        """Room for at least this many words, with what is there already kept."""
-        data = np.zeros(16 * words + kernels.LONGEST_LEARNED, np.uint8)
-        offsets = np.zeros(words + 1, np.int64)
-        counts = np.zeros(words, np.int64)
-        if self.distinct:
-            data[: self._offsets[self.distinct]] = self._data[: self._offsets[self.distinct]]
-            offsets[: self.distinct + 1] = self._offsets[: self.distinct + 1]
-            counts[: self.distinct] = self._counts[: self.distinct]
-        self._data, self._offsets, self._counts = data, offsets, counts
+        """Room for this many words, with what is there already kept."""
+        self._data = lengthened(self._data, 16 * words + kernels.LONGEST_LEARNED)
+        self._offsets = lengthened(self._offsets, words + 1)
+        self._counts = lengthened(self._counts, words)
         self._slots = np.zeros(4 * words, np.uint64)
-        kernels.fill_slots(data, offsets[: self.distinct + 1], self._slots)
+        kernels.fill_slots(self._words()._replace(offsets=self._offsets[: self.distinct + 1]))
+
+    def _words(self) -> kernels.Words:
+        """The table as the kernels read and extend it."""
+        return kernels.Words(self._slots, self._data, self._offsets, kernels.LONGEST_LEARNED)
 
     def add(self, texts: Texts) -> None:
         """Count the words of these documents."""
         progress = np.array([0, texts.ends[0], self.distinct, 0], np.int64)
         done = False
         while not done:
-            done = kernels.learn(
-                texts.data, texts.ends, *texts.rule,
-                self._slots, self._data, self._offsets, self._counts, progress,
-            )  # fmt: skip
+            done = kernels.learn(texts, self._words(), self._counts, progress)
             self.distinct = int(progress[2])
             if not done:
                 self._make_room(2 * len(self._counts))
@@ -61,6 +65,13 @@ class WordCounts:
         order = sorted(range(len(kept)), key=lambda k: (-int(counts[kept[k]]), spelled[k]))
         vocabulary = Vocabulary.of(spelled[k].decode() for k in order)
         return vocabulary, counts[kept[order]]
+
+
+def lengthened(array: npt.NDArray[Kind], length: int) -> npt.NDArray[Kind]:
+    """The array with zeros behind it, so long in all."""
+    longer = np.zeros(length, array.dtype)
+    longer[: len(array)] = array
+    return longer
 
 
 def word_counts(corpus: Chunked, tokenizer: Tokenizer) -> WordCounts:

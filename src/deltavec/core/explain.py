@@ -25,7 +25,7 @@ class WordShare(NamedTuple):
     """A word of one document, how often it stands there, and its share of the cosine."""
 
     word: str
-    count: int
+    occurrences: int
     share: float
 
 

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from deltavec.core.kernels import Terms
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.vectors import WordVectors
 from deltavec.core.weights import Weights
-
 
 ROWS_AT_ONCE = 65_536  # float64 copies of a table are made a block at a time
 
@@ -61,6 +61,11 @@ class FoldedVectors:
             view = getattr(self, name).view()
             view.flags.writeable = False
             object.__setattr__(self, name, view)
+
+    @property
+    def terms(self) -> Terms:
+        """The table as the kernels read it."""
+        return Terms(self.rows, self.penalties, self.norms, self.offset, self.offset_norm)
 
     @classmethod
     def arrays(cls) -> tuple[str, ...]:
@@ -107,7 +112,7 @@ class FoldedVectors:
         )
 
 
-def nothing_removed(words: int, dimensions: int) -> dict[str, npt.NDArray[Any]]:
+def nothing_removed(words: int, dimensions: int) -> dict[str, Any]:
     """The attributes of a table that had nothing removed."""
     return {
         "components": np.zeros((0, dimensions)),

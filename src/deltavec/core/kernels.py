@@ -15,19 +15,20 @@ Why the results do not depend on threads or batches
 A document's vector is computed by one thread from that document alone, its words in the order in
 which they first occur. Counts are integers. Threads share nothing that they write.
 
-All arrays that are only read arrive read-only, so that numba compiles each kernel once.
+All arrays that are only read arrive read-only, so that numba compiles each kernel once. Kernels
+that call each other share this file: numba's cache looks only at the file a kernel stands in.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numba
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.tokens import SEPARATOR
+from deltavec.core.tokens import SEPARATOR, Rule
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -37,12 +38,48 @@ def compiled(function: Function) -> Function:
     return cast(Function, numba.njit(cache=True, nogil=True)(function))
 
 
+# A signed integer of 64 bits; to a type checker, simply an int.
+signed = cast(Callable[[Any], int], np.int64)
+
 UInt8s = npt.NDArray[np.uint8]
 UInt64s = npt.NDArray[np.uint64]
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
 Float32s = npt.NDArray[np.float32]
 Float64s = npt.NDArray[np.float64]
+
+
+class Texts(NamedTuple):
+    """The documents' UTF-8 bytes, where each begins, and the rule that parts them into words."""
+
+    data: UInt8s
+    ends: Int64s
+    rule: Rule
+
+    @property
+    def documents(self) -> int:
+        """How many documents there are."""
+        return len(self.ends) - 1
+
+
+class Words(NamedTuple):
+    """A vocabulary: the slots, the words' UTF-8 bytes, where each begins, the longest's length."""
+
+    slots: UInt64s
+    data: UInt8s
+    offsets: Int64s
+    longest: int
+
+
+class Terms(NamedTuple):
+    """What makes a document's sum: `deltavec.core.forms.FoldedVectors` as the kernels read it."""
+
+    rows: Float32s
+    penalties: Float64s
+    norms: Float32s
+    offset: Float64s
+    offset_norm: float
+
 
 MIX_1 = np.uint64(0x9E3779B97F4A7C15)
 MIX_2 = np.uint64(0xD6E8FEB86659FD93)
@@ -51,7 +88,10 @@ LOW = np.uint64(0xFFFFFFFF)
 ONE = np.uint64(1)
 EMPTY = np.uint64(0)
 BYTE = np.uint64(8)
-ALL_BITS = np.uint64(64)
+EACH_LOW = np.uint64(0x0101010101010101)
+EACH_HIGH = np.uint64(0x8080808080808080)
+BITS_BELOW_HIGH = np.uint64(7)
+TOP_BYTE = np.uint64(56)
 TWO = np.uint64(2)
 PACKED = 8  # bytes in one packed integer
 IDS_AT_ONCE = 4096
@@ -74,7 +114,7 @@ def mixed(packed: np.uint64) -> np.uint64:
 @compiled
 def decoded(data: UInt8s, position: int, end: int) -> tuple[int, int]:
     """The code point at this position and its bytes; U+FFFD and 1 if it is not UTF-8."""
-    first = np.int64(data[position])
+    first = signed(data[position])
     if first < 0xC2 or first > 0xF4:
         return 0xFFFD, 1
     size = 2 if first < 0xE0 else (3 if first < 0xF0 else 4)
@@ -82,7 +122,7 @@ def decoded(data: UInt8s, position: int, end: int) -> tuple[int, int]:
         return 0xFFFD, 1
     code_point = first & (0xFF >> (size + 1))
     for place in range(1, size):
-        byte = np.int64(data[position + place])
+        byte = signed(data[position + place])
         if byte & 0xC0 != 0x80:
             return 0xFFFD, 1
         code_point = code_point << 6 | byte & 0x3F
@@ -97,7 +137,7 @@ def decoded(data: UInt8s, position: int, end: int) -> tuple[int, int]:
 
 @compiled
 def encoded(code_point: int) -> tuple[int, int]:
-    """The UTF-8 bytes of a code point from 80 on, the first in the lowest byte, and their number."""
+    """The UTF-8 bytes of a code point from 80 on, the first lowest, and how many they are."""
     last = 0x80 | code_point & 0x3F
     if code_point < 0x800:
         return 0xC0 | code_point >> 6 | last << 8, 2
@@ -113,10 +153,7 @@ def next_word(
     data: UInt8s,
     position: int,
     end: int,
-    folded: UInt8s,
-    decodes: bool,
-    page_of: UInt8s,
-    pages: Int32s,
+    rule: Rule,
     word: UInt8s,
     unwritten: int,
 ) -> tuple[int, int, np.uint64]:
@@ -124,13 +161,14 @@ def next_word(
 
     ``word`` receives the lower-cased bytes of a word longer than ``unwritten``, as many as fit.
     """
+    folded = rule.bytes
     # Unsigned places: numba looks at every signed one to see whether it counts from the end.
     place = np.uint64(position)
     stop = np.uint64(end)
     while place < stop and folded[data[place]] == 0:
-        if decodes and data[place] >= 128:
-            code_point, size = decoded(data, np.int64(place), end)
-            if pages[page_of[code_point >> 8], code_point & 255] != SEPARATOR:
+        if rule.decodes and data[place] >= 128:
+            code_point, size = decoded(data, signed(place), end)
+            if rule.pages[rule.page_of[code_point >> 8], code_point & 255] != SEPARATOR:
                 break
             place += np.uint64(size)
         else:
@@ -138,27 +176,47 @@ def next_word(
     begin = place
     h = EMPTY
     packed = EMPTY
-    shift = EMPTY
-    while place < stop:
-        lower = folded[data[place]]
-        if lower == 0:
-            if decodes and data[place] >= 128:
-                return beyond_ascii(
-                    data, np.int64(begin), end, folded, page_of, pages, word
-                )
+    # Eight bytes at a time, so that the length of a word costs no branch that is hard to foresee.
+    while place + BYTE <= stop:
+        packed = eight_folded(data, place, folded)
+        # The lowest bit set marks the first byte that is 0 (Warren, Hacker's Delight, 6-1).
+        ends_of_word = (packed - EACH_LOW) & ~packed & EACH_HIGH
+        if ends_of_word != EMPTY:
+            before_end = ((ends_of_word & (~ends_of_word + ONE)) >> BITS_BELOW_HIGH) - ONE
+            packed &= before_end
+            place += ((before_end & EACH_LOW) * EACH_LOW) >> TOP_BYTE
             break
-        place += ONE
-        packed |= np.uint64(lower) << shift
-        shift += BYTE
-        if shift == ALL_BITS:
-            h = mixed(h ^ packed)
-            packed = EMPTY
-            shift = EMPTY
-    length = np.int64(place - begin)
+        h = mixed(h ^ packed)
+        packed = EMPTY
+        place += BYTE
+    else:
+        shift = EMPTY
+        while place < stop and folded[data[place]] != 0:
+            packed |= np.uint64(folded[data[place]]) << shift
+            shift += BYTE
+            place += ONE
+    if rule.decodes and place < stop and data[place] >= 128:
+        return beyond_ascii(data, signed(begin), end, rule, word)
+    length = signed(place - begin)
     if length > unwritten:
         for index in range(min(length, word.size)):
             word[index] = folded[data[begin + np.uint64(index)]]
-    return np.int64(place), length, mixed(h ^ packed)
+    return signed(place), length, mixed(h ^ packed)
+
+
+@compiled
+def eight_folded(data: UInt8s, place: np.uint64, folded: UInt8s) -> np.uint64:
+    """The next eight bytes, each replaced by what stands for it, the first in the lowest byte."""
+    return (
+        np.uint64(folded[data[place]])
+        | np.uint64(folded[data[place + np.uint64(1)]]) << np.uint64(8)
+        | np.uint64(folded[data[place + np.uint64(2)]]) << np.uint64(16)
+        | np.uint64(folded[data[place + np.uint64(3)]]) << np.uint64(24)
+        | np.uint64(folded[data[place + np.uint64(4)]]) << np.uint64(32)
+        | np.uint64(folded[data[place + np.uint64(5)]]) << np.uint64(40)
+        | np.uint64(folded[data[place + np.uint64(6)]]) << np.uint64(48)
+        | np.uint64(folded[data[place + np.uint64(7)]]) << np.uint64(56)
+    )
 
 
 @compiled
@@ -166,9 +224,7 @@ def beyond_ascii(
     data: UInt8s,
     position: int,
     end: int,
-    folded: UInt8s,
-    page_of: UInt8s,
-    pages: Int32s,
+    rule: Rule,
     word: UInt8s,
 ) -> tuple[int, int, np.uint64]:
     """`next_word` for a word that begins at this position and has characters beyond ASCII."""
@@ -176,10 +232,10 @@ def beyond_ascii(
     packed = EMPTY
     length = 0
     while position < end:
-        code_point, size = np.int64(data[position]), 1
+        code_point, size = signed(data[position]), 1
         if code_point >= 128:
             code_point, size = decoded(data, position, end)
-        shift = pages[page_of[code_point >> 8], code_point & 255]
+        shift = rule.pages[rule.page_of[code_point >> 8], code_point & 255]
         if shift == SEPARATOR:
             break
         position += size
@@ -199,26 +255,19 @@ def beyond_ascii(
 
 
 @compiled
-def found(
-    h: np.uint64,
-    length: int,
-    word: UInt8s,
-    slots: UInt64s,
-    vocabulary: UInt8s,
-    offsets: Int64s,
-) -> int:
+def found(h: np.uint64, length: int, word: UInt8s, words: Words) -> int:
     """The id of a word, -1 if it is not in the vocabulary."""
     if length > word.size:  # longer than any word of the vocabulary
         return -1
-    mask = np.uint64(slots.size // 2 - 1)
+    mask = np.uint64(words.slots.size // 2 - 1)
     slot = h & mask
     while True:
-        entry = slots[slot * TWO + ONE]
+        entry = words.slots[slot * TWO + ONE]
         if entry == EMPTY:
             return -1
-        if slots[slot * TWO] == h and np.int64(entry >> HALF) == length:
-            number = np.int64(entry & LOW) - 1
-            if length <= PACKED or equal(word, length, vocabulary, offsets[number]):
+        if words.slots[slot * TWO] == h and signed(entry >> HALF) == length:
+            number = signed(entry & LOW) - 1
+            if length <= PACKED or equal(word, length, words.data, words.offsets[number]):
                 return number
         slot = (slot + ONE) & mask
 
@@ -226,20 +275,20 @@ def found(
 @compiled
 def equal(word: UInt8s, length: int, vocabulary: UInt8s, begin: int) -> bool:
     """Whether the vocabulary's bytes from ``begin`` on are those of the word."""
-    for place in range(length):
+    for place in range(length):  # noqa: SIM110, numba has no all() over a generator
         if word[place] != vocabulary[begin + place]:
             return False
     return True
 
 
 @compiled
-def hashed(data: UInt8s, begin: int, end: int) -> np.uint64:
+def hashed(word: UInt8s) -> np.uint64:
     """The hash that `next_word` gives these bytes."""
     h = EMPTY
     packed = EMPTY
-    for length in range(end - begin):
-        packed |= np.uint64(data[begin + length]) << (BYTE * np.uint64(length & 7))
-        if length & 7 == 7:
+    for place in range(word.size):
+        packed |= np.uint64(word[place]) << (BYTE * np.uint64(place & 7))
+        if place & 7 == 7:
             h = mixed(h ^ packed)
             packed = EMPTY
     return mixed(h ^ packed)
@@ -257,27 +306,24 @@ def insert(h: np.uint64, length: int, number: int, slots: UInt64s) -> None:
 
 
 @compiled
-def fill_slots(data: UInt8s, offsets: Int64s, slots: UInt64s) -> int:
-    """Put every word into the table; the first word that was there already, or -1."""
-    for number in range(offsets.size - 1):
-        begin, end = offsets[number], offsets[number + 1]
-        h = hashed(data, begin, end)
-        if found(h, end - begin, data[begin:end], slots, data, offsets) >= 0:
+def fill_slots(words: Words) -> int:
+    """Put every word into the empty slots; the first word that was there already, or -1."""
+    for number in range(words.offsets.size - 1):
+        word = words.data[words.offsets[number] : words.offsets[number + 1]]
+        h = hashed(word)
+        if found(h, word.size, word, words) >= 0:
             return number
-        insert(h, end - begin, number, slots)
+        insert(h, word.size, number, words.slots)
     return -1
 
 
 @compiled
-def find_all(
-    data: UInt8s, ends: Int64s, slots: UInt64s, vocabulary: UInt8s, offsets: Int64s
-) -> Int64s:
+def find_all(data: UInt8s, ends: Int64s, words: Words) -> Int64s:
     """The id of each word given by its bytes, -1 for one that is not in the vocabulary."""
     ids = np.empty(ends.size - 1, np.int64)
     for number in range(ids.size):
-        begin, end = ends[number], ends[number + 1]
-        h = hashed(data, begin, end)
-        ids[number] = found(h, end - begin, data[begin:end], slots, vocabulary, offsets)
+        word = data[ends[number] : ends[number + 1]]
+        ids[number] = found(hashed(word), word.size, word, words)
     return ids
 
 
@@ -286,13 +332,8 @@ def scan(
     data: UInt8s,
     position: int,
     end: int,
-    folded: UInt8s,
-    decodes: bool,
-    page_of: UInt8s,
-    pages: Int32s,
-    slots: UInt64s,
-    vocabulary: UInt8s,
-    offsets: Int64s,
+    rule: Rule,
+    words: Words,
     word: UInt8s,
     ids: Int32s,
 ) -> tuple[int, int, int]:
@@ -304,13 +345,11 @@ def scan(
     known = 0
     passed = 0
     while known < ids.size:
-        position, length, h = next_word(
-            data, position, end, folded, decodes, page_of, pages, word, PACKED
-        )
+        position, length, h = next_word(data, position, end, rule, word, PACKED)
         if length == 0:
             break
         passed += 1
-        number = found(h, length, word, slots, vocabulary, offsets)
+        number = found(h, length, word, words)
         if number >= 0:
             ids[known] = number
             known += 1
@@ -319,18 +358,10 @@ def scan(
 
 @compiled
 def count(
-    data: UInt8s,
-    ends: Int64s,
+    texts: Texts,
     first: int,
     last: int,
-    folded: UInt8s,
-    decodes: bool,
-    page_of: UInt8s,
-    pages: Int32s,
-    slots: UInt64s,
-    vocabulary: UInt8s,
-    offsets: Int64s,
-    longest: int,
+    words: Words,
     token_counts: Int64s,
     document_counts: Int64s,
 ) -> tuple[int, int]:
@@ -339,19 +370,16 @@ def count(
     How many words the documents hold, known or not, and how many hold no known word.
     """
     ids = np.empty(IDS_AT_ONCE, np.int32)
-    word = np.empty(max(longest, PACKED), np.uint8)
+    word = np.empty(max(words.longest, PACKED), np.uint8)
     seen_in = np.full(token_counts.size, -1, np.int64)
-    words = 0
+    tokens = 0
     unknown = 0
     for document in range(first, last):
-        position, end = ends[document], ends[document + 1]
+        position, end = texts.ends[document], texts.ends[document + 1]
         known_here = 0
         while True:
-            position, known, passed = scan(
-                data, position, end, folded, decodes, page_of, pages,
-                slots, vocabulary, offsets, word, ids,
-            )  # fmt: skip
-            words += passed
+            position, known, passed = scan(texts.data, position, end, texts.rule, words, word, ids)
+            tokens += passed
             known_here += known
             for place in range(known):
                 number = ids[place]
@@ -363,36 +391,21 @@ def count(
                 break
         if known_here == 0:
             unknown += 1
-    return words, unknown
+    return tokens, unknown
 
 
 @compiled
-def list_ids(
-    data: UInt8s,
-    ends: Int64s,
-    first: int,
-    last: int,
-    folded: UInt8s,
-    decodes: bool,
-    page_of: UInt8s,
-    pages: Int32s,
-    slots: UInt64s,
-    vocabulary: UInt8s,
-    offsets: Int64s,
-    longest: int,
-    listed: Int32s,
-) -> int:
+def list_ids(texts: Texts, first: int, last: int, words: Words, listed: Int32s) -> int:
     """List the ids of the known words of documents ``first`` to ``last``, each closed by -1.
 
-    ``listed`` has room for one more than half the bytes of each document. How many were written.
+    ``listed`` has room for one more than half the bytes of each document, rounded up. How many
+    were written.
     """
-    word = np.empty(max(longest, PACKED), np.uint8)
+    word = np.empty(max(words.longest, PACKED), np.uint8)
     written = 0
     for document in range(first, last):
-        _, known, _ = scan(
-            data, ends[document], ends[document + 1], folded, decodes, page_of, pages,
-            slots, vocabulary, offsets, word, listed[written:],
-        )  # fmt: skip
+        position, end = texts.ends[document], texts.ends[document + 1]
+        _, known, _ = scan(texts.data, position, end, texts.rule, words, word, listed[written:])
         written += known
         listed[written] = -1
         written += 1
@@ -400,19 +413,7 @@ def list_ids(
 
 
 @compiled
-def learn(
-    data: UInt8s,
-    ends: Int64s,
-    folded: UInt8s,
-    decodes: bool,
-    page_of: UInt8s,
-    pages: Int32s,
-    slots: UInt64s,
-    vocabulary: UInt8s,
-    offsets: Int64s,
-    token_counts: Int64s,
-    progress: Int64s,
-) -> bool:
+def learn(texts: Texts, words: Words, token_counts: Int64s, progress: Int64s) -> bool:
     """Count every word, known or new; True when done, False when there is no more room.
 
     ``progress`` holds the document and the place to go on from, how many distinct words there
@@ -421,74 +422,52 @@ def learn(
     """
     word = np.empty(LONGEST_LEARNED, np.uint8)
     document, position, distinct, passed = progress
-    while document < ends.size - 1:
-        end = ends[document + 1]
+    while document < texts.ends.size - 1:
+        end = texts.ends[document + 1]
         while True:
             if (
                 distinct + 1 >= token_counts.size
-                or offsets[distinct] + LONGEST_LEARNED > vocabulary.size
+                or words.offsets[distinct] + LONGEST_LEARNED > words.data.size
             ):
                 progress[:] = document, position, distinct, passed
                 return False
-            position, length, h = next_word(
-                data, position, end, folded, decodes, page_of, pages, word, 0
-            )
+            position, length, h = next_word(texts.data, position, end, texts.rule, word, 0)
             if length == 0:
                 break
             passed += 1
             if length > LONGEST_LEARNED:
                 continue
-            number = found(h, length, word, slots, vocabulary, offsets)
+            number = found(h, length, word, words)
             if number < 0:
                 number = distinct
                 distinct += 1
-                offsets[distinct] = offsets[number] + length
-                vocabulary[offsets[number] : offsets[distinct]] = word[:length]
-                insert(h, length, number, slots)
+                words.offsets[distinct] = words.offsets[number] + length
+                words.data[words.offsets[number] : words.offsets[distinct]] = word[:length]
+                insert(h, length, number, words.slots)
             token_counts[number] += 1
         document += 1
-        position = ends[document]
+        position = texts.ends[document]
     progress[:] = document, position, distinct, passed
     return True
 
 
 @compiled
 def embed(
-    data: UInt8s,
-    ends: Int64s,
-    first: int,
-    last: int,
-    folded: UInt8s,
-    decodes: bool,
-    page_of: UInt8s,
-    pages: Int32s,
-    slots: UInt64s,
-    vocabulary: UInt8s,
-    offsets: Int64s,
-    longest: int,
-    rows: Float32s,
-    penalties: Float64s,
-    norms: Float32s,
-    offset: Float64s,
-    offset_norm: float,
-    vectors: Float32s,
+    texts: Texts, first: int, last: int, words: Words, terms: Terms, vectors: Float32s
 ) -> None:
     """Write the unit vectors of documents ``first`` to ``last`` into ``vectors``."""
     ids = np.empty(IDS_AT_ONCE, np.int32)
-    word = np.empty(max(longest, PACKED), np.uint8)
-    occurrences = np.zeros(rows.shape[0], np.int32)
-    distinct_ids = np.empty(rows.shape[0], np.int32)
-    partial = np.empty(rows.shape[1], np.float32)
-    total = np.empty(rows.shape[1], np.float64)
+    word = np.empty(max(words.longest, PACKED), np.uint8)
+    occurrences = np.zeros(terms.rows.shape[0], np.int32)
+    distinct_ids = np.empty(terms.rows.shape[0], np.int32)
+    partial = np.empty(terms.rows.shape[1], np.float32)
+    total = np.empty(terms.rows.shape[1], np.float64)
     for document in range(first, last):
-        position, end = ends[document], ends[document + 1]
+        position, end = texts.ends[document], texts.ends[document + 1]
         distinct = 0
         known_here = 0
         while True:
-            position, known, _ = scan(
-                data, position, end, folded, decodes, page_of, pages,
-                slots, vocabulary, offsets, word, ids,
-            )  # fmt: skip
+            position, known, _ = scan(texts.data, position, end, texts.rule, words, word, ids)
             known_here += known
             for place in range(known):
                 number = ids[place]
@@ -503,9 +482,10 @@ def embed(
             vector[:] = 0
             continue
         magnitude = weighted_sum(
-            distinct_ids[:distinct], occurrences, known_here, rows, penalties, norms, partial, total
+            distinct_ids[:distinct], occurrences, known_here, terms, partial, total
         )
-        write_unit(total, offset, ROUNDING * (magnitude + offset_norm), vector)
+        rounding = ROUNDING * (magnitude + terms.offset_norm)
+        write_unit(total, terms.offset, rounding, vector)
         for place in range(distinct):
             occurrences[distinct_ids[place]] = 0
 
@@ -515,9 +495,7 @@ def weighted_sum(
     distinct_ids: Int32s,
     occurrences: Int32s,
     known: int,
-    rows: Float32s,
-    penalties: Float64s,
-    norms: Float32s,
+    terms: Terms,
     partial: Float32s,
     total: Float64s,
 ) -> float:
@@ -531,10 +509,10 @@ def weighted_sum(
     magnitude = 0.0
     for place in range(distinct_ids.size):
         number = distinct_ids[place]
-        share = occurrences[number] / known - penalties[number]
-        magnitude += abs(share) * norms[number]
+        share = occurrences[number] / known - terms.penalties[number]
+        magnitude += abs(share) * terms.norms[number]
         share32 = np.float32(share)
-        row = rows[number]
+        row = terms.rows[number]
         for k in range(partial.size):
             partial[k] += share32 * row[k]
         if (place + 1) % WORDS_BETWEEN_FLUSHES == 0:

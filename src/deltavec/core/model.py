@@ -20,7 +20,14 @@ from deltavec.core.forms import FoldedVectors
 from deltavec.core.passes import counted, embedded
 from deltavec.core.recipes import Recipe, settled
 from deltavec.core.statistics import CorpusStatistics
-from deltavec.core.texts import Chunked, Tokenizer, as_chunked, as_texts, rereadable
+from deltavec.core.texts import (
+    Chunked,
+    Tokenizer,
+    as_chunked,
+    as_texts,
+    require_tokenizer,
+    rereadable,
+)
 from deltavec.core.tokens import TOKEN_SEPARATOR, rule, words
 from deltavec.core.vectors import WordVectors
 from deltavec.core.vocabulary import Vocabulary
@@ -104,9 +111,10 @@ class EmbeddingModel:
         pairs
             How many pairs of words to list.
         """
-        return compared(
-            *(dissected(self.words(text), self.vocabulary, self.folded) for text in (a, b)), pairs
+        apart_a, apart_b = (
+            dissected(self.words(text), self.vocabulary, self.folded) for text in (a, b)
         )
+        return compared(apart_a, apart_b, pairs)
 
     def words(self, document: Any) -> list[str]:
         """The words of one document, known or not, in their order."""
@@ -144,10 +152,12 @@ class EmbeddingModel:
     def fingerprint(self) -> str:
         """A short name of the content: models with the same one give the same vectors."""
         digest = hashlib.sha256(repr((self.tokenizer, self.folded.offset_norm)).encode())
-        for array in (self.vocabulary.offsets, self.vocabulary.data):
-            digest.update(np.ascontiguousarray(array))
-        for name in ("rows", "penalties", "offset", "norms"):
-            digest.update(np.ascontiguousarray(getattr(self.folded, name)))
+        words = self.vocabulary
+        table = self.folded
+        for array in (
+            words.offsets, words.data, table.rows, table.penalties, table.offset, table.norms,
+        ):  # fmt: skip
+            digest.update(array.data)
         return digest.hexdigest()[:16]
 
     def save(self, folder: str | PathLike[str]) -> None:
@@ -194,14 +204,14 @@ def fit(
            [0.  , 0.  ]], dtype=float32)
     """
     chosen = Recipe.of(recipe)
-    rule(tokenizer) if isinstance(tokenizer, str) else None
+    require_tokenizer(tokenizer)
     chunked = as_chunked(corpus)
     if vectors is None or chosen.n_components_removed:
         rereadable(chunked)
     begin = on_stage or (lambda stage: None)
     notes = {}
     if vectors is None:
-        from deltavec.core.cooccurrence import ppmi_vectors
+        from deltavec.core.ppmi import ppmi_vectors
 
         vectors = ppmi_vectors(chunked, tokenizer=tokenizer, threads=threads, on_stage=on_stage)
         notes["vectors"] = f"trained on the corpus: ppmi, {vectors.dimensions} dimensions"

@@ -18,8 +18,9 @@ import numpy.typing as npt
 
 from deltavec.core import kernels
 from deltavec.core.forms import FoldedVectors
+from deltavec.core.kernels import Texts
+from deltavec.core.packing import equal_shares
 from deltavec.core.statistics import CorpusStatistics
-from deltavec.core.texts import Texts
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import InputError
 
@@ -43,13 +44,6 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def pieces(ends: npt.NDArray[np.int64], count: int) -> list[tuple[int, int]]:
-    """The documents as at most ``count`` ranges of about the same number of bytes."""
-    targets = np.linspace(ends[0], ends[-1], count + 1)[1:-1]
-    borders = np.unique([0, *np.searchsorted(ends, targets), len(ends) - 1])
-    return [(int(first), int(last)) for first, last in zip(borders[:-1], borders[1:], strict=True)]
-
-
 def on_pieces(
     work: Callable[[int, int], Result], texts: Texts, threads: int | None, per_thread: int
 ) -> list[Result]:
@@ -59,7 +53,8 @@ def on_pieces(
     if workers == 1:
         return [work(0, texts.documents)] if texts.documents else []
     with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(lambda piece: work(*piece), pieces(texts.ends, workers * per_thread)))
+        pieces = equal_shares(texts.ends, workers * per_thread)
+        return list(pool.map(lambda piece: work(*piece), pieces))
 
 
 def counted(texts: Texts, vocabulary: Vocabulary, threads: int | None = None) -> CorpusStatistics:
@@ -69,16 +64,12 @@ def counted(texts: Texts, vocabulary: Vocabulary, threads: int | None = None) ->
         token_counts = np.zeros(len(vocabulary), np.int64)
         document_counts = np.zeros(len(vocabulary), np.int64)
         tokens, unknown = kernels.count(
-            texts.data, texts.ends, first, last, *texts.rule,
-            vocabulary.slots, vocabulary.data, vocabulary.offsets, vocabulary.longest,
-            token_counts, document_counts,
-        )  # fmt: skip
+            texts, first, last, vocabulary.table, token_counts, document_counts
+        )
         return CorpusStatistics(token_counts, document_counts, last - first, tokens, unknown)
 
     # One piece a thread: each makes counts of its own, as long as the vocabulary.
-    return reduce(
-        add, on_pieces(work, texts, threads, 1), CorpusStatistics.empty(len(vocabulary))
-    )
+    return reduce(add, on_pieces(work, texts, threads, 1), CorpusStatistics.empty(len(vocabulary)))
 
 
 def embedded(
@@ -88,12 +79,7 @@ def embedded(
     vectors = np.empty((texts.documents, folded.rows.shape[1]), np.float32)
 
     def work(first: int, last: int) -> None:
-        kernels.embed(
-            texts.data, texts.ends, first, last, *texts.rule,
-            vocabulary.slots, vocabulary.data, vocabulary.offsets, vocabulary.longest,
-            folded.rows, folded.penalties, folded.norms, folded.offset, folded.offset_norm,
-            vectors,
-        )  # fmt: skip
+        kernels.embed(texts, first, last, vocabulary.table, folded.terms, vectors)
 
     on_pieces(work, texts, threads, PIECES_PER_THREAD)
     return vectors

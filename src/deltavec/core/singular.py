@@ -47,9 +47,7 @@ def leading_left_singular(
         basis = left_singular(transposed_times(across)).vectors
     vectors, values = left_singular(times(basis))
     vectors = vectors[:, :count]
-    largest = np.take_along_axis(
-        vectors, np.abs(vectors).argmax(axis=0, keepdims=True), axis=0
-    )
+    largest = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=0, keepdims=True), axis=0)
     return LeftSingular(vectors * np.sign(largest), values[:count])
 
 

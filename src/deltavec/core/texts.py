@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 
 from deltavec.core import tokens
-from deltavec.core.vocabulary import packed
-from deltavec.errors import CorpusError
+from deltavec.core.kernels import Texts
+from deltavec.core.packing import packed
+from deltavec.core.vocabulary import encoded
+from deltavec.errors import CorpusError, InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,19 +26,6 @@ Tokenizer: TypeAlias = str | Callable[[str], Iterable[str]]
 Chunk: TypeAlias = "pa.Array | Sequence[str] | Sequence[Sequence[str]]"
 
 DOCUMENTS_AT_ONCE = 16_384
-
-
-class Texts(NamedTuple):
-    """The documents' UTF-8 bytes, where each begins, and the rule that parts them into words."""
-
-    data: npt.NDArray[np.uint8]
-    ends: npt.NDArray[np.int64]
-    rule: tokens.Rule
-
-    @property
-    def documents(self) -> int:
-        """How many documents there are."""
-        return len(self.ends) - 1
 
 
 @runtime_checkable
@@ -178,12 +166,22 @@ def as_texts(chunk: Any, tokenizer: Tokenizer) -> Texts:
     return arrow_texts(strings_of(chunk), tokens.rule(tokenizer))
 
 
+def require_tokenizer(tokenizer: Tokenizer) -> None:
+    """Refuse what is neither the name of a rule nor a callable, before any work."""
+    if isinstance(tokenizer, str) and tokenizer != "tokens":
+        tokens.rule(tokenizer)
+    elif not callable(tokenizer):
+        raise InputError(
+            f"tokenizer must be 'words', 'whitespace' or a callable, got {tokenizer!r}"
+        )
+
+
 def called(tokenizer: Callable[[str], Iterable[str]], document: str) -> list[str]:
     """The words that a caller's tokenizer finds in a document."""
     found = tokenizer(document)
     if isinstance(found, str) or not isinstance(found, Iterable):
         raise CorpusError(
-            f"tokenizer must return a list of words, got {type(found).__name__} for {document[:40]!r}"
+            f"tokenizer must return a list of words, got {describe(found)} for {document[:40]!r}"
         )
     return word_list(list(found))
 
@@ -199,20 +197,8 @@ def word_list(document: Any) -> list[str]:
 
 def joined_words(documents: list[list[str]]) -> Texts:
     """Documents given as words, as bytes with a separator that no word can hold."""
-    data, ends = packed_documents(
-        [tokens.TOKEN_SEPARATOR.join([w.encode("utf-8", "replace") for w in d]) for d in documents]
-    )
-    return Texts(data, ends, tokens.rule("tokens"))
-
-
-def packed_documents(
-    pieces: list[bytes],
-) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-    """The pieces one after the other, and where each begins, read-only."""
-    ends = np.zeros(len(pieces) + 1, np.int64)
-    np.cumsum([len(piece) for piece in pieces], out=ends[1:])
-    ends.flags.writeable = False
-    return np.frombuffer(b"".join(pieces), np.uint8), ends
+    pieces = [tokens.TOKEN_SEPARATOR.join(encoded(words)) for words in documents]
+    return Texts(*packed(pieces), tokens.rule("tokens"))
 
 
 def arrow_strings(documents: Sequence[Any]) -> Any:
@@ -250,9 +236,7 @@ def is_text(kind: Any) -> bool:
     """Whether an Arrow type is one of strings."""
     import pyarrow.types as types
 
-    return bool(
-        types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
-    )
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
 def strings_of(chunk: Any) -> Any:
@@ -277,16 +261,11 @@ def arrow_texts(strings: Any, rule: tokens.Rule) -> Texts:
 
     kind = np.int64 if types.is_large_string(strings.type) else np.int32
     _, ends, data = strings.buffers()
-    if len(strings) == 0 or ends is None:
-        return Texts(np.zeros(0, np.uint8), frozen(np.zeros(len(strings) + 1, np.int64)), rule)
+    if ends is None:
+        return Texts(*packed([b""] * len(strings)), rule)
     first, last = strings.offset, strings.offset + len(strings) + 1
     places = np.frombuffer(ends, kind)[first:last].astype(np.int64)
     text = np.frombuffer(data if data is not None else b"", np.uint8)
-    text.flags.writeable = False
-    return Texts(text, frozen(places), rule)
-
-
-def frozen(array: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """The array, read-only."""
-    array.flags.writeable = False
-    return array
+    for array in (places, text):
+        array.flags.writeable = False
+    return Texts(text, places, rule)

@@ -86,7 +86,9 @@ def paged(shifts: npt.NDArray[np.int32]) -> Rule:
     shifts[0xD800:0xE000] = SEPARATOR  # surrogates are no characters
     shifts[0xFFFD] = SEPARATOR  # stands for bytes that are not UTF-8
     numbers: dict[bytes, int] = {}
-    page_of = [numbers.setdefault(page.tobytes(), len(numbers)) for page in shifts.reshape(-1, PAGE)]
+    page_of = [
+        numbers.setdefault(page.tobytes(), len(numbers)) for page in shifts.reshape(-1, PAGE)
+    ]
     pages = np.frombuffer(b"".join(numbers), np.int32).reshape(-1, PAGE)
     ascii_bytes = np.zeros(PAGE, np.uint8)
     for byte in np.flatnonzero(shifts[:128] != SEPARATOR):

@@ -100,8 +100,8 @@ class WordVectors:
         import hashlib
 
         digest = hashlib.sha256(self.vocabulary.offsets.tobytes())
-        digest.update(self.vocabulary.data)
-        digest.update(self.matrix)
+        digest.update(self.vocabulary.data.data)
+        digest.update(self.matrix.data)
         return digest.hexdigest()[:16]
 
     def __len__(self) -> int:
@@ -148,9 +148,7 @@ def as_matrix(words: Sequence[str], matrix: npt.ArrayLike) -> npt.NDArray[np.flo
     return rows
 
 
-def scaled(
-    rows: npt.NDArray[Any], norms: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float32]:
+def scaled(rows: npt.NDArray[Any], norms: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
     """The rows at unit length; a row of zeros stays one."""
     divisors = np.where(norms > 0, norms, 1.0)
     result: npt.NDArray[np.float32] = (rows / divisors[:, None]).astype(np.float32)

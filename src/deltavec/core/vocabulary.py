@@ -5,11 +5,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from deltavec.core import kernels
+from deltavec.core.packing import begins_of, packed
 from deltavec.errors import InputError
 
 
@@ -33,26 +35,25 @@ class Vocabulary:
 
     data: npt.NDArray[np.uint8]
     offsets: npt.NDArray[np.int64]
-    slots: npt.NDArray[np.uint64] = field(init=False, repr=False)
-    longest: int = field(init=False, repr=False)
+    table: kernels.Words = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         count = len(self.offsets) - 1
         # At most half full, so that a search for an absent word ends after a step or two.
         slots = np.zeros(4 * power_of_two(max(count, 8)), np.uint64)
-        clash = kernels.fill_slots(self.data, self.offsets, slots)
+        longest = int(np.diff(self.offsets).max(initial=0))
+        clash = kernels.fill_slots(kernels.Words(slots, self.data, self.offsets, longest))
         if clash >= 0:
             raise InputError(f"words must be distinct, got {self.word(clash)!r} twice")
-        lengths = np.diff(self.offsets)
         for array in (self.data, self.offsets, slots):
             array.flags.writeable = False
-        object.__setattr__(self, "slots", slots)
-        object.__setattr__(self, "longest", int(lengths.max(initial=0)))
+        table = kernels.Words(slots, self.data, self.offsets, longest)
+        object.__setattr__(self, "table", table)
 
     @classmethod
     def of(cls, words: Iterable[str]) -> Vocabulary:
         """The vocabulary of these words, in their order."""
-        return cls(*packed(list(words)))
+        return cls(*packed(encoded(words)))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -69,29 +70,23 @@ class Vocabulary:
     def words(self) -> list[str]:
         """All words, in the order of their ids."""
         text, ends = self.data.tobytes(), self.offsets.tolist()
-        return [
-            text[begin:end].decode() for begin, end in zip(ends[:-1], ends[1:], strict=True)
-        ]
+        return [text[begin:end].decode() for begin, end in pairwise(ends)]
 
     def ids(self, words: Sequence[str]) -> npt.NDArray[np.int64]:
         """The id of each of these words, -1 for a word that is not here."""
-        return kernels.find_all(*packed(words), self.slots, self.data, self.offsets)
+        return kernels.find_all(*packed(encoded(words)), self.table)
 
     def taken(self, order: npt.NDArray[np.int64]) -> Vocabulary:
         """The vocabulary of the words with these ids, in this order."""
         lengths = np.diff(self.offsets)[order]
-        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        offsets = begins_of(lengths)
         places = np.arange(offsets[-1]) + np.repeat(self.offsets[order] - offsets[:-1], lengths)
         return Vocabulary(self.data[places], offsets)
 
 
-def packed(words: Sequence[str]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-    """The words' UTF-8 bytes one after the other, and where each begins."""
-    pieces = [word.encode("utf-8", "replace") for word in words]
-    offsets = np.zeros(len(pieces) + 1, np.int64)
-    np.cumsum([len(piece) for piece in pieces], out=offsets[1:])
-    data = np.frombuffer(b"".join(pieces), np.uint8)
-    return data, offsets
+def encoded(words: Iterable[str]) -> list[bytes]:
+    """The words in UTF-8; half a surrogate pair, which has none, becomes a question mark."""
+    return [word.encode("utf-8", "replace") for word in words]
 
 
 def power_of_two(number: int) -> int:

@@ -1,0 +1,1 @@
+"""The outside world: corpora, word vectors, models and results in files."""
