@@ -34,7 +34,7 @@ def thread_count(threads: int | None) -> int:
     """The threads to use: those asked for, or as many as this process has cores."""
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else cores()
-    if not isinstance(threads, int) or threads < 1:
+    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
         raise InputError(f"threads must be a whole number from 1 on, got {threads!r}")
     return threads
 

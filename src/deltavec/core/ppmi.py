@@ -48,7 +48,7 @@ class Ppmi:
         with np.errstate(divide="ignore"):  # a word without neighbours has an empty row
             self._row_shifts = np.log(totals).astype(np.float32)
             contexts = totals**smoothing
-            self._column_shifts = np.log(contexts / contexts.sum()).astype(np.float32)
+            self._column_shifts = np.log(contexts / max(contexts.sum(), 1.0)).astype(np.float32)
         self._blocks = [
             (block.first, block.begins, block.columns, logarithms(block.counts, allocate))
             for block in counts.blocks

@@ -1,0 +1,62 @@
+import numpy as np
+import pytest
+
+from deltavec.core import kernels
+from deltavec.core.discovery import WordCounts, learned_vocabulary, usual_min_count, word_counts
+from deltavec.core.texts import as_chunked, as_texts
+from deltavec.errors import CorpusError
+
+
+def test_words_come_most_frequent_first_then_in_the_order_of_their_bytes():
+    counts = word_counts(as_chunked(["b a A", "é c a"]), "words")
+    vocabulary, occurrences = counts.frequent(1)
+    assert vocabulary.words == ["a", "b", "c", "é"]
+    assert occurrences.tolist() == [3, 1, 1, 1]
+    assert (counts.tokens, counts.distinct) == (6, 4)
+
+
+def test_rare_words_are_left_out():
+    assert learned_vocabulary(as_chunked(["a b a b c"]), "words", 2).words == ["a", "b"]
+
+
+def test_the_table_grows_as_words_come(monkeypatch):
+    monkeypatch.setattr("deltavec.core.discovery.FIRST_ROOM", 2)
+    words = [f"word-number-{i}" for i in range(200)]
+    counts = WordCounts()
+    counts.add(as_texts([words, words[:50]], "words"))
+    vocabulary, occurrences = counts.frequent(1)
+    assert sorted(vocabulary.words) == sorted(words)
+    assert occurrences.sum() == 250
+
+
+def test_a_word_too_long_to_learn_is_passed():
+    long = "x" * (kernels.LONGEST_LEARNED + 1)
+    counts = word_counts(as_chunked([f"{long} a {long[:-1]}"]), "words")
+    assert counts.tokens == 3
+    assert sorted(counts.frequent(1)[0].words) == ["a", long[:-1]]
+
+
+def test_smaller_corpora_keep_rarer_words():
+    assert [usual_min_count(tokens) for tokens in (2_999, 3_000, 300_000)] == [1, 2, 5]
+
+
+@pytest.mark.parametrize(
+    ("documents", "min_count", "message"),
+    [
+        ([], None, "holds no words"),
+        (["?"], None, "holds no words"),
+        (["a a b"], 2, "only 1 of the corpus' 2 distinct words occurs 2 times or more"),
+    ],
+)
+def test_too_little_text_to_learn_from_is_refused(documents, min_count, message):
+    with pytest.raises(CorpusError, match=message):
+        learned_vocabulary(as_chunked(documents), "words", min_count)
+
+
+def test_every_word_keeps_its_bytes():
+    words = ["a", "abcdefgh", "abcdefghi", "größe", "日本語", "x" * 30]
+    counts = WordCounts()
+    counts.add(as_texts([" ".join(words)], "words"))
+    vocabulary, _ = counts.frequent(1)
+    assert sorted(vocabulary.words) == sorted(words)
+    assert np.array_equal(np.sort(vocabulary.ids(words)), np.arange(6))

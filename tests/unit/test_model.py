@@ -1,0 +1,190 @@
+import numpy as np
+import pytest
+
+import deltavec as dv
+
+VECTORS = dv.WordVectors(["sea", "room", "quiet", "unseen"], [[1, 0], [0, 1], [0.6, 0.8], [1, 1]])
+CORPUS = ["Sea sea", "room quiet", "room", "room sea"]
+
+
+def test_idf_sum_by_hand():
+    # D = 4; D_sea = 2, D_room = 3, D_quiet = 1: idf ln 2, ln 4/3, ln 4.
+    model = dv.fit(CORPUS, VECTORS, "idf-sum")
+    c = np.log(2) * np.array([1, 0]) + np.log(4) * np.array([0.6, 0.8])
+    assert model.embed(["A quiet sea!"])[0] == pytest.approx(c / np.linalg.norm(c), abs=1e-6)
+
+
+def test_idf_center_by_hand():
+    # N_c = 7: sea 3, room 3, quiet 1.
+    model = dv.fit(CORPUS, VECTORS, "idf-center")
+    sea, room, quiet = np.log(2), np.log(4 / 3), np.log(4)
+    centre = np.array([sea * 3 / 7 + 0.6 * quiet / 7, room * 3 / 7 + 0.8 * quiet / 7])
+    c = np.array([sea, 0]) - centre
+    assert model.embed(["sea"])[0] == pytest.approx(c / np.linalg.norm(c), abs=1e-6)
+
+
+def test_idf_delta_by_hand():
+    model = dv.fit(CORPUS, VECTORS, "idf-delta")
+    sea, room = np.log(2), np.log(4 / 3)
+    c = np.array([sea * (2 / 3 - 3 / 7), room * (1 / 3 - 3 / 7)])
+    assert model.embed(["sea sea room"])[0] == pytest.approx(c / np.linalg.norm(c), abs=1e-6)
+
+
+def test_words_that_the_corpus_never_shows_still_count():
+    # idf of a word of no document: ln(4 / 1).
+    model = dv.fit(CORPUS, VECTORS, "idf-sum")
+    assert model.embed(["unseen"])[0] == pytest.approx([0.5**0.5, 0.5**0.5])
+
+
+def test_removal_takes_the_first_uncentred_direction_off():
+    model = dv.fit(CORPUS, VECTORS, "unit-sum")
+    documents = model.embed(CORPUS).astype(float)
+    first = np.linalg.svd(documents)[2][0]
+    removed = dv.fit(CORPUS, VECTORS, dv.Recipe("unit", "sum", 1))
+    assert removed.embed(CORPUS) @ first == pytest.approx(np.zeros(4), abs=1e-6)
+    left = documents[0] - first * (first @ documents[0])
+    assert removed.embed(CORPUS)[0] == pytest.approx(left / np.linalg.norm(left), abs=1e-5)
+
+
+def test_all_components_removed_leave_zero_rows():
+    model = dv.fit(CORPUS, VECTORS, dv.Recipe("unit", "sum", 2))
+    assert not model.embed(CORPUS).any()
+
+
+def test_rows_are_of_unit_length_or_zero():
+    model = dv.fit(CORPUS, VECTORS, "sif-delta-pca")
+    matrix = model.embed(["sea quiet", "", None, "unknown words", "room sea sea"])
+    assert matrix.dtype == np.float32
+    assert np.linalg.norm(matrix, axis=1) == pytest.approx([1, 0, 0, 0, 1])
+
+
+def test_embedding_no_documents_gives_no_rows():
+    assert dv.fit(CORPUS, VECTORS, "idf-sum").embed([]).shape == (0, 2)
+
+
+def test_many_documents_come_back_in_order():
+    model = dv.fit(CORPUS, VECTORS, "unit-sum")
+    matrix = model.embed(["sea", "room"] * 10_000)
+    assert (matrix[::2] == [1, 0]).all()
+    assert (matrix[1::2] == [0, 1]).all()
+
+
+def test_frequent_words_come_first():
+    assert dv.fit(CORPUS, VECTORS, "idf-sum").vocabulary.words == ["sea", "room", "quiet", "unseen"]
+    assert dv.fit(["quiet"], VECTORS, "unit-sum").vocabulary.words[0] == "quiet"
+
+
+def test_one_document_alone():
+    for recipe in dv.RECIPES:
+        matrix = dv.fit(["sea quiet sea"], VECTORS, recipe).embed(["sea quiet sea", "room"])
+        assert np.isfinite(matrix).all()
+    assert not dv.fit(["sea quiet"], VECTORS, "sif-center").embed(["sea quiet"]).any()
+    assert not dv.fit(["sea quiet"], VECTORS, "sif-delta").embed(["sea quiet"]).any()
+
+
+def test_all_documents_equal_leave_nothing_to_tell_apart():
+    equal = ["sea quiet"] * 7
+    for recipe in ("idf-sum", "sif-center", "sif-delta", "sif-sum-pca", "subsampling-center-pca"):
+        assert not dv.fit(equal, VECTORS, recipe).embed(equal).any()
+
+
+def test_auto_says_what_it_chose_and_why():
+    info = dv.fit(CORPUS, VECTORS).info()
+    assert info["recipe"] == "idf-sum-pca"
+    assert info["reason"] == "idf-sum-pca: documents hold 1.8 known words on average, below 300"
+
+
+def test_info_counts_what_was_seen():
+    info = dv.fit([*CORPUS, "", "other words"], VECTORS, "idf-sum").info()
+    assert info["documents"] == 6
+    assert info["documents_without_known_words"] == 2
+    assert (info["words"], info["words_seen"]) == (4, 3)
+    assert info["coverage"] == 7 / 9
+    assert info["tokenizer"] == "words"
+    assert info["components_removed"] == 0
+    assert dv.fit(CORPUS, VECTORS, "idf-sum", tokenizer=str.split).info()["tokenizer"] == (
+        "a callable"
+    )
+
+
+def test_the_fingerprint_tells_models_apart():
+    one = dv.fit(CORPUS, VECTORS, "idf-sum")
+    assert one.fingerprint == dv.fit(CORPUS, VECTORS, "idf-sum").fingerprint
+    assert one.fingerprint != dv.fit(CORPUS, VECTORS, "idf-delta").fingerprint
+
+
+def test_a_callable_tokenizer_and_lists_of_words_give_the_same_vectors():
+    fused = dv.fit(CORPUS, VECTORS, "idf-delta-pca")
+    called = dv.fit(CORPUS, VECTORS, "idf-delta-pca", tokenizer=lambda text: text.lower().split())
+    lists = dv.fit([text.lower().split() for text in CORPUS], VECTORS, "idf-delta-pca")
+    expected = fused.embed(["quiet sea"]).tolist()
+    assert called.embed(["Quiet SEA"]).tolist() == expected
+    assert lists.embed([["quiet", "sea"]]).tolist() == expected
+    assert lists.embed(["Quiet, sea"]).tolist() == expected
+
+
+def test_whitespace_keeps_words_as_they_stand():
+    vectors = dv.WordVectors(["New-York", "sea"], [[1, 0], [0, 1]])
+    model = dv.fit(["New-York sea", "sea"], vectors, "idf-sum", tokenizer="whitespace")
+    assert model.embed(["New-York", "new-york"]).tolist() == [[1, 0], [0, 0]]
+
+
+def test_a_generator_is_enough_where_one_pass_is():
+    model = dv.fit((text for text in CORPUS), VECTORS, "idf-delta")
+    assert model.statistics.documents == 4
+
+
+@pytest.mark.parametrize("arguments", [(VECTORS, "idf-delta-pca"), (None, "idf-sum")])
+def test_a_generator_is_refused_before_any_work_where_two_passes_are_needed(arguments):
+    untouched = (text for text in CORPUS)
+    with pytest.raises(dv.CorpusError, match="read only once"):
+        dv.fit(untouched, *arguments)
+    assert next(untouched) == CORPUS[0]
+
+
+@pytest.mark.parametrize(
+    ("corpus", "message"),
+    [
+        ([], "the corpus holds no documents"),
+        (["", "?!", None], "none of the 3 documents holds a word"),
+        (["nothing here", "either"], "none of the 3 words of the corpus has a vector"),
+    ],
+)
+def test_a_corpus_that_teaches_nothing_is_refused(corpus, message):
+    with pytest.raises(dv.CorpusError, match=message):
+        dv.fit(corpus, VECTORS, "idf-sum")
+
+
+def test_without_vectors_they_are_learned_from_the_corpus():
+    stages = []
+    corpus = ["the sea is blue", "the sky is blue", "a quiet room", "a quiet night"] * 5
+    model = dv.fit(corpus, recipe="idf-sum", on_stage=stages.append)
+    assert model.info()["vectors"].startswith("trained on the corpus: ppmi")
+    a, b, c = model.embed(["blue sea", "blue sky", "quiet room"])
+    assert a @ b > a @ c
+    assert stages[-1] == "counting words"
+
+
+def test_stages_are_announced():
+    stages = []
+    dv.fit(CORPUS, VECTORS, "idf-sum-pca", on_stage=stages.append)
+    assert stages == ["counting words", "finding common components"]
+
+
+def test_broken_utf8_separates_words():
+    import pyarrow as pa
+
+    raw = b"sea\xff\xferoom"
+    offsets = pa.py_buffer(np.array([0, len(raw)], np.int32))
+    broken = pa.StringArray.from_buffers(1, offsets, pa.py_buffer(raw))
+    model = dv.fit(CORPUS, VECTORS, "unit-sum")
+    assert model.embed(broken).tolist() == model.embed(["sea room"]).tolist()
+
+
+def test_a_document_of_many_words_keeps_its_precision():
+    rng = np.random.default_rng(0)
+    words = [f"w{i}" for i in range(2_000)]
+    vectors = dv.WordVectors(words, rng.standard_normal((2_000, 5)))
+    model = dv.fit([" ".join(words)], vectors, "unit-sum")
+    mean = vectors.matrix.astype(float).mean(axis=0)
+    assert model.embed([" ".join(words)])[0] == pytest.approx(mean / np.linalg.norm(mean), abs=1e-6)
