@@ -1,0 +1,74 @@
+# make demo and make test need Python 3.11 or newer, pip and make; everything else is set up here, in .venv.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
+
+# Stamps: a set-up is done again only when what it is made from has changed.
+BASE := $(VENV)/.installed-base
+DEV := $(VENV)/.installed-dev
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+
+.PHONY: help
+help:  ## List the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: demo
+demo: $(BASE)  ## Show the whole path on real text; nothing is downloaded but the packages
+	@$(BIN)/deltavec demo
+
+.PHONY: test
+test: $(DEV)  ## Run the tests: core without the JIT for line coverage, then everything with it
+	NUMBA_DISABLE_JIT=1 HYPOTHESIS_PROFILE=nojit $(BIN)/pytest --quiet tests/unit tests/laws -m "not compiled" \
+		--cov=src/deltavec/core --cov-report=term-missing:skip-covered --cov-fail-under=100
+	$(BIN)/pytest
+
+.PHONY: check
+check: $(DEV)  ## Check style, types, layers and docs
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy --strict
+	$(BIN)/lint-imports
+	@$(MAKE) --no-print-directory docs
+
+.PHONY: docs
+docs: $(DEV)  ## Build the documentation into docs/_build/html
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet docs docs/_build/html
+
+.PHONY: format
+format: $(DEV)  ## Rewrite the sources in the house format
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+.PHONY: clean
+clean:  ## Remove the set-up, the caches and what was built
+	rm -rf $(VENV) build dist docs/_build .coverage .coverage.* .hypothesis \
+		.import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find src tests docs -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Some systems ship a venv module without ensurepip; pip then installs pip into the new environment.
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit( \
+		"deltavec needs Python 3.11 or newer, got " + sys.version.split()[0] \
+		+ "; try: make PYTHON=python3.12 ...")'
+	@echo "Setting up $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV) >/dev/null 2>&1 \
+		|| { $(PYTHON) -m venv --clear --without-pip $(VENV) \
+			&& $(PYTHON) -m pip --python $@ --disable-pip-version-check -qq install pip; } \
+		|| { rm -rf $(VENV); \
+			echo "$(PYTHON) cannot make a virtual environment; install its venv module (Debian: python3-venv)" >&2; \
+			exit 1; }
+
+$(BASE): pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing deltavec into $(VENV) ..."
+	@$(PIP) install -c constraints.txt -e .
+	@touch $@
+
+$(DEV): pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing deltavec and its development tools into $(VENV) ..."
+	@$(PIP) install -c constraints.txt -e '.[dev]'
+	@touch $(BASE) $@

@@ -1,0 +1,56 @@
+"""The public face: what `import deltavec` offers, and what it costs."""
+
+import subprocess
+import sys
+from importlib.metadata import version
+
+import pytest
+
+import deltavec
+
+HEAVY = ("gensim", "numba", "pyarrow", "scipy", "sklearn")
+
+
+def names_after(statement: str) -> set[str]:
+    """The top-level modules a fresh process has loaded after the statement."""
+    program = f"{statement}\nimport sys\nprint(*{{name.split('.')[0] for name in sys.modules}})"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    return set(done.stdout.split())
+
+
+def constants_classes_functions(name: str) -> tuple[int, str]:
+    """Where a name stands among public names: by kind, as its case tells, then by alphabet."""
+    return 0 if name.isupper() else 1 if name[0].isupper() else 2, name
+
+
+def test_public_names_are_sorted_and_unique():
+    expected = sorted(set(deltavec.__all__), key=constants_classes_functions)
+    assert list(deltavec.__all__) == expected
+
+
+@pytest.mark.parametrize("name", deltavec.__all__)
+def test_every_public_name_resolves(name):
+    assert getattr(deltavec, name) is not None
+
+
+def test_dir_lists_every_public_name():
+    assert set(deltavec.__all__) <= set(dir(deltavec))
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    assert names_after("import deltavec").isdisjoint(HEAVY)
+
+
+def test_errors_can_be_imported_without_loading_anything_heavy():
+    assert names_after("from deltavec import DeltavecError").isdisjoint(HEAVY)
+
+
+def test_an_unknown_name_is_an_attribute_error_that_names_it():
+    with pytest.raises(AttributeError, match="no_such_name"):
+        deltavec.no_such_name  # noqa: B018
+
+
+def test_the_version_is_that_of_the_installed_package():
+    assert deltavec.__version__ == version("deltavec")
