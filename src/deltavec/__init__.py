@@ -29,13 +29,14 @@ if TYPE_CHECKING:
         VectorsError,
     )
     from deltavec.estimator import DocumentEmbedder
-    from deltavec.io.corpora import read_corpus
+    from deltavec.io.corpora import Corpus, read_corpus
     from deltavec.io.storage import load
     from deltavec.io.word_vectors import load_vectors, save_vectors
     from deltavec.training import train_vectors
 
 # Where each public name lives. Resolved on first use, so that importing the package is instant.
 _HOMES = {
+    "Corpus": "io.corpora",
     "CorpusError": "errors",
     "DeltavecError": "errors",
     "DocumentEmbedder": "estimator",
@@ -59,6 +60,7 @@ _HOMES = {
 
 __all__ = [
     "RECIPES",
+    "Corpus",
     "CorpusError",
     "DeltavecError",
     "DocumentEmbedder",

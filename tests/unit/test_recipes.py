@@ -66,6 +66,7 @@ def test_parameters_reach_the_weights():
         ({"n_components_removed": 1.5}, "whole number from 0 on, got 1.5"),
         ({"a": 0}, "a must be a number above 0, got 0"),
         ({"t": "x"}, "t must be a number above 0, got 'x'"),
+        ({"a": float("inf")}, "a must be a number above 0, got inf"),
         ({"t": float("nan")}, "t must be a number above 0"),
         ({"min_frequency": 2}, "min_frequency must be a number from 0 to 1, got 2"),
     ],

@@ -62,6 +62,9 @@ class FoldedVectors:
             view.flags.writeable = False
             object.__setattr__(self, name, view)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FoldedVectors, tuple(getattr(self, field.name) for field in fields(self))
+
     @property
     def terms(self) -> Terms:
         """The table as the kernels read it."""

@@ -6,6 +6,7 @@ Names are ``<weighting>-<form>`` or ``<weighting>-<form>-pca``: ``idf-delta-pca`
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -79,7 +80,7 @@ class Recipe:
                 f"n_components_removed must be a whole number from 0 on, got {removed!r}"
             )
         for name in ("a", "t"):
-            require_number(name, getattr(self, name), "above 0", lambda value: value > 0)
+            require_number(name, getattr(self, name), "above 0", lambda value: 0 < value < math.inf)
         require_number(
             "min_frequency", self.min_frequency, "from 0 to 1", lambda value: 0 <= value <= 1
         )

@@ -101,14 +101,15 @@ def as_chunked(corpus: Any) -> Chunked:
         )
     if hasattr(corpus, "one_shot"):
         return cast(Chunked, corpus)
+    if len(getattr(corpus, "shape", ())) > 1:
+        raise CorpusError(
+            f"expected one column of documents, got a table of shape {corpus.shape}: "
+            "pass the column that holds the text"
+        )
     if hasattr(corpus, "to_list") or hasattr(corpus, "to_pylist"):  # pandas, polars, Arrow
         return InMemory(as_arrow(corpus))
     if isinstance(corpus, np.ndarray):
-        if corpus.ndim != 1:
-            raise CorpusError(
-                f"expected one column of documents, got an array of shape {corpus.shape}"
-            )
-        return InMemory(corpus.tolist())
+        return InMemory(without_missing(corpus.tolist()))
     if isinstance(corpus, Sequence):
         return InMemory(corpus)
     if isinstance(corpus, Iterable) and not isinstance(corpus, dict | set | frozenset):
@@ -133,10 +134,12 @@ def as_arrow(column: Any) -> Any:
         return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
     if hasattr(column, "to_arrow"):
         return as_arrow(column.to_arrow())
-    if hasattr(column, "to_list"):
-        documents = [None if is_missing(document) else document for document in column.to_list()]
-        return arrow_strings(documents)
-    raise CorpusError(f"expected a column of documents, got {type(column).__name__}")
+    return arrow_strings(without_missing(column.to_list()))
+
+
+def without_missing(documents: list[Any]) -> list[Any]:
+    """The documents, with None for those that are not there."""
+    return [None if is_missing(document) else document for document in documents]
 
 
 def is_missing(document: Any) -> bool:

@@ -111,14 +111,17 @@ class WordVectors:
         return word in self.vocabulary
 
     def __getitem__(self, word: str) -> npt.NDArray[np.float32]:
-        number = self.vocabulary.ids([word])[0]
-        if number < 0:
+        if word not in self:
             raise KeyError(word)
+        number = self.vocabulary.ids([word])[0]
         row: npt.NDArray[np.float32] = self.matrix[number]
         return row
 
     def __repr__(self) -> str:
         return f"WordVectors({len(self):,} words, {self.dimensions} dimensions)"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return WordVectors.from_unit_rows, (self.vocabulary, self.matrix, dict(self.dropped))
 
     def __copy__(self) -> WordVectors:
         return self

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -54,6 +55,9 @@ class Vocabulary:
     def of(cls, words: Iterable[str]) -> Vocabulary:
         """The vocabulary of these words, in their order."""
         return cls(*packed(encoded(words)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Vocabulary, (self.data, self.offsets)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -1,0 +1,262 @@
+"""Models on disk: a folder of two files, ``model.safetensors`` and ``model.json``; never a pickle.
+
+Nothing that is read is trusted: sizes are compared with the file before anything is mapped, and
+values with what a fitted model can hold before anything is computed from them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import pyarrow as pa
+
+from deltavec.core.forms import FoldedVectors, blocks
+from deltavec.core.model import EmbeddingModel
+from deltavec.core.statistics import CorpusStatistics
+from deltavec.core.tokens import rule
+from deltavec.core.vocabulary import Vocabulary
+from deltavec.errors import InputError, ModelError
+from deltavec.io.folders import replacing_folder
+from deltavec.io.model_description import (
+    LARGEST_NUMBER,
+    LONGEST,
+    MARK,
+    description,
+    require_sound,
+    sealed,
+    stored_recipe,
+    stored_sizes,
+    unsealed,
+)
+from deltavec.io.model_tensors import Arrays, mapped_tensors, sha256, write_tensors
+
+DESCRIPTION = "model.json"
+TENSORS = "model.safetensors"
+FILES = (DESCRIPTION, TENSORS)
+
+
+def save(model: EmbeddingModel, folder: str | PathLike[str]) -> None:
+    """Write a model to a folder, which appears whole or not at all.
+
+    The files are written to a folder beside it (``.deltavec-*.part``), flushed to disk, and put in
+    place by renaming. A model that stands there already is replaced; it stays in place until the
+    new one is complete, and whoever has it loaded keeps it.
+
+    Parameters
+    ----------
+    model
+        What `deltavec.fit` gave. Its tokenizer must be a name.
+    folder
+        Where to; by custom it ends in ``.dv``. Folders above it are made.
+
+    Raises
+    ------
+    ModelError
+        If the tokenizer is a callable, something that is not a deltavec model stands there, or it
+        cannot be written.
+    """
+    if not isinstance(model.tokenizer, str):
+        raise ModelError(
+            "a model with a tokenizer of your own cannot be saved, as files hold no code: fit with "
+            "tokenizer='words' or 'whitespace', and pass documents as lists of the words that "
+            "yours finds"
+        )
+    target = Path(folder)
+    with problems_of(target):
+        require_replaceable(target)
+        arrays, entries = arrays_of(model), description(model)
+        require_sound(entries)
+        require_sound_arrays(arrays, entries, rows=True)
+        with replacing_folder(target, FILES) as fresh:
+            with (fresh / TENSORS).open("w+b") as file:
+                write_tensors(file, stored_sizes(entries), arrays)
+                entries["tensor_sha256"] = sha256(file)
+                os.fsync(file.fileno())
+            with (fresh / DESCRIPTION).open("wb") as file:
+                file.write(sealed(entries))
+                file.flush()
+                os.fsync(file.fileno())
+
+
+def load(folder: str | PathLike[str], *, verify: bool = True) -> EmbeddingModel:
+    """The model in a folder, as it was saved, bit for bit.
+
+    The table is mapped into memory, not copied: processes that load the same folder share it, and
+    pages are read as they are needed.
+
+    Parameters
+    ----------
+    folder
+        What `EmbeddingModel.save` wrote.
+    verify
+        Whether to read the whole table once, to see that no bit of it has changed and that every
+        number is finite. Without it a large model opens at once, and only sizes, the small arrays
+        and the description are looked at.
+
+    Raises
+    ------
+    ModelError
+        If the folder is missing, damaged, not a deltavec model, or written by a newer version.
+    """
+    source = Path(folder)
+    while True:
+        before = identity(source)
+        try:
+            model = read(source, verify)
+        except ModelError:
+            if identity(source) == before:
+                raise
+        else:
+            if identity(source) == before:
+                return model
+        # Somebody saved another model between the reading of the two files: once more.
+
+
+def read(folder: Path, verify: bool) -> EmbeddingModel:
+    """The model in a folder that nobody replaces meanwhile."""
+    with opened(folder / DESCRIPTION) as file:
+        entries = unsealed(file.read(LONGEST + 1))
+        recipe = stored_recipe(entries)
+        rule(entries["tokenizer"])
+    with opened(folder / TENSORS) as file:
+        arrays = mapped_tensors(file, stored_sizes(entries))
+        if verify and sha256(file) != entries["tensor_sha256"]:
+            raise ModelError("the content does not have its checksum: the file is damaged")
+        require_sound_arrays(arrays, entries, rows=verify)
+        vocabulary = Vocabulary(arrays["words"], arrays["word_offsets"])
+    return EmbeddingModel(
+        recipe=recipe,
+        reason=entries["reason"],
+        vocabulary=vocabulary,
+        statistics=CorpusStatistics(
+            arrays["token_counts"],
+            arrays["document_counts"],
+            **{name: entries[name] for name in ("documents", "tokens", "unknown_documents")},
+        ),
+        folded=FoldedVectors(
+            **{name: arrays[name] for name in FoldedVectors.arrays()},
+            offset_norm=entries["offset_norm"],
+        ),
+        tokenizer=entries["tokenizer"],
+        notes=entries["notes"],
+    )
+
+
+def arrays_of(model: EmbeddingModel) -> Arrays:
+    """All arrays of a model, under the names they have in the file."""
+    return {
+        **{name: getattr(model.folded, name) for name in FoldedVectors.arrays()},
+        "token_counts": model.statistics.token_counts,
+        "document_counts": model.statistics.document_counts,
+        "words": model.vocabulary.data,
+        "word_offsets": model.vocabulary.offsets,
+    }
+
+
+def require_sound_arrays(arrays: Arrays, entries: Mapping[str, Any], *, rows: bool) -> None:
+    """Refuse arrays that no fitted model has; the table itself is read only if ``rows``."""
+    require_words(arrays)
+    token_counts, document_counts = arrays["token_counts"], arrays["document_counts"]
+    # float64: exact, as tokens are below 2 ** 53, where a sum of int64 could wrap around
+    if token_counts.min() < 0 or token_counts.sum(dtype=np.float64) > entries["tokens"]:
+        raise ModelError("token_counts must be from 0 on, and no more than tokens in sum")
+    most = np.minimum(token_counts, entries["documents"])
+    if ((document_counts < 0) | (document_counts > most)).any():
+        raise ModelError("document_counts must be from 0 to documents, and to token_counts")
+    bounds = {
+        "penalties": (0.0, 1.0),
+        "norms": (0.0, LARGEST_NUMBER),
+        "components": (-2.0, 2.0),  # of length 1, but for rounding
+        **dict.fromkeys(
+            ("offset", "offset_coordinates", "coordinates"), (-LARGEST_NUMBER, LARGEST_NUMBER)
+        ),
+        **({"rows": (-LARGEST_NUMBER, LARGEST_NUMBER)} if rows else {}),
+    }
+    for name, (smallest, largest) in bounds.items():
+        require_within(name, arrays[name], smallest, largest)
+
+
+def require_words(arrays: Arrays) -> None:
+    """Refuse words that overlap, run out of their bytes, or are not UTF-8."""
+    words, offsets = arrays["words"], arrays["word_offsets"]
+    if offsets[0] != 0 or offsets[-1] != len(words) or (np.diff(offsets) < 0).any():
+        raise ModelError("word_offsets must rise from 0 to the end of words")
+    column = pa.LargeStringArray.from_buffers(
+        len(offsets) - 1, pa.py_buffer(np.ascontiguousarray(offsets)), pa.py_buffer(words)
+    )
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        raise ModelError("words must be UTF-8") from None
+
+
+def require_within(name: str, array: Any, smallest: float, largest: float) -> None:
+    """Refuse an array with NaN in it, or a number outside this range."""
+    for block in blocks(len(array)):
+        # NaN is neither above nor below, and a minimum or maximum with one is NaN.
+        low, high = array[block].min(initial=0.0), array[block].max(initial=0.0)
+        if not (low >= smallest and high <= largest):
+            raise ModelError(f"{name} must be finite and from {smallest:g} to {largest:g}")
+
+
+def require_replaceable(folder: Path) -> None:
+    """Refuse to write where something stands that deltavec has not written."""
+    if not os.path.lexists(folder):
+        return
+    if not folder.is_dir():
+        raise ModelError("expected a folder, or nothing, found something else: choose another name")
+    for entry in folder.iterdir():
+        if entry.name not in FILES or not entry.is_file():
+            raise ModelError(
+                f"the folder holds {entry.name!r}, which is not part of a deltavec model, and is "
+                "left alone: choose another name"
+            )
+    if any(folder.iterdir()) and MARK not in start_of(folder / DESCRIPTION):
+        raise ModelError(
+            "the folder is not a deltavec model, and is left alone: choose another name"
+        )
+
+
+def start_of(path: Path) -> bytes:
+    """The first bytes of a file, none if it is not there."""
+    if not path.is_file():
+        return b""
+    with path.open("rb") as file:
+        return file.read(1024)
+
+
+def identity(folder: Path) -> tuple[int, int, int]:
+    """What tells a folder from the one that takes its place."""
+    with problems_of(folder):
+        if not folder.is_dir():
+            what = "a file" if folder.exists() else "nothing there"
+            raise ModelError(f"expected the folder of a deltavec model, found {what}")
+        status = folder.stat()
+        return status.st_dev, status.st_ino, status.st_mtime_ns  # inodes are used again
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """The file, open for reading, and the name of what is wrong with it."""
+    with problems_of(path):
+        if not path.is_file():
+            raise ModelError("the file is missing: the folder is not a deltavec model, or damaged")
+        with path.open("rb") as file:
+            yield file
+
+
+@contextmanager
+def problems_of(path: Path) -> Iterator[None]:
+    """Whatever goes wrong inside, as a `ModelError` that begins with the path."""
+    try:
+        yield
+    except InputError as error:
+        raise ModelError(f"{path}: {error}") from None
+    except OSError as error:
+        raise ModelError(f"{path}: {error.strerror or error}") from error

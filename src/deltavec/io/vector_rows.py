@@ -1,0 +1,221 @@
+"""Rows on their way from a file to `WordVectors`: what is left out, and unit length for the rest.
+
+Every reader hands its rows over in blocks, so that scaling happens while a block is in the cache
+and no second matrix is ever needed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute
+
+from deltavec.core.vectors import WordVectors
+from deltavec.core.vocabulary import Vocabulary
+from deltavec.errors import VectorsError
+
+Matrix = npt.NDArray[np.float32]
+Mask = npt.NDArray[np.bool_]
+
+DUPLICATE_WORDS = "duplicate words"
+EMPTY_WORDS = "empty words"
+NOT_UTF8 = "words not UTF-8"
+ZERO_ROWS = "zero rows"
+BLANK_LINES = "blank lines"
+
+# Rounding n numbers to float32 moves their norm by 2**-24 at most; scaling in float32, as other
+# tools do, by a few times that.
+UNIT_TOLERANCE = 2.0**-22
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A block of words with unit rows.
+
+    Attributes
+    ----------
+    words
+        An Arrow array of bytes that are valid UTF-8.
+    matrix
+        One row for each word; the very array that was given, if nothing had to change.
+    dropped
+        How many rows were left out, by reason.
+    """
+
+    words: Any
+    matrix: Matrix
+    dropped: Mapping[str, int]
+
+    @property
+    def found(self) -> int:
+        """How many rows the file held, with those that were left out."""
+        dropped = sum(count for reason, count in self.dropped.items() if reason != BLANK_LINES)
+        return len(self.words) + dropped
+
+
+def cleaned(words: Any, matrix: Matrix, place: Callable[[int], str], blank_lines: int = 0) -> Rows:
+    """The rows that can be used, at unit length, and the count of the others.
+
+    Parameters
+    ----------
+    words
+        An Arrow array of bytes.
+    matrix
+        One row for each word.
+    place
+        Where a row came from, for an error message.
+    blank_lines
+        How many lines the reader skipped.
+
+    Raises
+    ------
+    VectorsError
+        If a row holds NaN or infinity.
+    """
+    norms = row_norms(matrix)
+    refuse_non_finite(words, norms, place)
+    empty = pa.compute.binary_length(words).to_numpy(zero_copy_only=False) == 0
+    broken = not_utf8(words)
+    zero = norms == 0
+    dropped = {
+        BLANK_LINES: blank_lines,
+        EMPTY_WORDS: np.count_nonzero(empty),
+        NOT_UTF8: np.count_nonzero(broken),
+        ZERO_ROWS: np.count_nonzero(zero & ~empty & ~broken),
+    }
+    unusable = empty | broken | zero
+    if unusable.any():
+        words = words.filter(pa.array(~unusable))
+        matrix, norms = matrix[~unusable], norms[~unusable]
+    return Rows(words, unit_rows(matrix, norms), {why: int(n) for why, n in dropped.items() if n})
+
+
+def row_norms(matrix: Matrix) -> npt.NDArray[np.float64]:
+    """The length of each row; NaN or infinity if the row holds one.
+
+    Squares and sums are float64, which no float32 overflows, and each row is summed by itself:
+    the bits do not depend on the rows around it.
+    """
+    with np.errstate(invalid="ignore"):  # a signalling NaN; the caller refuses it
+        squares = np.square(matrix, dtype=np.float64)
+        norms: npt.NDArray[np.float64] = np.sqrt(squares.sum(axis=1))
+    return norms
+
+
+def refuse_non_finite(
+    words: Any, norms: npt.NDArray[np.float64], place: Callable[[int], str]
+) -> None:
+    """Raise an error that names the first row with NaN or infinity."""
+    if not np.isfinite(norms).all():
+        row = int(np.flatnonzero(~np.isfinite(norms))[0])
+        word = words[row].as_py().decode(errors="replace")
+        raise VectorsError(
+            f"{place(row)}: the vector of {word!r} holds NaN or infinity (or a number too large "
+            "for float32): leave it out"
+        )
+
+
+def not_utf8(words: Any) -> Mask:
+    """Which words are not valid UTF-8."""
+    try:
+        words.cast(pa.large_string() if pa.types.is_large_binary(words.type) else pa.string())
+        return np.zeros(len(words), np.bool_)
+    except pa.ArrowInvalid:
+        return np.array([not decodes(word) for word in words.to_pylist()], np.bool_)
+
+
+def decodes(word: bytes) -> bool:
+    """Whether the bytes are valid UTF-8."""
+    try:
+        word.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def unit_rows(matrix: Matrix, norms: npt.NDArray[np.float64]) -> Matrix:
+    """The rows at unit length; a row that has it already keeps its bits."""
+    other = np.abs(norms - 1.0) > UNIT_TOLERANCE
+    if not other.any():
+        return matrix
+    divisors = np.where(other, norms, 1.0)
+    scaled: Matrix = np.divide(matrix, divisors[:, None], dtype=np.float64).astype(np.float32)
+    return scaled
+
+
+def joined(blocks: Iterable[Rows], name: str, *, keep: Matrix | None = None) -> WordVectors:
+    """The blocks as word vectors; of duplicate words, the first.
+
+    Parameters
+    ----------
+    blocks
+        In the order of the file.
+    name
+        How error messages call the file.
+    keep
+        The whole matrix, if the blocks may be views of it; kept without a copy where no row had to
+        be changed.
+    """
+    parts = list(blocks)
+    dropped: Counter[str] = Counter()
+    for part in parts:
+        dropped.update(part.dropped)
+    if not any(len(part.words) for part in parts):
+        left_out = ", ".join(f"{count:,} {reason}" for reason, count in dropped.items())
+        raise VectorsError(
+            f"{name}: found no usable word vectors" + (f" ({left_out})" if left_out else "")
+        )
+    words = pa.chunked_array([part.words for part in parts]).cast(pa.large_binary())
+    words = words.combine_chunks()
+    firsts = first_occurrences(words)
+    if not firsts.all():
+        dropped[DUPLICATE_WORDS] = int(np.count_nonzero(~firsts))
+        words = words.filter(pa.array(firsts))
+    untouched = (
+        keep is not None
+        and len(words) == len(keep)
+        and all(np.may_share_memory(part.matrix, keep) for part in parts)
+    )
+    matrix = keep if keep is not None and untouched else gathered(parts, firsts)
+    return WordVectors.from_unit_rows(vocabulary_of(words), matrix, dropped)
+
+
+def first_occurrences(words: Any) -> Mask:
+    """Which words have not come before."""
+    encoded = words.dictionary_encode()
+    if len(encoded.dictionary) == len(words):
+        return np.ones(len(words), np.bool_)
+    codes = encoded.indices.to_numpy()
+    # Arrow numbers words as they first appear, so a new word has a number above all before it.
+    highest_before = np.maximum.accumulate(np.concatenate([[-1], codes[:-1]]))
+    first: Mask = codes > highest_before
+    return first
+
+
+def gathered(parts: list[Rows], chosen: Mask) -> Matrix:
+    """The chosen rows in a matrix of their own; a part is let go once it is copied."""
+    matrix = np.empty((int(np.count_nonzero(chosen)), parts[0].matrix.shape[1]), np.float32)
+    parts.reverse()
+    begin, seen = 0, 0
+    while parts:
+        rows = parts.pop().matrix
+        mask = chosen[seen : seen + len(rows)]
+        rows = rows if mask.all() else rows[mask]
+        matrix[begin : begin + len(rows)] = rows
+        begin, seen = begin + len(rows), seen + len(mask)
+    return matrix
+
+
+def vocabulary_of(words: Any) -> Vocabulary:
+    """The vocabulary of an Arrow array of distinct words (large_binary)."""
+    _, ends, data = words.buffers()
+    places = np.frombuffer(ends, np.int64)[words.offset : words.offset + len(words) + 1]
+    text = np.frombuffer(data if data is not None else b"", np.uint8)
+    begin, end = int(places[0]), int(places[-1])
+    return Vocabulary(np.frombuffer(text[begin:end].tobytes(), np.uint8), places - begin)

@@ -1,0 +1,105 @@
+"""Word vectors to a file: under a temporary name first, so that no half of one is ever seen."""
+
+from __future__ import annotations
+
+import os
+import re
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute
+from safetensors.numpy import save_file
+
+from deltavec.core.vectors import WordVectors
+from deltavec.errors import VectorsError
+from deltavec.io.vector_arrays import LAYOUT_NAME, LAYOUT_VERSION, MATRIX, OFFSETS, WORDS
+
+ROWS_AT_ONCE = 1 << 12
+# Where a word ends in the text and binary formats.
+SEPARATOR = re.compile(r"[ \n]")
+
+
+def write_safetensors(vectors: WordVectors, path: Path) -> None:
+    """Write deltavec's own layout: the matrix, the words' bytes, and where each word begins."""
+    tensors = {
+        MATRIX: vectors.matrix,
+        WORDS: vectors.vocabulary.data,
+        OFFSETS: vectors.vocabulary.offsets,
+    }
+    save_file(tensors, path, {"format": LAYOUT_NAME, "version": LAYOUT_VERSION})
+
+
+def write_text(vectors: WordVectors, path: Path) -> None:
+    """Write word2vec text; every number has the digits that bring back the same float32."""
+    words = writable_words(vectors)
+    with path.open("wb") as file:
+        write_header(file, vectors)
+        for begin in range(0, len(words), ROWS_AT_ONCE):
+            rows = vectors.matrix[begin : begin + ROWS_AT_ONCE]
+            columns = [pa.array(column).cast(pa.string()) for column in rows.T]
+            names = pa.array(words[begin : begin + len(rows)], pa.string())
+            lines = pa.compute.binary_join_element_wise(names, *columns, " ")
+            file.write("".join(f"{line}\n" for line in lines.to_pylist()).encode())
+
+
+def write_binary(vectors: WordVectors, path: Path) -> None:
+    """Write word2vec binary, each word with the newline that the original tool ends it with."""
+    words = writable_words(vectors)
+    rows = vectors.matrix.astype(np.dtype("<f4"), copy=False)
+    with path.open("wb") as file:
+        write_header(file, vectors)
+        for word, row in zip(words, rows, strict=True):
+            file.write(word.encode() + b" " + row.tobytes() + b"\n")
+
+
+WRITERS: dict[str, Callable[[WordVectors, Path], None]] = {
+    ".safetensors": write_safetensors,
+    ".txt": write_text,
+    ".vec": write_text,
+    ".bin": write_binary,
+}
+
+
+def write_header(file: BinaryIO, vectors: WordVectors) -> None:
+    """Write the line that says how many words follow, and of how many numbers each."""
+    file.write(f"{len(vectors)} {vectors.dimensions}\n".encode())
+
+
+def writable_words(vectors: WordVectors) -> list[str]:
+    """The words, if the text and binary formats can hold each of them."""
+    for word in vectors.words:
+        if SEPARATOR.search(word):
+            raise VectorsError(
+                f"the word {word!r} has a space or newline in it, which the text and binary "
+                "formats cannot hold: write a .safetensors file"
+            )
+    return vectors.words
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary name beside the path, which takes the path's place if all goes well."""
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
+    try:
+        yield temporary
+        flush_to_disk(temporary)
+        temporary.replace(path)
+        flush_to_disk(path.parent)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def flush_to_disk(path: Path) -> None:
+    """Wait until the file or folder is on disk, where the system can tell."""
+    if os.name == "nt" and path.is_dir():  # Windows cannot open a folder
+        return
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
