@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         VectorsError,
     )
     from deltavec.estimator import DocumentEmbedder
+    from deltavec.evaluation.auc import pairwise_auc
     from deltavec.io.corpora import Corpus, read_corpus
     from deltavec.io.storage import load
     from deltavec.io.word_vectors import load_vectors, save_vectors
@@ -53,6 +54,7 @@ _HOMES = {
     "fit": "core.model",
     "load": "io.storage",
     "load_vectors": "io.word_vectors",
+    "pairwise_auc": "evaluation.auc",
     "read_corpus": "io.corpora",
     "save_vectors": "io.word_vectors",
     "train_vectors": "training",
@@ -76,6 +78,7 @@ __all__ = [
     "fit",
     "load",
     "load_vectors",
+    "pairwise_auc",
     "read_corpus",
     "save_vectors",
     "train_vectors",

@@ -1,0 +1,241 @@
+"""Vectors on disk in shards, each whole or not there: what survives a kill.
+
+A run writes to a folder of its own, one parquet file for each few thousand documents, beside a
+manifest that says what they were made from. A shard gets its name only when it is on disk; so
+whatever stops the run, the shards in the folder are good, and a run with the same manifest goes
+on after the last of them. Where a shard ends depends on the documents alone, never on how they
+were read: a run that was killed and one that was not write the same shards.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from deltavec.errors import InputError
+from deltavec.io.vector_writing import flush_to_disk
+
+EMBEDDING = "embedding"
+MANIFEST = "_deltavec.json"  # readers of parquet folders pass over names that begin so
+SHARD_DOCUMENTS = 16_384
+SHARD_TEXT_BYTES = 64 << 20
+
+_OURS = re.compile(rf"(part-\d{{6}}\.parquet|{re.escape(MANIFEST)})(\.tmp)?|assembled")
+
+
+class Rows(NamedTuple):
+    """Documents on their way to a shard: columns kept, sizes of the texts, vectors."""
+
+    kept: pa.RecordBatch
+    text_sizes: npt.NDArray[np.int64]
+    vectors: npt.NDArray[np.float32]
+
+    def part(self, start: int, stop: int) -> Rows:
+        """Some of them."""
+        return Rows(
+            self.kept.slice(start, stop - start),
+            self.text_sizes[start:stop],
+            self.vectors[start:stop],
+        )
+
+
+class Shard(NamedTuple):
+    """A finished shard."""
+
+    path: Path
+    documents: int
+    zero_rows: int
+
+
+def in_shards(
+    batches: Iterable[Rows],
+    documents: int = SHARD_DOCUMENTS,
+    text_bytes: int = SHARD_TEXT_BYTES,
+) -> Iterator[list[Rows]]:
+    """The same rows, grouped: a shard is full at so many documents or so much text."""
+    group: list[Rows] = []
+    count = size = 0
+    for rows in batches:
+        ends = np.cumsum(rows.text_sizes)
+        start, before = 0, 0
+        while start < len(ends):
+            enough = int(np.searchsorted(ends, before + text_bytes - size)) + 1
+            stop = min(enough, start + documents - count, len(ends))
+            group.append(rows.part(start, stop))
+            count, size = count + stop - start, size + int(ends[stop - 1]) - before
+            start, before = stop, int(ends[stop - 1])
+            if count == documents or size >= text_bytes:
+                yield group
+                group, count, size = [], 0, 0
+    if group:
+        yield group
+
+
+def shard_schema(kept: pa.Schema, dimensions: int) -> pa.Schema:
+    """The columns of a shard: those kept, and a list of so many float32 per document."""
+    return kept.append(pa.field(EMBEDDING, pa.list_(pa.float32(), dimensions)))
+
+
+def check_writable(schema: pa.Schema) -> None:
+    """Refuse columns of a type that parquet cannot hold."""
+    from pyarrow import parquet
+
+    for field in schema:
+        try:
+            parquet.write_table(pa.schema([field]).empty_table(), pa.BufferOutputStream())
+        except pa.ArrowException as error:
+            raise InputError(
+                f"column {field.name!r} of type {field.type} cannot be kept: {error}"
+            ) from error
+
+
+def as_table(group: Sequence[Rows], schema: pa.Schema) -> pa.Table:
+    """The rows of a shard as one table without seams."""
+    vectors = np.concatenate([rows.vectors for rows in group]).astype(np.float32, copy=False)
+    embedding = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
+    names = schema.names[:-1]
+    if not names:
+        return pa.table([embedding], schema=schema)
+    kept = pa.Table.from_batches([rows.kept for rows in group], schema.remove(len(names)))
+    return kept.append_column(schema.field(len(names)), embedding).combine_chunks()
+
+
+def vectors_of(table: pa.Table) -> npt.NDArray[np.float32]:
+    """The vectors of a shard's table, one per row."""
+    column = table.column(EMBEDDING).combine_chunks()
+    values = column.flatten().to_numpy(zero_copy_only=False)
+    return np.asarray(values, np.float32).reshape(-1, column.type.list_size)
+
+
+def zero_rows(vectors: npt.NDArray[np.float32]) -> int:
+    """How many rows are zero: documents without known words."""
+    return int(len(vectors) - np.count_nonzero(vectors.any(axis=1)))
+
+
+def parquet_options(schema: pa.Schema) -> dict[str, Any]:
+    """How shards and whole files are written: no dictionary of floats, no statistics of them."""
+    kept = schema.names[:-1]
+    return {"compression": "zstd", "use_dictionary": kept, "write_statistics": kept}
+
+
+def shard_path(folder: Path, number: int) -> Path:
+    """Where the shard of a number is."""
+    return folder / f"part-{number:06}.parquet"
+
+
+def write_shard(path: Path, table: pa.Table) -> Shard:
+    """Write a shard, whole: the name appears when the bytes are on disk."""
+    from pyarrow import parquet
+
+    temporary = path.with_name(f"{path.name}.tmp")
+    # a Python file: what it says about a full disk reaches us as it is
+    with temporary.open("wb") as file:
+        options = parquet_options(table.schema)
+        parquet.write_table(table, file, row_group_size=max(1, len(table)), **options)
+    put_in_place(temporary, path)
+    return Shard(path, len(table), zero_rows(vectors_of(table)))
+
+
+def put_in_place(temporary: Path, path: Path) -> None:
+    """Give a finished file its name, once it is on disk."""
+    flush_to_disk(temporary)
+    temporary.replace(path)
+    flush_to_disk(path.parent)
+
+
+def read_shard(path: Path) -> pa.Table:
+    """The table of a shard."""
+    from pyarrow import parquet
+
+    return parquet.ParquetFile(path).read()
+
+
+def finished_shards(folder: Path, schema: pa.Schema) -> list[Shard]:
+    """The good shards from the first on; what comes after a gap or a bad one is removed."""
+    shards: list[Shard] = []
+    while (path := shard_path(folder, len(shards))).exists():
+        try:
+            table = read_shard(path)
+        except (pa.ArrowInvalid, OSError):
+            break
+        if not table.schema.equals(schema):
+            break
+        shards.append(Shard(path, len(table), zero_rows(vectors_of(table))))
+    clear(folder, [MANIFEST, *(shard.path.name for shard in shards)])
+    return shards
+
+
+def clear(folder: Path, but: Sequence[str] = ()) -> None:
+    """Remove our own files from a folder, but for some."""
+    for path in folder.iterdir():
+        if _OURS.fullmatch(path.name) and path.name not in but:
+            path.unlink()
+
+
+def remove(folder: Path) -> None:
+    """Remove a folder of ours; one that holds anything else stays, without our files."""
+    clear(folder)
+    with suppress(OSError):
+        folder.rmdir()
+
+
+def foreign_files(folder: Path) -> list[str]:
+    """The names of the files in a folder that no run of ours has written."""
+    names = sorted(path.name for path in folder.iterdir())
+    if MANIFEST in names or names == [f"{MANIFEST}.tmp"]:
+        return [name for name in names if not _OURS.fullmatch(name)]
+    return names
+
+
+def resumed(folder: Path, manifest: dict[str, Any], schema: pa.Schema) -> tuple[list[Shard], str]:
+    """The shards to go on from, and why earlier work was not used if there was some.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the shards are; made if it is not there.
+    manifest : dict
+        What this run makes its shards from. Its ``corpus`` is None where nobody can tell whether
+        the documents are still the same, and then nothing is reused.
+    schema : pyarrow.Schema
+        The columns of a shard.
+    """
+    folder.mkdir(exist_ok=True)
+    others = foreign_files(folder)
+    if others:
+        raise InputError(
+            f"{folder} holds files that are not deltavec's, such as {others[0]}; "
+            "move it away: it is where unfinished work goes"
+        )
+    before = _read_manifest(folder)
+    reason = "" if before is None else _difference(before, manifest)
+    if before is not None and not reason:
+        return finished_shards(folder, schema), ""
+    clear(folder)
+    temporary = folder / f"{MANIFEST}.tmp"
+    temporary.write_text(json.dumps(manifest, indent=2) + "\n")
+    put_in_place(temporary, folder / MANIFEST)
+    return [], reason
+
+
+def _read_manifest(folder: Path) -> dict[str, Any] | None:
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text())
+    except (FileNotFoundError, ValueError):
+        return None
+    return manifest if isinstance(manifest, dict) else None
+
+
+def _difference(before: dict[str, Any], manifest: dict[str, Any]) -> str:
+    if manifest["corpus"] is None:
+        return "whether the documents are still the same cannot be told"
+    changed = [key for key in manifest if before.get(key) != manifest[key]]
+    return f"it was made with another {' and another '.join(changed)}" if changed else ""
