@@ -1,0 +1,1 @@
+"""How good vectors are: exact measures, the paper's experiments, baselines and reports."""
