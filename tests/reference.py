@@ -1,0 +1,426 @@
+"""The method word by word: the slow, obvious oracle that the fused path is held against.
+
+Written from the equations, in the letters of the paper ("Improving a tf-idf weighted document
+vector embedding", Schmidt 2019), one word at a time, in float64, and without a look at the fast
+implementation. Nothing here is clever; nothing here is imported from the library.
+
+======================  ===========================================================
+v_i                     vector of word i, scaled to unit length before anything else
+n_i, N, tf_i = n_i / N  counts in one document, over its words that have a vector
+n_ic, N_c, tf_ic        the same over the corpus
+D, D_i                  documents in the corpus, documents that contain word i
+w_i                     weight of word i
+V, V_d                  words that have a vector, and those of them in the document
+======================  ===========================================================
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+Vector = npt.NDArray[np.float64]
+Vectors = Mapping[str, Vector]
+Document = Sequence[str]
+
+# A vector shorter than this share of the lengths that were added up to make it is rounding, and
+# so is a component with less than this share of the first one's singular value.
+ROUNDING = 1e-5
+
+
+def words(text: str) -> list[str]:
+    """The words of a text: maximal runs of letters, marks, numbers or underscores, lower-cased."""
+    found: list[str] = []
+    run = ""
+    for character in text:
+        if is_word_character(character):
+            run += lower(character)
+        else:
+            if run:
+                found.append(run)
+            run = ""
+    if run:
+        found.append(run)
+    return found
+
+
+def is_word_character(character: str) -> bool:
+    """Whether a character belongs to words: Unicode category L*, M* or N*, or an underscore."""
+    return character == "_" or unicodedata.category(character)[0] in "LMN"
+
+
+def lower(character: str) -> str:
+    """The lower case of one character; itself where that would be several (only U+0130 is so)."""
+    lowered = character.lower()
+    return lowered if len(lowered) == 1 else character
+
+
+def words_of_bytes(data: bytes) -> list[str]:
+    """The words of UTF-8 text; each broken part is U+FFFD, which is no word character."""
+    return words(data.decode("utf-8", errors="replace"))
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What the method knows of a corpus."""
+
+    n_c: dict[str, int]
+    """How often each word of V occurs."""
+    D_i: dict[str, int]
+    """In how many documents each word of V occurs."""
+    N_c: int
+    """How many words of the corpus have a vector."""
+    D: int
+    """Documents, empty ones too."""
+    tokens: int
+    """Words with and without a vector."""
+    unknown_documents: int
+    """Documents without any word of V."""
+
+    def tf_c(self, word: str) -> float:
+        """tf_ic = n_ic / N_c."""
+        return self.n_c[word] / self.N_c if self.N_c else 0.0
+
+    @property
+    def mean_length(self) -> float:
+        """Words with a vector per document."""
+        return self.N_c / self.D if self.D else 0.0
+
+
+def count(documents: Sequence[Document], vocabulary: Sequence[str]) -> Counts:
+    """The counts of a corpus."""
+    n_c = dict.fromkeys(vocabulary, 0)
+    D_i = dict.fromkeys(vocabulary, 0)
+    tokens = 0
+    unknown_documents = 0
+    for document in documents:
+        tokens += len(document)
+        known = [word for word in document if word in n_c]
+        for word in known:
+            n_c[word] += 1
+        for word in set(known):
+            D_i[word] += 1
+        if not known:
+            unknown_documents += 1
+    return Counts(n_c, D_i, sum(n_c.values()), len(documents), tokens, unknown_documents)
+
+
+Weight = Callable[[Counts, str], float]
+
+
+def unit(counts: Counts, word: str) -> float:
+    """w_i = 1."""
+    return 1.0
+
+
+def idf(counts: Counts, word: str) -> float:
+    """w_i = ln(D / D_i); a word that never occurs is taken to occur in one document."""
+    return math.log(counts.D / max(counts.D_i[word], 1))
+
+
+def sif(counts: Counts, word: str, a: float = 1e-4) -> float:
+    """w_i = a / (a + tf_ic)."""
+    return a / (a + counts.tf_c(word))
+
+
+def subsampling(counts: Counts, word: str, t: float = 1e-5) -> float:
+    """w_i = sqrt(t / tf_ic) if tf_ic >= t, else 1."""
+    tf_c = counts.tf_c(word)
+    return math.sqrt(t / tf_c) if tf_c >= t else 1.0
+
+
+WEIGHTS: dict[str, Weight] = {"unit": unit, "idf": idf, "sif": sif, "subsampling": subsampling}
+
+
+@dataclass(frozen=True)
+class Sums:
+    """The two sums of a document vector, c = sum_i words_i v_i - sum_i centre_i v_i."""
+
+    words: dict[str, float]
+    """Over V_d."""
+    centre: dict[str, float]
+    """Over V, the same for every document."""
+
+
+Form = Callable[[Document, Counts, Mapping[str, float]], Sums]
+
+
+def term_frequencies(document: Document) -> dict[str, float]:
+    """tf_i = n_i / N for the words of a document that all have a vector."""
+    n: dict[str, int] = {}
+    for word in document:
+        n[word] = n.get(word, 0) + 1
+    N = len(document)
+    return {word: n_i / N for word, n_i in n.items()}
+
+
+def sum_form(document: Document, counts: Counts, w: Mapping[str, float]) -> Sums:
+    """c = sum_{V_d} w_i tf_i v_i."""
+    tf = term_frequencies(document)
+    return Sums({i: w[i] * tf[i] for i in tf}, {})
+
+
+def center(
+    document: Document, counts: Counts, w: Mapping[str, float], min_frequency: float = 0.0
+) -> Sums:
+    """c = sum_{V_d} w_i tf_i v_i - sum_{V, tf_ic > min_frequency} w_i tf_ic v_i."""
+    tf = term_frequencies(document)
+    frequent = [i for i in w if counts.tf_c(i) > min_frequency]
+    return Sums({i: w[i] * tf[i] for i in tf}, {i: w[i] * counts.tf_c(i) for i in frequent})
+
+
+def delta(document: Document, counts: Counts, w: Mapping[str, float]) -> Sums:
+    """c = sum_{V_d} w_i (tf_i - tf_ic) v_i."""
+    tf = term_frequencies(document)
+    return Sums({i: w[i] * (tf[i] - counts.tf_c(i)) for i in tf}, {})
+
+
+FORMS: dict[str, Form] = {"sum": sum_form, "center": center, "delta": delta}
+
+
+@dataclass(frozen=True)
+class Method:
+    """What is computed: one weight, one form, and how many common components go."""
+
+    weight: Weight
+    form: Form
+    removed: int = 0
+    centred: bool = False
+    """Whether components are those of the centred documents. The method's are not: a mutation."""
+
+    @staticmethod
+    def named(name: str) -> Method:
+        """The method of a name such as `idf-delta-pca`."""
+        weight, form, *pca = name.split("-")
+        return Method(WEIGHTS[weight], FORMS[form], removed=len(pca))
+
+
+NAMES = ["unit-sum"] + [
+    f"{weight}-{form}{pca}"
+    for weight in ["idf", "sif", "subsampling"]
+    for form in FORMS
+    for pca in ["", "-pca"]
+]
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What is learned from a corpus, frozen."""
+
+    method: Method
+    vectors: Vectors
+    counts: Counts
+    w: Mapping[str, float]
+    components: Sequence[Vector]
+    singular_values: Sequence[float]
+    """Of the unit document vectors of the corpus, all of them, largest first."""
+    corpus: Sequence[Embedded] = ()
+    """The corpus before removal: what the components are those of."""
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """One document's vector, and how it came about."""
+
+    u: Vector
+    """Unit length, or zero."""
+    c: Vector
+    """Before scaling, after removal."""
+    length: float
+    """|c| before removal."""
+    magnitude: float
+    """The lengths that were added up: what |c| is measured against to tell it from rounding."""
+    inputs: float
+    """The same with the words of the centre one by one: what rounding of vectors is a share of."""
+
+    @property
+    def ratio(self) -> float:
+        """|c| as a share of what was added up: small where the sum cancels."""
+        return float(np.linalg.norm(self.c)) / self.magnitude if self.magnitude else 0.0
+
+
+def unit_vectors(vectors: Mapping[str, Sequence[float] | Vector]) -> dict[str, Vector]:
+    """The word vectors, each scaled to unit length."""
+    scaled = {}
+    for word, vector in vectors.items():
+        v = np.array(vector, dtype=np.float64)
+        scaled[word] = v / np.linalg.norm(v)
+    return scaled
+
+
+def fit(documents: Sequence[Document], vectors: Vectors, method: Method) -> Fitted:
+    """Counts, weights and components, learned from a corpus."""
+    counts = count(documents, list(vectors))
+    w = {word: method.weight(counts, word) if counts.D else 1.0 for word in vectors}
+    plain = Fitted(method, vectors, counts, w, components=[], singular_values=[])
+    if method.removed == 0:
+        return plain
+    corpus = embed_all(plain, documents)
+    components, singular_values = leading_components(
+        [embedded.u for embedded in corpus], method.removed, method.centred
+    )
+    return replace(plain, components=components, singular_values=singular_values, corpus=corpus)
+
+
+def leading_components(
+    units: Sequence[Vector], m: int, centred: bool = False
+) -> tuple[list[Vector], list[float]]:
+    """The first m right singular vectors of the documents, and all the singular values.
+
+    A component of which the documents have nothing is left out; each has its entry that is
+    largest in absolute value positive.
+    """
+    if not units:
+        return [], []
+    U = np.array(units)
+    if centred:
+        U = U - U.mean(axis=0)
+    _, s, rows = np.linalg.svd(U)
+    components = []
+    for k in range(min(m, len(s))):
+        if s[k] > ROUNDING * s[0]:
+            p = rows[k]
+            components.append(p if p[np.argmax(np.abs(p))] > 0 else -p)
+    return components, [float(value) for value in s]
+
+
+def embed(fitted: Fitted, document: Document) -> Embedded:
+    """The unit vector of one document; zero where nothing but rounding is left of it."""
+    v = fitted.vectors
+    K = len(next(iter(v.values())))
+    known = [word for word in document if word in v]
+    zero = np.zeros(K)
+    if not known:
+        return Embedded(zero, zero, length=0.0, magnitude=0.0, inputs=0.0)
+
+    sums = fitted.method.form(known, fitted.counts, fitted.w)
+    c = np.zeros(K)
+    for word, coefficient in sums.words.items():
+        c = c + coefficient * v[word]
+    offset = np.zeros(K)
+    for word, coefficient in sums.centre.items():
+        offset = offset + coefficient * v[word]
+    c = c - offset
+
+    magnitude = sum(abs(x) for x in sums.words.values()) + float(np.linalg.norm(offset))
+    inputs = sum(abs(x) for x in [*sums.words.values(), *sums.centre.values()])
+
+    length = float(np.linalg.norm(c))
+    if length <= ROUNDING * magnitude:
+        return Embedded(zero, c, length, magnitude, inputs)
+    u = remove(c / length, fitted.components)
+    remaining = float(np.linalg.norm(u))
+    if remaining * length <= ROUNDING * magnitude:
+        return Embedded(zero, u * length, length, magnitude, inputs)
+    return Embedded(u / remaining, u * length, length, magnitude, inputs)
+
+
+def remove(u: Vector, components: Sequence[Vector]) -> Vector:
+    """u - p (p . u), for one component after the other."""
+    for p in components:
+        u = u - p * float(p @ u)
+    return u
+
+
+def embed_all(fitted: Fitted, documents: Sequence[Document]) -> list[Embedded]:
+    """Every document's vector."""
+    return [embed(fitted, document) for document in documents]
+
+
+def auto(counts: Counts, removal: bool = True) -> str:
+    """The method the paper's conclusions call for, by the mean length of the documents."""
+    if removal:
+        return "idf-sum-pca" if counts.mean_length < 300 else "idf-delta-pca"
+    return "idf-center" if counts.mean_length < 450 else "idf-delta"
+
+
+OFFSET = ""
+"""Stands for the corpus centre among the words of a document (no word is empty)."""
+
+
+def parts(fitted: Fitted, document: Document) -> dict[str, Vector]:
+    """What each word adds to the document's unit vector; the sum of all parts is that vector."""
+    embedded = embed(fitted, document)
+    if not embedded.u.any():
+        return {}
+    known = [word for word in document if word in fitted.vectors]
+    sums = fitted.method.form(known, fitted.counts, fitted.w)
+    scale = float(np.linalg.norm(embedded.c))
+    found = {i: x * fitted.vectors[i] for i, x in sums.words.items()}
+    if sums.centre:
+        found[OFFSET] = -sum(
+            (x * fitted.vectors[i] for i, x in sums.centre.items()), np.zeros_like(embedded.c)
+        )
+    return {i: remove(part, fitted.components) / scale for i, part in found.items()}
+
+
+def shares(fitted: Fitted, a: Document, b: Document) -> dict[str, float]:
+    """What each word of document a adds to its cosine with document b."""
+    u_b = embed(fitted, b).u
+    return {word: float(part @ u_b) for word, part in parts(fitted, a).items()}
+
+
+def pair_shares(fitted: Fitted, a: Document, b: Document) -> dict[tuple[str, str], float]:
+    """What each pair of words, one of each document, adds to the cosine."""
+    parts_b = parts(fitted, b)
+    return {
+        (i, j): float(part_i @ part_j)
+        for i, part_i in parts(fitted, a).items()
+        for j, part_j in parts_b.items()
+    }
+
+
+def cooccurrence(documents: Sequence[Document], vocabulary: Sequence[str], window: int) -> Vector:
+    """C_ij: how often word j stands within `window` positions of word i.
+
+    Positions are counted among the words of the vocabulary, inside one document.
+    """
+    ids = {word: i for i, word in enumerate(vocabulary)}
+    C = np.zeros((len(vocabulary), len(vocabulary)))
+    for document in documents:
+        known = [ids[word] for word in document if word in ids]
+        for here, i in enumerate(known):
+            for there, j in enumerate(known):
+                if there != here and abs(there - here) <= window:
+                    C[i, j] += 1
+    return C
+
+
+def ppmi(C: Vector) -> Vector:
+    """max(0, ln(C_ij / (C_i. q_j))), q_j = C_.j^.75 / sum_k C_.k^.75."""
+    V = len(C)
+    row = [float(sum(C[i])) for i in range(V)]
+    column = [float(sum(C[:, j])) for j in range(V)]
+    total = sum(n**0.75 for n in column)
+    P = np.zeros((V, V))
+    for i in range(V):
+        for j in range(V):
+            if C[i, j] > 0:
+                q_j = column[j] ** 0.75 / total
+                P[i, j] = max(0.0, math.log(C[i, j] / (row[i] * q_j)))
+    return P
+
+
+def ppmi_rows(
+    documents: Sequence[Document], vocabulary: Sequence[str], window: int, dimensions: int
+) -> dict[str, Vector]:
+    """Rows of U S^.5 of the PPMI matrix U S V', truncated to its leading dimensions."""
+    P = ppmi(cooccurrence(documents, vocabulary, window))
+    U, s, _ = np.linalg.svd(P)
+    rows = {}
+    for i, word in enumerate(vocabulary):
+        rows[word] = np.array([U[i, k] * math.sqrt(s[k]) for k in range(min(dimensions, len(s)))])
+    return rows
+
+
+def ppmi_vectors(rows: Mapping[str, Vector]) -> dict[str, Vector]:
+    """The rows scaled to unit length; those of which only rounding is left stay out."""
+    longest = max(float(np.linalg.norm(row)) for row in rows.values())
+    return unit_vectors(
+        {word: row for word, row in rows.items() if np.linalg.norm(row) > ROUNDING * longest}
+    )
