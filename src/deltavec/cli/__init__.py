@@ -1,0 +1,24 @@
+"""The command line, ``deltavec``: one file per command.
+
+Only this layer prints. Results go to stdout or into files, progress and errors to stderr. Whatever
+is slow to import is imported inside the commands, so that ``deltavec --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from io import TextIOWrapper
+
+
+def main() -> None:
+    """Run the command that the arguments name, and exit: 0, 1 (failed) or 2 (wrong usage)."""
+    for stream in (sys.stdout, sys.stderr):
+        # A word that the terminal's encoding does not have is shown by its number.
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        from deltavec.cli.application import app
+
+        app(prog_name="deltavec")
+    except KeyboardInterrupt:  # before any command had begun
+        sys.exit(130)

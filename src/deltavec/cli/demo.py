@@ -1,0 +1,161 @@
+"""``deltavec demo``: the whole path on real text."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from deltavec.cli import options
+from deltavec.cli.outputs import checked_new_folder
+from deltavec.cli.printing import print_json
+from deltavec.cli.progress import Stages, stages
+
+if TYPE_CHECKING:
+    from deltavec.cli.lee import LeeDocuments
+    from deltavec.core.explain import WordPair
+    from deltavec.core.model import EmbeddingModel
+    from deltavec.core.vectors import WordVectors
+
+EXAMPLES = ("deltavec demo", "deltavec demo -o lee-news")
+
+STORY = 0  # whose neighbours are shown
+NEIGHBOURS = 3
+PAIRS = 6
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A story near another, and why.
+
+    Attributes
+    ----------
+    story : int
+        Its place among the judged stories.
+    cosine : float
+        How near it is.
+    people : float
+        How alike people found the two, from 0 to 1.
+    pairs : tuple of WordPair
+        The words that pull the two together.
+    """
+
+    story: int
+    cosine: float
+    people: float
+    pairs: tuple[WordPair, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What the demo found.
+
+    Attributes
+    ----------
+    documents : LeeDocuments
+        The stories, and what people said of them.
+    vectors : WordVectors
+        Trained on all the stories.
+    agreements : dict of str to float
+        Correlation with people, by recipe.
+    model : EmbeddingModel
+        Fitted on all the stories with the recipe ``auto``.
+    neighbours : list of Neighbour
+        Of the story shown, nearest first.
+    seconds : float
+        How long it took.
+    """
+
+    documents: LeeDocuments
+    vectors: WordVectors
+    agreements: dict[str, float]
+    model: EmbeddingModel
+    neighbours: list[Neighbour]
+    seconds: float
+
+
+def demo(
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FOLDER",
+            show_default=False,
+            help="Keep the stories, word vectors and model in a new folder, to go on with.",
+        ),
+    ] = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Show the whole path on real news stories.
+
+    Word vectors, a model of each recipe, how well they agree with people, neighbours and why. The
+    text comes with a dependency: nothing is downloaded, and nothing is kept without -o.
+    """
+    if output is not None:
+        checked_new_folder(output)
+    with stages("starting") as work:
+        outcome = ran(work)
+        if output is not None:
+            work.begin("saving")
+            keep(outcome, output)
+    from deltavec.cli.demo_report import as_record, printed
+
+    if as_json:
+        print_json(as_record(outcome))
+    else:
+        printed(outcome, output)
+
+
+def ran(work: Stages) -> Outcome:
+    """The demo, from text to neighbours."""
+    from deltavec.cli.lee import agreement, lee_documents
+    from deltavec.core.model import fit
+    from deltavec.core.recipes import RECIPES
+    from deltavec.training import train_vectors
+
+    begun = time.perf_counter()
+    documents = lee_documents()
+    stories, judged = documents.stories, documents.judged
+    vectors = train_vectors(stories, on_stage=work.begin)
+    work.begin("fitting every recipe")
+    agreements = {}
+    for number, recipe in enumerate(RECIPES, 1):
+        fitted = fit(stories, vectors, recipe)
+        agreements[recipe] = agreement(fitted.embed(judged), documents.judgements)
+        work.reach(number / len(RECIPES))
+    model = fit(stories, vectors)
+    neighbours = nearest(documents, model)
+    return Outcome(documents, vectors, agreements, model, neighbours, time.perf_counter() - begun)
+
+
+def nearest(documents: LeeDocuments, model: EmbeddingModel) -> list[Neighbour]:
+    """The stories nearest to the one shown, and the words that make them near."""
+    judged = documents.judged
+    vectors = model.embed(judged)
+    cosines = vectors @ vectors[STORY]
+    order = [int(story) for story in (-cosines).argsort(kind="stable") if story != STORY]
+    return [
+        Neighbour(
+            story,
+            float(cosines[story]),
+            documents.judgement(STORY, story),
+            model.explain(judged[STORY], judged[story], pairs=PAIRS).pairs,
+        )
+        for story in order[:NEIGHBOURS]
+    ]
+
+
+def keep(outcome: Outcome, folder: Path) -> None:
+    """Write the stories, vectors and model to a new folder."""
+    from deltavec.io.storage import save
+    from deltavec.io.word_vectors import save_vectors
+
+    folder.mkdir(exist_ok=True)
+    lines = "".join(f"{story}\n" for story in outcome.documents.stories)
+    (folder / "news.txt").write_text(lines, encoding="utf-8")
+    save_vectors(outcome.vectors, folder / "news.safetensors")
+    save(outcome.model, folder / "news.dv")

@@ -1,0 +1,154 @@
+"""How far a command is: stage, bar, documents per second and time left, on a terminal's stderr.
+
+Where stderr is not a terminal nothing is written, and rich is not even imported.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, Task, TaskID
+    from rich.text import Text
+
+
+class Stages(Protocol):
+    """What a command tells about its work."""
+
+    def begin(self, stage: str) -> None:
+        """A stage begins; the one before is done."""
+
+    def reach(self, fraction: float) -> None:
+        """So much of the stage's input has been read."""
+
+    def add_documents(self, count: int) -> None:
+        """So many more documents have been handed on in this stage."""
+
+    def say(self, sentence: str) -> None:
+        """Something happened that is worth a line."""
+
+
+class Quiet:
+    """Stages that nobody looks at."""
+
+    def begin(self, stage: str) -> None:
+        """Say nothing."""
+
+    def reach(self, fraction: float) -> None:
+        """Say nothing."""
+
+    def add_documents(self, count: int) -> None:
+        """Say nothing."""
+
+    def say(self, sentence: str) -> None:
+        """Say nothing."""
+
+
+class Shown:
+    """Stages as one line each: a bar for the running one, the time taken for those before."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+        self.current: TaskID | None = None
+        self.documents = 0
+
+    def begin(self, stage: str) -> None:
+        """Finish the line before, and start one with a bar that moves but does not fill."""
+        self._finish()
+        self.documents = 0
+        self.current = self.progress.add_task(stage, total=None, documents=0)
+
+    def reach(self, fraction: float) -> None:
+        """Fill the bar up to the fraction; a new pass over the input starts it again."""
+        if self.current is None:
+            return
+        task = self._task(self.current)
+        if fraction < task.completed:
+            self.progress.reset(self.current, total=1.0)
+        self.progress.update(self.current, total=1.0, completed=fraction)
+
+    def add_documents(self, count: int) -> None:
+        """Count documents for the rate."""
+        self.documents += count
+        if self.current is not None:
+            self.progress.update(self.current, documents=self.documents)
+
+    def say(self, sentence: str) -> None:
+        """Print a line above the bars, which stays."""
+        self.progress.console.print(sentence, style="dim", markup=False)
+
+    def _finish(self) -> None:
+        if self.current is not None:
+            self.progress.update(self.current, total=1.0, completed=1.0)
+            self.progress.stop_task(self.current)
+
+    def _task(self, number: TaskID) -> Task:
+        return next(task for task in self.progress.tasks if task.id == number)
+
+
+@contextmanager
+def stages(first: str) -> Iterator[Stages]:
+    """Somewhere to tell the stages of some work, of which this is the first."""
+    if not sys.stderr.isatty():
+        yield Quiet()
+        return
+    with bars() as progress:
+        shown = Shown(progress)
+        shown.begin(first)
+        yield shown
+
+
+def bars() -> Progress:
+    """Rich's progress display; it takes itself away at the end, and leaves stdout's result."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        ProgressColumn,
+        SpinnerColumn,
+        TaskProgressColumn,
+        TextColumn,
+    )
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        """Documents per second."""
+
+        def render(self, task: Task) -> Text:
+            documents, seconds = task.fields["documents"], task.elapsed
+            if not documents or not seconds:
+                return Text("")
+            return Text(f"{documents / seconds:,.0f} documents/s", style="progress.data.speed")
+
+    class Time(ProgressColumn):
+        """The time left of a running stage, the time taken by a finished one."""
+
+        max_refresh = 0.5
+
+        def render(self, task: Task) -> Text:
+            if task.finished:
+                return Text(clock(task.elapsed or 0), style="progress.elapsed")
+            if task.time_remaining is None:
+                return Text(f"{clock(task.elapsed or 0)} so far", style="progress.elapsed")
+            return Text(f"{clock(task.time_remaining)} left", style="progress.remaining")
+
+    return Progress(
+        SpinnerColumn(finished_text="[green]✓"),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=12),
+        TaskProgressColumn(),
+        Rate(),
+        Time(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+
+
+def clock(seconds: float) -> str:
+    """Seconds as minutes and seconds, or hours."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

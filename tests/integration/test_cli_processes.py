@@ -1,0 +1,187 @@
+"""What only a process of its own shows: pipes, signals, terminals, and how soon help is there."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import deltavec as dv
+from integration.typed import Deltavec, command, reviews
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pipes and signals of Unix")
+
+
+def test_help_is_there_in_half_a_second_and_imports_nothing_heavy() -> None:
+    seconds = []
+    for _ in range(5):
+        begun = time.perf_counter()
+        subprocess.run(command("--help"), stdout=subprocess.DEVNULL, check=True)
+        seconds.append(time.perf_counter() - begun)
+    assert min(seconds) < 0.5, f"median {statistics.median(seconds):.2f} s"
+    heavy = "{'numpy', 'numba', 'pyarrow', 'rich', 'scipy', 'gensim'}"
+    check = f"import sys, deltavec.cli.application; print(*{heavy} & {{*sys.modules}})"
+    imported = subprocess.run(
+        [sys.executable, "-c", check], capture_output=True, text=True, check=True
+    )
+    assert imported.stdout.split() == []
+
+
+def test_a_corpus_through_a_pipe_gives_the_same_model(
+    small: Path, tmp_path: Path, process: Deltavec
+) -> None:
+    expected = dv.load(small / "reviews.dv").fingerprint
+    arguments = ("--vectors", small / "reviews.vec", "-o", tmp_path / "m.dv", "--json")
+    lines = "\n".join(reviews()).encode()
+    assert process("fit", "-", *arguments, stdin=lines).json["fingerprint"] == expected
+    rows = (small / "reviews.csv").read_bytes()
+    done = process("fit", "-", "--format", "csv", *arguments, stdin=rows)
+    assert done.json["fingerprint"] == expected
+    assert [entry.name for entry in tmp_path.iterdir()] == ["m.dv"]
+
+
+def test_a_reader_that_has_enough_is_left_in_peace(small: Path) -> None:
+    # More than a pipe holds, so that writing meets the closed end.
+    text = " ".join(f"word{number}" for number in range(9_000))
+    arguments = command("explain", small / "reviews.dv", text, text, "--json")
+    # Without a buffer Python passes over a write that is cut short, and nobody notices.
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    with subprocess.Popen(
+        arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+    ) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.read(1)
+        running.stdout.close()
+        assert running.stderr.read() == b""
+        assert running.wait() == 1
+
+
+def test_an_interrupt_is_one_line_and_leaves_nothing_behind(small: Path, tmp_path: Path) -> None:
+    arguments = command("vectors", "train", "-", "-o", tmp_path / "v.vec")
+    with subprocess.Popen(
+        arguments,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    ) as running:
+        assert running.stdin is not None
+        wait_for(lambda: any(tmp_path.iterdir()), running)  # reading standard input has begun
+        running.send_signal(signal.SIGINT)
+        stdout, stderr = running.communicate()
+    assert running.returncode == 130
+    assert stdout == b""
+    assert stderr == b"deltavec: interrupted\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a file that is always full")
+@pytest.mark.parametrize("how", ["--json", "--words=3"])
+def test_a_full_disk_is_one_line(how: str, small: Path) -> None:
+    arguments = command("explain", small / "reviews.dv", "a quiet bay", "loud", how)
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(arguments, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 1
+    assert done.stderr == b"deltavec: no space left on device\n"
+
+
+def wait_for(happened: object, running: subprocess.Popen[bytes]) -> None:
+    assert callable(happened)
+    deadline = time.monotonic() + 60
+    while not happened():
+        assert running.poll() is None
+        assert time.monotonic() < deadline
+
+
+def on_a_terminal(*arguments: object, columns: int = 80) -> tuple[str, str]:
+    """What a command writes to stdout, and what to a terminal that is its stderr."""
+    import pty
+
+    screen, terminal = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": str(columns)}
+    with subprocess.Popen(
+        command(*arguments), stdout=subprocess.PIPE, stderr=terminal, env=environment
+    ) as running:
+        os.close(terminal)
+        seen = b""
+        while True:
+            try:
+                piece = os.read(screen, 65_536)
+            except OSError:  # Linux says so when the other end is closed
+                break
+            if not piece:
+                break
+            seen += piece
+        os.close(screen)
+        assert running.stdout is not None
+        stdout = running.stdout.read().decode()
+        assert running.wait() == 0
+    return stdout, seen.decode()
+
+
+def test_progress_is_shown_on_a_terminal_and_only_there(
+    small: Path, tmp_path: Path, process: Deltavec
+) -> None:
+    arguments = ("fit", small / "reviews.csv", "-v", small / "reviews.vec", "-o", tmp_path / "m.dv")
+    stdout, screen = on_a_terminal(*arguments, "--json")
+    assert json.loads(stdout)["documents"] == 72
+    assert "counting words" in screen
+    assert "documents/s" in screen
+    assert process(*arguments).stderr == ""
+
+
+def test_a_process_says_what_is_wrong_in_one_line(tmp_path: Path, process: Deltavec) -> None:
+    assert "no such file" in process("fit", tmp_path / "no.csv", "-o", tmp_path / "m.dv").error
+    assert process("fit").code == 2
+
+
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [
+        ("deltavec vec", ["vectors"]),
+        ("deltavec fit reviews.csv --recipe idf-d", ["idf-delta", "idf-delta-pca"]),
+        ("deltavec fit reviews.csv --tokenizer w", ["words", "whitespace"]),
+    ],
+)
+def test_the_shell_completes(typed: str, completed: list[str], process: Deltavec) -> None:
+    done = process(
+        _DELTAVEC_COMPLETE="complete_bash",
+        COMP_WORDS=typed,
+        COMP_CWORD=str(len(typed.split()) - 1),
+    )
+    assert done.stdout.split() == completed
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_words_of_any_script_reach_any_output(
+    encoding: str, small: Path, process: Deltavec
+) -> None:
+    done = process("explain", small / "reviews.dv", "bay Привет", "bay", PYTHONIOENCODING=encoding)
+    assert done.code == 0
+
+
+def test_an_embedding_that_was_killed_goes_on_and_gives_the_same_file(
+    small: Path, tmp_path: Path, process: Deltavec
+) -> None:
+    corpus = tmp_path / "many.txt"
+    corpus.write_text("\n".join(reviews() * 6_000))
+    whole, again = tmp_path / "whole.parquet", tmp_path / "again.parquet"
+    arguments = ("embed", small / "reviews.dv", corpus, "-o")
+    with subprocess.Popen(command(*arguments, again)) as running:
+        shards = tmp_path / "again.parquet.partial"
+        wait_for(lambda: list(shards.glob("part-*.parquet")), running)
+        running.kill()
+    assert not again.exists()
+    resumed = process(*arguments, again, "--json").json
+    assert 0 < resumed["resumed_documents"] < resumed["documents"] == 72 * 6_000
+    assert process(*arguments, whole).code == 0
+    assert again.read_bytes() == whole.read_bytes()
+    assert not shards.exists()
