@@ -12,7 +12,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from deltavec.version import __version__
 
 if TYPE_CHECKING:
     from deltavec.core.explain import Explanation
@@ -75,6 +75,7 @@ __all__ = [
     "RecipeError",
     "VectorsError",
     "WordVectors",
+    "__version__",
     "fit",
     "load",
     "load_vectors",

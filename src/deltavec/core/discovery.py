@@ -100,7 +100,8 @@ def learned_vocabulary(
     vocabulary, _ = counts.frequent(least)
     if len(vocabulary) < 2:
         raise CorpusError(
-            f"only {len(vocabulary)} of the corpus' {counts.distinct:,} distinct words occurs "
-            f"{least} times or more: vectors need at least 2; lower min_count or add text"
+            f"vectors need at least 2 words that occur {least} times or more, and the corpus has "
+            f"{len(vocabulary)} (of {counts.distinct:,} distinct words): "
+            "lower min_count, or add text"
         )
     return vocabulary

@@ -121,7 +121,8 @@ class EmbeddingModel:
         texts = as_texts([document], self.tokenizer)
         data = texts.data[texts.ends[0] : texts.ends[1]].tobytes()
         if texts.rule is rule("tokens"):
-            return [word.decode() for word in data.split(TOKEN_SEPARATOR) if word]
+            apart = data.replace(b"\0", TOKEN_SEPARATOR).split(TOKEN_SEPARATOR)
+            return [word.decode() for word in apart if word]
         return words(data.decode("utf-8", "replace"), str(self.tokenizer))
 
     def info(self) -> dict[str, Any]:

@@ -19,11 +19,13 @@ from deltavec.core.cooccurrence import (
     listed_ids,
 )
 from deltavec.core.discovery import learned_vocabulary
+from deltavec.core.kernels import ROUNDING
 from deltavec.core.packing import equal_shares
 from deltavec.core.passes import thread_count
 from deltavec.core.singular import leading_left_singular
 from deltavec.core.texts import Tokenizer, as_chunked, rereadable
 from deltavec.core.vectors import WordVectors
+from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import CorpusError
 
 
@@ -142,4 +144,11 @@ def ppmi_vectors(
             "no two words of the corpus stand together more often than by chance: "
             "vectors cannot be learned from it"
         )
-    return WordVectors(vocabulary.words, vectors * np.sqrt(values).astype(np.float32))
+    return unit_rows(vocabulary, vectors * np.sqrt(values).astype(np.float32))
+
+
+def unit_rows(vocabulary: Vocabulary, rows: npt.NDArray[np.float32]) -> WordVectors:
+    """The rows as word vectors; those too short to be more than rounding are left out."""
+    lengths = np.linalg.norm(rows, axis=1)
+    kept = lengths > ROUNDING * lengths.max()
+    return WordVectors(vocabulary.words, np.where(kept[:, None], rows, 0))

@@ -14,11 +14,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from deltavec import __version__
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.recipes import Recipe
 from deltavec.errors import ModelError
 from deltavec.io.model_tensors import Sizes, file_size, layout
+from deltavec.version import __version__
 
 FORMAT = "deltavec model"
 VERSION = 1
