@@ -101,10 +101,10 @@ def test_vectors_that_have_unit_length_keep_their_bits(write: Write) -> None:
 
 @pytest.mark.compiled
 def test_a_block_with_an_odd_line_is_read_like_the_others(write: Write) -> None:
-    """More than one block of lines, one of which leaves the fast path."""
-    lines = [f"w{i} {i % 7 - 3}.25 0.5 {i}e-3" for i in range(120_000)]
+    """Several blocks of lines, one of which leaves the fast path."""
+    lines = [f"w{i} {i % 7 - 3}.25 {i}e-3" + 30 * " 0.125" for i in range(60_000)]
     plain = load_vectors(write("\n".join(lines), "plain.txt"))
-    lines[100_000] = lines[100_000].replace(" ", "  ")
+    lines[30_000] = lines[30_000].replace(" ", "  ")
     odd = load_vectors(write("\n".join(lines), "odd.txt"))
     assert odd.words == plain.words
     assert odd.matrix.tobytes() == plain.matrix.tobytes()
@@ -444,7 +444,7 @@ def test_a_safetensors_file_of_no_or_several_matrices_is_refused(tmp_path: Path)
 def test_a_file_of_our_own_is_checked_before_it_is_used(
     tmp_path: Path, changes: dict[str, np.ndarray], message: str
 ) -> None:
-    sound = {
+    sound: dict[str, np.ndarray] = {
         "matrix": SEA_AND_ROOM,
         "words": np.frombuffer(b"searoom", np.uint8),
         "offsets": np.array([0, 3, 7], np.int64),
@@ -587,3 +587,12 @@ def test_saving_over_a_file_that_is_mapped_keeps_both_whole(tmp_path: Path) -> N
     assert_sea_and_room(old)
     assert load_vectors(path).words == ["pool"]
     assert [file.name for file in tmp_path.iterdir()] == ["own.safetensors"]
+
+
+def test_saving_through_a_link_keeps_the_link(tmp_path: Path) -> None:
+    (tmp_path / "far").mkdir()
+    link = tmp_path / "own.vec"
+    link.symlink_to(tmp_path / "far" / "real.vec")
+    save_vectors(WordVectors(["sea", "room"], SEA_AND_ROOM), link)
+    assert link.is_symlink()
+    assert_sea_and_room(load_vectors(tmp_path / "far" / "real.vec"))

@@ -16,17 +16,22 @@ import pyarrow as pa
 
 from deltavec.core.vectors import WordVectors
 from deltavec.errors import InputError, VectorsError
-from deltavec.io.tensors import Tensors, mapped_tensors
 from deltavec.io.vector_files import BYTE_ORDER_MARK, opened
-from deltavec.io.vector_rows import Rows, cleaned, joined
+from deltavec.io.vector_rows import (
+    ROWS_AT_ONCE,
+    Rows,
+    cleaned,
+    first_occurrences,
+    joined,
+    vocabulary_of,
+)
+from deltavec.io.vector_tensors import Tensors, mapped_tensors
 
 WordSource: TypeAlias = "str | os.PathLike[str] | Sequence[str]"
 
 LAYOUT_NAME = "deltavec.word_vectors"
 LAYOUT_VERSION = "1"
 MATRIX, WORDS, OFFSETS = "matrix", "words", "offsets"
-
-ROWS_AT_ONCE = 1 << 14
 
 
 def from_npy(path: Path, words: WordSource | None, limit: int | None) -> WordVectors:
@@ -124,14 +129,30 @@ def from_arrays(words: Any, matrix: npt.NDArray[Any], name: str, limit: int | No
             f"and {len(matrix):,} rows"
         )
     matrix = matrix[:limit]
-    return joined(blocks_of(words, matrix, name), name, keep=matrix if can_stay(matrix) else None)
+    words = words[: len(matrix)]
+    if can_stay(words, matrix, name):
+        return WordVectors.from_unit_rows(vocabulary_of(words), matrix)
+    return joined(blocks_of(words, matrix, name), name)
 
 
-def can_stay(matrix: npt.NDArray[Any]) -> bool:
-    """Whether the matrix may be used as it is: plain float32 that nobody else can change."""
+def can_stay(words: Any, matrix: npt.NDArray[Any], name: str) -> bool:
+    """Whether the matrix can be used as it is.
+
+    It can if it is plain float32 that nobody else may change, no row has to be scaled or left out,
+    and there are rows at all.
+    """
     flags = matrix.flags
     plain = matrix.dtype == np.float32 and flags.c_contiguous and flags.aligned
-    return plain and not flags.writeable
+    return (
+        plain
+        and not flags.writeable
+        and len(matrix) > 0
+        and all(
+            not block.dropped and np.may_share_memory(block.matrix, matrix)
+            for block in blocks_of(words, matrix, name)
+        )
+        and bool(first_occurrences(words).all())
+    )
 
 
 def blocks_of(words: Any, matrix: npt.NDArray[Any], name: str) -> Iterator[Rows]:

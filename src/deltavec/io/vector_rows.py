@@ -1,7 +1,7 @@
 """Rows on their way from a file to `WordVectors`: what is left out, and unit length for the rest.
 
-Every reader hands its rows over in blocks, so that scaling happens while a block is in the cache
-and no second matrix is ever needed.
+Every reader hands its rows over in blocks: a block is scaled while it is in the cache, and added to
+a matrix that grows where it stands. There is never a second copy of all rows.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ BLANK_LINES = "blank lines"
 # Rounding n numbers to float32 moves their norm by 2**-24 at most; scaling in float32, as other
 # tools do, by a few times that.
 UNIT_TOLERANCE = 2.0**-22
+ROWS_AT_ONCE = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -85,15 +86,15 @@ def cleaned(words: Any, matrix: Matrix, place: Callable[[int], str], blank_lines
     zero = norms == 0
     dropped = {
         BLANK_LINES: blank_lines,
-        EMPTY_WORDS: np.count_nonzero(empty),
-        NOT_UTF8: np.count_nonzero(broken),
-        ZERO_ROWS: np.count_nonzero(zero & ~empty & ~broken),
+        EMPTY_WORDS: int(np.count_nonzero(empty)),
+        NOT_UTF8: int(np.count_nonzero(broken)),
+        ZERO_ROWS: int(np.count_nonzero(zero & ~empty & ~broken)),
     }
     unusable = empty | broken | zero
     if unusable.any():
         words = words.filter(pa.array(~unusable))
         matrix, norms = matrix[~unusable], norms[~unusable]
-    return Rows(words, unit_rows(matrix, norms), {why: int(n) for why, n in dropped.items() if n})
+    return Rows(words, unit_rows(matrix, norms), {why: n for why, n in dropped.items() if n})
 
 
 def row_norms(matrix: Matrix) -> npt.NDArray[np.float64]:
@@ -149,41 +150,56 @@ def unit_rows(matrix: Matrix, norms: npt.NDArray[np.float64]) -> Matrix:
     return scaled
 
 
-def joined(blocks: Iterable[Rows], name: str, *, keep: Matrix | None = None) -> WordVectors:
-    """The blocks as word vectors; of duplicate words, the first.
+def joined(blocks: Iterable[Rows], name: str) -> WordVectors:
+    """The blocks, in the order of the file, as word vectors; of duplicate words, the first.
 
-    Parameters
-    ----------
-    blocks
-        In the order of the file.
-    name
-        How error messages call the file.
-    keep
-        The whole matrix, if the blocks may be views of it; kept without a copy where no row had to
-        be changed.
+    Raises
+    ------
+    VectorsError
+        If no row can be used; the message calls the file by this name.
     """
-    parts = list(blocks)
     dropped: Counter[str] = Counter()
-    for part in parts:
-        dropped.update(part.dropped)
-    if not any(len(part.words) for part in parts):
+    parts = []
+    matrix, filled = np.empty((0, 0), np.float32), 0
+    for block in blocks:
+        dropped.update(block.dropped)
+        if len(block.words) == 0:
+            continue
+        parts.append(block.words)
+        end = filled + len(block.matrix)
+        make_room(matrix, end, block.matrix.shape[1])
+        matrix[filled:end] = block.matrix
+        filled = end
+    if filled == 0:
         left_out = ", ".join(f"{count:,} {reason}" for reason, count in dropped.items())
         raise VectorsError(
             f"{name}: found no usable word vectors" + (f" ({left_out})" if left_out else "")
         )
-    words = pa.chunked_array([part.words for part in parts]).cast(pa.large_binary())
-    words = words.combine_chunks()
-    firsts = first_occurrences(words)
-    if not firsts.all():
-        dropped[DUPLICATE_WORDS] = int(np.count_nonzero(~firsts))
-        words = words.filter(pa.array(firsts))
-    untouched = (
-        keep is not None
-        and len(words) == len(keep)
-        and all(np.may_share_memory(part.matrix, keep) for part in parts)
-    )
-    matrix = keep if keep is not None and untouched else gathered(parts, firsts)
+    words = pa.chunked_array(parts).cast(pa.large_binary()).combine_chunks()
+    first = first_occurrences(words)
+    if not first.all():
+        dropped[DUPLICATE_WORDS] = int(np.count_nonzero(~first))
+        words = words.filter(pa.array(first))
+        move_up(matrix, first)
+    matrix.resize((len(words), matrix.shape[1]), refcheck=False)
     return WordVectors.from_unit_rows(vocabulary_of(words), matrix, dropped)
+
+
+def make_room(matrix: Matrix, rows: int, columns: int) -> None:
+    """Make the matrix longer, where it stands if the system can, for at least so many rows."""
+    if rows > len(matrix):
+        # Nobody else holds the matrix yet: no need to count references.
+        matrix.resize((max(rows, len(matrix) * 5 // 4), columns), refcheck=False)
+
+
+def move_up(matrix: Matrix, chosen: Mask) -> None:
+    """Move the chosen rows to the top, in their order, a few at a time."""
+    end = 0
+    for begin in range(0, len(chosen), ROWS_AT_ONCE):
+        rows = matrix[begin : begin + ROWS_AT_ONCE]
+        rows = rows[: len(chosen) - begin][chosen[begin : begin + ROWS_AT_ONCE]]
+        matrix[end : end + len(rows)] = rows
+        end += len(rows)
 
 
 def first_occurrences(words: Any) -> Mask:
@@ -196,20 +212,6 @@ def first_occurrences(words: Any) -> Mask:
     highest_before = np.maximum.accumulate(np.concatenate([[-1], codes[:-1]]))
     first: Mask = codes > highest_before
     return first
-
-
-def gathered(parts: list[Rows], chosen: Mask) -> Matrix:
-    """The chosen rows in a matrix of their own; a part is let go once it is copied."""
-    matrix = np.empty((int(np.count_nonzero(chosen)), parts[0].matrix.shape[1]), np.float32)
-    parts.reverse()
-    begin, seen = 0, 0
-    while parts:
-        rows = parts.pop().matrix
-        mask = chosen[seen : seen + len(rows)]
-        rows = rows if mask.all() else rows[mask]
-        matrix[begin : begin + len(rows)] = rows
-        begin, seen = begin + len(rows), seen + len(mask)
-    return matrix
 
 
 def vocabulary_of(words: Any) -> Vocabulary:

@@ -8,9 +8,10 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute
 from safetensors.numpy import save_file
@@ -26,7 +27,7 @@ SEPARATOR = re.compile(r"[ \n]")
 
 def write_safetensors(vectors: WordVectors, path: Path) -> None:
     """Write deltavec's own layout: the matrix, the words' bytes, and where each word begins."""
-    tensors = {
+    tensors: dict[str, npt.NDArray[Any]] = {
         MATRIX: vectors.matrix,
         WORDS: vectors.vocabulary.data,
         OFFSETS: vectors.vocabulary.offsets,
@@ -84,7 +85,9 @@ def writable_words(vectors: WordVectors) -> list[str]:
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary name beside the path, which takes the path's place if all goes well."""
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
+    path = path.resolve()  # a link stays one
+    # A name of its own, not one made from the path's, which may be as long as names get.
+    temporary = path.with_name(f".deltavec-{uuid.uuid4().hex}.part")
     try:
         yield temporary
         flush_to_disk(temporary)

@@ -19,7 +19,7 @@ import safetensors
 
 from deltavec.errors import InputError
 
-DTYPES = {
+DTYPES: dict[str, np.dtype[Any]] = {
     "F16": np.dtype("<f2"),
     "F32": np.dtype("<f4"),
     "F64": np.dtype("<f8"),
