@@ -2,8 +2,8 @@
 
 How a word is found
 -------------------
-`next_word` walks over the bytes of a word once. It replaces each by its lower case and packs
-eight of them at a time into one integer, which a multiplicative hash mixes. For a word of at most
+`scan` walks over the bytes of a word once. It replaces each by its lower case and packs eight
+of them at a time into one integer, which a multiplicative hash mixes. For a word of at most
 eight bytes every step of that hash can be undone, so equal hashes and equal lengths mean equal
 words, and its bytes are never compared; a longer word is compared with the vocabulary byte by
 byte. The table of slots is open addressing with linear steps: slot s is the pair of integers
@@ -149,85 +149,14 @@ def encoded(code_point: int) -> tuple[int, int]:
 
 
 @compiled
-def next_word(
-    data: UInt8s,
-    position: int,
-    end: int,
-    rule: Rule,
-    word: UInt8s,
-    unwritten: int,
-) -> tuple[int, int, np.uint64]:
-    """Where the next word ends, its length in bytes (0: there is none) and its hash.
-
-    ``word`` receives the lower-cased bytes of a word longer than ``unwritten``, as many as fit.
-    """
-    folded = rule.bytes
-    # Unsigned places: numba looks at every signed one to see whether it counts from the end.
-    place = np.uint64(position)
-    stop = np.uint64(end)
-    while place < stop and folded[data[place]] == 0:
-        if rule.decodes and data[place] >= 128:
-            code_point, size = decoded(data, signed(place), end)
-            if rule.pages[rule.page_of[code_point >> 8], code_point & 255] != SEPARATOR:
-                break
-            place += np.uint64(size)
-        else:
-            place += ONE
-    begin = place
-    h = EMPTY
-    packed = EMPTY
-    # Eight bytes at a time, so that the length of a word costs no branch that is hard to foresee.
-    while place + BYTE <= stop:
-        packed = eight_folded(data, place, folded)
-        # The lowest bit set marks the first byte that is 0 (Warren, Hacker's Delight, 6-1).
-        ends_of_word = (packed - EACH_LOW) & ~packed & EACH_HIGH
-        if ends_of_word != EMPTY:
-            before_end = ((ends_of_word & (~ends_of_word + ONE)) >> BITS_BELOW_HIGH) - ONE
-            packed &= before_end
-            place += ((before_end & EACH_LOW) * EACH_LOW) >> TOP_BYTE
-            break
-        h = mixed(h ^ packed)
-        packed = EMPTY
-        place += BYTE
-    else:
-        shift = EMPTY
-        while place < stop and folded[data[place]] != 0:
-            packed |= np.uint64(folded[data[place]]) << shift
-            shift += BYTE
-            place += ONE
-    if rule.decodes and place < stop and data[place] >= 128:
-        return beyond_ascii(data, signed(begin), end, rule, word)
-    length = signed(place - begin)
-    if length > unwritten:
-        for index in range(min(length, word.size)):
-            word[index] = folded[data[begin + np.uint64(index)]]
-    return signed(place), length, mixed(h ^ packed)
-
-
-@compiled
-def eight_folded(data: UInt8s, place: np.uint64, folded: UInt8s) -> np.uint64:
-    """The next eight bytes, each replaced by what stands for it, the first in the lowest byte."""
-    return (
-        np.uint64(folded[data[place]])
-        | np.uint64(folded[data[place + np.uint64(1)]]) << np.uint64(8)
-        | np.uint64(folded[data[place + np.uint64(2)]]) << np.uint64(16)
-        | np.uint64(folded[data[place + np.uint64(3)]]) << np.uint64(24)
-        | np.uint64(folded[data[place + np.uint64(4)]]) << np.uint64(32)
-        | np.uint64(folded[data[place + np.uint64(5)]]) << np.uint64(40)
-        | np.uint64(folded[data[place + np.uint64(6)]]) << np.uint64(48)
-        | np.uint64(folded[data[place + np.uint64(7)]]) << np.uint64(56)
-    )
-
-
-@compiled
 def beyond_ascii(
-    data: UInt8s,
-    position: int,
-    end: int,
-    rule: Rule,
-    word: UInt8s,
+    data: UInt8s, position: int, end: int, rule: Rule, word: UInt8s
 ) -> tuple[int, int, np.uint64]:
-    """`next_word` for a word that begins at this position and has characters beyond ASCII."""
+    """The word with characters beyond ASCII that begins here: its end, its length, its hash.
+
+    Writes the word's lower-cased bytes, as many as fit. If the first character separates words,
+    the length is 0 and the end is behind it.
+    """
     h = EMPTY
     packed = EMPTY
     length = 0
@@ -237,6 +166,8 @@ def beyond_ascii(
             code_point, size = decoded(data, position, end)
         shift = rule.pages[rule.page_of[code_point >> 8], code_point & 255]
         if shift == SEPARATOR:
+            if length == 0:
+                position += size
             break
         position += size
         code_point += shift
@@ -283,7 +214,7 @@ def equal(word: UInt8s, length: int, vocabulary: UInt8s, begin: int) -> bool:
 
 @compiled
 def hashed(word: UInt8s) -> np.uint64:
-    """The hash that `next_word` gives these bytes."""
+    """The hash that `scan` gives these bytes."""
     h = EMPTY
     packed = EMPTY
     for place in range(word.size):
@@ -336,24 +267,91 @@ def scan(
     words: Words,
     word: UInt8s,
     ids: Int32s,
-) -> tuple[int, int, int]:
+    stop_at_unknown: bool,
+) -> tuple[int, int, int, int, np.uint64]:
     """Fill ``ids`` with the known words from ``position`` on.
 
-    Where it stopped (``end``, or earlier because ``ids`` is full), how many known words it found,
-    and how many words it passed.
+    Where it stopped; how many known words it found; how many words it passed; the length and the
+    hash of the unknown word that it stopped at, spelled in ``word``, or a length of 0. It stops at
+    the end, when ``ids`` is full, or, if asked to, behind an unknown word.
+
+    The loop is one function, and takes its arrays out of their tuples before it begins: each
+    array that is handed to another function costs more than most words do.
     """
+    folded, decodes = rule.bytes, rule.decodes
+    slots, vocabulary, offsets = words.slots, words.data, words.offsets
+    mask = np.uint64(slots.size // 2 - 1)
+    # Unsigned places: numba looks at every signed one to see whether it counts from the end.
+    place = np.uint64(position)
+    stop = np.uint64(end)
     known = 0
     passed = 0
     while known < ids.size:
-        position, length, h = next_word(data, position, end, rule, word, PACKED)
-        if length == 0:
+        while place < stop and folded[data[place]] == 0 and not (decodes and data[place] >= 128):
+            place += ONE
+        if place >= stop:
             break
+        begin = place
+        h = EMPTY
+        packed = EMPTY
+        # Eight bytes at a time: the length of a word then costs no branch that is hard to foresee.
+        while place + BYTE <= stop:
+            packed = (
+                np.uint64(folded[data[place]])
+                | np.uint64(folded[data[place + np.uint64(1)]]) << np.uint64(8)
+                | np.uint64(folded[data[place + np.uint64(2)]]) << np.uint64(16)
+                | np.uint64(folded[data[place + np.uint64(3)]]) << np.uint64(24)
+                | np.uint64(folded[data[place + np.uint64(4)]]) << np.uint64(32)
+                | np.uint64(folded[data[place + np.uint64(5)]]) << np.uint64(40)
+                | np.uint64(folded[data[place + np.uint64(6)]]) << np.uint64(48)
+                | np.uint64(folded[data[place + np.uint64(7)]]) << np.uint64(56)
+            )
+            # The lowest bit set marks the first byte that is 0 (Warren, Hacker's Delight, 6-1).
+            ends_of_word = (packed - EACH_LOW) & ~packed & EACH_HIGH
+            if ends_of_word != EMPTY:
+                before_end = ((ends_of_word & (~ends_of_word + ONE)) >> BITS_BELOW_HIGH) - ONE
+                packed &= before_end
+                place += ((before_end & EACH_LOW) * EACH_LOW) >> TOP_BYTE
+                break
+            h = mixed(h ^ packed)
+            packed = EMPTY
+            place += BYTE
+        else:
+            shift = EMPTY
+            while place < stop and folded[data[place]] != 0:
+                packed |= np.uint64(folded[data[place]]) << shift
+                shift += BYTE
+                place += ONE
+        h = mixed(h ^ packed)
+        length = signed(place - begin)
+        if decodes and place < stop and data[place] >= 128:
+            position, length, h = beyond_ascii(data, signed(begin), end, rule, word)
+            place = np.uint64(position)
+            if length == 0:
+                continue
+        elif length > PACKED or stop_at_unknown:
+            for index in range(min(length, word.size)):
+                word[index] = folded[data[begin + np.uint64(index)]]
         passed += 1
-        number = found(h, length, word, words)
+        slot = h & mask
+        number = -1
+        # A word longer than the room for one is longer than any in the vocabulary.
+        while length <= word.size:
+            entry = slots[slot * TWO + ONE]
+            if entry == EMPTY:
+                break
+            if slots[slot * TWO] == h and signed(entry >> HALF) == length:
+                candidate = signed(entry & LOW) - 1
+                if length <= PACKED or equal(word, length, vocabulary, offsets[candidate]):
+                    number = candidate
+                    break
+            slot = (slot + ONE) & mask
         if number >= 0:
             ids[known] = number
             known += 1
-    return position, known, passed
+        elif stop_at_unknown:
+            return signed(place), known, passed, length, h
+    return signed(place), known, passed, 0, EMPTY
 
 
 @compiled
@@ -378,7 +376,9 @@ def count(
         position, end = texts.ends[document], texts.ends[document + 1]
         known_here = 0
         while True:
-            position, known, passed = scan(texts.data, position, end, texts.rule, words, word, ids)
+            position, known, passed, _, _ = scan(
+                texts.data, position, end, texts.rule, words, word, ids, False
+            )
             tokens += passed
             known_here += known
             for place in range(known):
@@ -405,7 +405,9 @@ def list_ids(texts: Texts, first: int, last: int, words: Words, listed: Int32s) 
     written = 0
     for document in range(first, last):
         position, end = texts.ends[document], texts.ends[document + 1]
-        _, known, _ = scan(texts.data, position, end, texts.rule, words, word, listed[written:])
+        _, known, _, _, _ = scan(
+            texts.data, position, end, texts.rule, words, word, listed[written:], False
+        )
         written += known
         listed[written] = -1
         written += 1
@@ -420,33 +422,31 @@ def learn(texts: Texts, words: Words, token_counts: Int64s, progress: Int64s) ->
     are, and how many words were passed, so that the caller can make room and call again. A word
     of more than `LONGEST_LEARNED` bytes is passed, not learned.
     """
+    ids = np.empty(IDS_AT_ONCE, np.int32)
     word = np.empty(LONGEST_LEARNED, np.uint8)
     document, position, distinct, passed = progress
     while document < texts.ends.size - 1:
+        room = words.data.size - words.offsets[distinct]
+        if distinct + 1 >= token_counts.size or room < LONGEST_LEARNED:
+            progress[:] = document, position, distinct, passed
+            return False
         end = texts.ends[document + 1]
-        while True:
-            if (
-                distinct + 1 >= token_counts.size
-                or words.offsets[distinct] + LONGEST_LEARNED > words.data.size
-            ):
-                progress[:] = document, position, distinct, passed
-                return False
-            position, length, h = next_word(texts.data, position, end, texts.rule, word, 0)
-            if length == 0:
-                break
-            passed += 1
-            if length > LONGEST_LEARNED:
-                continue
-            number = found(h, length, word, words)
-            if number < 0:
-                number = distinct
-                distinct += 1
-                words.offsets[distinct] = words.offsets[number] + length
-                words.data[words.offsets[number] : words.offsets[distinct]] = word[:length]
-                insert(h, length, number, words.slots)
-            token_counts[number] += 1
-        document += 1
-        position = texts.ends[document]
+        position, known, passed_here, length, h = scan(
+            texts.data, position, end, texts.rule, words, word, ids, True
+        )
+        passed += passed_here
+        for place in range(known):
+            token_counts[ids[place]] += 1
+        if 0 < length <= LONGEST_LEARNED:
+            begin = words.offsets[distinct]
+            words.data[begin : begin + length] = word[:length]
+            words.offsets[distinct + 1] = begin + length
+            insert(h, length, distinct, words.slots)
+            token_counts[distinct] += 1
+            distinct += 1
+        elif length == 0 and known < ids.size:
+            document += 1
+            position = texts.ends[document]
     progress[:] = document, position, distinct, passed
     return True
 
@@ -467,7 +467,9 @@ def embed(
         distinct = 0
         known_here = 0
         while True:
-            position, known, _ = scan(texts.data, position, end, texts.rule, words, word, ids)
+            position, known, _, _, _ = scan(
+                texts.data, position, end, texts.rule, words, word, ids, False
+            )
             known_here += known
             for place in range(known):
                 number = ids[place]
@@ -504,22 +506,23 @@ def weighted_sum(
     Rows are added in float32, which the processor does eight at a time, and carried over to
     float64 after every few hundred words, so that rounding does not grow with the document.
     """
+    rows, penalties, norms = terms.rows, terms.penalties, terms.norms
+    dimensions = rows.shape[1]
     partial[:] = 0
     total[:] = 0
     magnitude = 0.0
     for place in range(distinct_ids.size):
-        number = distinct_ids[place]
-        share = occurrences[number] / known - terms.penalties[number]
-        magnitude += abs(share) * terms.norms[number]
+        number = np.uint64(distinct_ids[place])
+        share = occurrences[number] / known - penalties[number]
+        magnitude += abs(share) * norms[number]
         share32 = np.float32(share)
-        row = terms.rows[number]
-        for k in range(partial.size):
-            partial[k] += share32 * row[k]
+        for k in range(dimensions):
+            partial[k] += share32 * rows[number, k]
         if (place + 1) % WORDS_BETWEEN_FLUSHES == 0:
-            for k in range(partial.size):
+            for k in range(dimensions):
                 total[k] += partial[k]
                 partial[k] = 0
-    for k in range(partial.size):
+    for k in range(dimensions):
         total[k] += partial[k]
     return magnitude
 
