@@ -165,6 +165,25 @@ def test_without_vectors_they_are_learned_from_the_corpus():
     assert stages[-1] == "counting words"
 
 
+def test_a_collection_has_components_of_its_own():
+    model = dv.fit(CORPUS, VECTORS, "unit-sum-pca")
+    other = ["room", "room", "quiet"]
+    again = model.for_collection(other)
+    fitted_there = dv.fit(other, VECTORS, "unit-sum-pca")
+    assert np.abs(again.folded.components) == pytest.approx(
+        np.abs(fitted_there.folded.components), abs=1e-6
+    )
+    assert again.statistics is model.statistics
+    assert again.for_collection(CORPUS).embed(CORPUS) == pytest.approx(
+        model.embed(CORPUS), abs=1e-5
+    )
+
+
+def test_a_collection_changes_nothing_where_nothing_is_removed():
+    model = dv.fit(CORPUS, VECTORS, "idf-center")
+    assert model.for_collection(["room"]) is model
+
+
 def test_stages_are_announced():
     stages = []
     dv.fit(CORPUS, VECTORS, "idf-sum-pca", on_stage=stages.append)

@@ -101,6 +101,24 @@ class EmbeddingModel:
             texts = as_texts(chunk, self.tokenizer)
             yield embedded(texts, self.vocabulary, self.folded, threads)
 
+    def for_collection(self, documents: Any, *, threads: int | None = None) -> EmbeddingModel:
+        """The model for comparing these documents with each other.
+
+        What depends on the documents to be compared is learned from them: the removed
+        components. Weights and form stay those of the fitting corpus, and a recipe that removes
+        nothing stays the same model. Queries against the collection use its model too.
+
+        Parameters
+        ----------
+        documents
+            The collection, as for `embed`; read once.
+        threads
+            How many cores to use; all of them by default.
+        """
+        if not self.recipe.n_components_removed:
+            return self
+        return without_common(self, as_chunked(documents), threads)
+
     def explain(self, a: Any, b: Any, *, pairs: int = 10) -> Explanation:
         """Which words make two documents alike, as shares that add up to their cosine.
 
