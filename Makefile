@@ -23,7 +23,7 @@ demo: $(BASE)  ## Show the whole path on real text; nothing is downloaded but th
 
 .PHONY: test
 test: $(DEV)  ## Run the tests: core without the JIT for line coverage, then everything with it
-	NUMBA_DISABLE_JIT=1 HYPOTHESIS_PROFILE=nojit $(BIN)/pytest --quiet tests/unit tests/laws -m "not compiled" \
+	NUMBA_DISABLE_JIT=1 HYPOTHESIS_PROFILE=nojit $(BIN)/pytest --quiet tests/unit/core tests/laws/core -m "not compiled" \
 		--cov=src/deltavec/core --cov-report=term-missing:skip-covered --cov-fail-under=100
 	$(BIN)/pytest
 

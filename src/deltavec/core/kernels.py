@@ -186,10 +186,9 @@ def beyond_ascii(
 
 
 @compiled
-def found(h: np.uint64, length: int, word: UInt8s, words: Words) -> int:
-    """The id of a word, -1 if it is not in the vocabulary."""
-    if length > word.size:  # longer than any word of the vocabulary
-        return -1
+def found(h: np.uint64, word: UInt8s, words: Words) -> int:
+    """The id of a word with this hash, -1 if it is not in the vocabulary."""
+    length = word.size
     mask = np.uint64(words.slots.size // 2 - 1)
     slot = h & mask
     while True:
@@ -242,7 +241,7 @@ def fill_slots(words: Words) -> int:
     for number in range(words.offsets.size - 1):
         word = words.data[words.offsets[number] : words.offsets[number + 1]]
         h = hashed(word)
-        if found(h, word.size, word, words) >= 0:
+        if found(h, word, words) >= 0:
             return number
         insert(h, word.size, number, words.slots)
     return -1
@@ -254,7 +253,7 @@ def find_all(data: UInt8s, ends: Int64s, words: Words) -> Int64s:
     ids = np.empty(ends.size - 1, np.int64)
     for number in range(ids.size):
         word = data[ends[number] : ends[number + 1]]
-        ids[number] = found(hashed(word), word.size, word, words)
+        ids[number] = found(hashed(word), word, words)
     return ids
 
 

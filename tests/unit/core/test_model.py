@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pytest
 
@@ -182,6 +184,14 @@ def test_a_collection_has_components_of_its_own():
 def test_a_collection_changes_nothing_where_nothing_is_removed():
     model = dv.fit(CORPUS, VECTORS, "idf-center")
     assert model.for_collection(["room"]) is model
+
+
+def test_a_model_survives_pickling_between_processes():
+    model = dv.fit(CORPUS, VECTORS, "idf-delta-pca")
+    copy = pickle.loads(pickle.dumps(model))
+    assert copy.embed(CORPUS).tolist() == model.embed(CORPUS).tolist()
+    assert not copy.folded.rows.flags.writeable
+    assert pickle.loads(pickle.dumps(VECTORS)).words == VECTORS.words
 
 
 def test_stages_are_announced():
