@@ -18,7 +18,7 @@ settings.register_profile("thorough", deadline=None, max_examples=1000, print_bl
 settings.register_profile(
     "nojit",
     deadline=None,
-    max_examples=15,
+    max_examples=5,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
 )

@@ -194,6 +194,12 @@ def test_a_model_survives_pickling_between_processes():
     assert pickle.loads(pickle.dumps(VECTORS)).words == VECTORS.words
 
 
+def test_a_saved_model_comes_back(tmp_path):
+    model = dv.fit(CORPUS, VECTORS, "idf-delta-pca")
+    model.save(tmp_path / "model.dv")
+    assert dv.load(tmp_path / "model.dv").embed(CORPUS).tolist() == model.embed(CORPUS).tolist()
+
+
 def test_stages_are_announced():
     stages = []
     dv.fit(CORPUS, VECTORS, "idf-sum-pca", on_stage=stages.append)
