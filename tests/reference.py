@@ -424,3 +424,58 @@ def ppmi_vectors(rows: Mapping[str, Vector]) -> dict[str, Vector]:
     return unit_vectors(
         {word: row for word, row in rows.items() if np.linalg.norm(row) > ROUNDING * longest}
     )
+
+
+@dataclass(frozen=True)
+class SpectralTable:
+    """What the spectral recipe learns: T and g, word by word and direction by direction."""
+
+    counts: Counts
+    T: dict[str, Vector]
+    g: Vector
+    L0: float
+
+
+def spectral(
+    documents: Sequence[Document], vocabulary: Sequence[str], dimensions: int, window: int | None
+) -> SpectralTable:
+    """The spectral recipe, step by step, with an exact dense decomposition."""
+    counts = count(documents, vocabulary)
+    L0 = sum(counts.n_c.values()) / len(documents)
+    W = window or min(50, max(5, round(L0 / 4)))
+    M = ppmi(cooccurrence(documents, vocabulary, W))
+    alpha = sum(float(np.linalg.norm(row)) for row in M) / len(M)
+    p = np.array([counts.tf_c(word) for word in vocabulary])
+    r = np.array([math.sqrt(p[i]) * idf(counts, word) for i, word in enumerate(vocabulary)])
+    U, s, _ = np.linalg.svd(np.diag(r) @ (M + alpha * np.eye(len(M))))
+    d = min(dimensions, int((s > 1e-5 * s[0]).sum()))
+    T = {word: U[i, :d] / math.sqrt(p[i]) for i, word in enumerate(vocabulary)}
+    g = np.array([min(s[j] / s[min(1, d - 1)], 1.0) ** 0.75 for j in range(d)])
+    return SpectralTable(counts, T, g, L0)
+
+
+def spectral_embed(
+    table: SpectralTable, documents: Sequence[Document], collection: Sequence[Document] | None
+) -> list[Vector]:
+    """The documents' unit vectors, seen from the corpus or from a collection's mean."""
+    known = [[w for w in document if w in table.T] for document in collection or []]
+    known = [document for document in known if document]
+    L = sum(map(len, known)) / len(known) if known else table.L0
+    ratio = L / table.L0
+    w = ratio * table.g / (1 + (ratio - 1) * table.g)
+
+    def y(document: Document) -> Vector:
+        shares = term_frequencies([word for word in document if word in table.T])
+        return sum((share * table.T[word] * w for word, share in shares.items()), np.zeros(len(w)))
+
+    if known:
+        b = sum((y(document) for document in known), np.zeros(len(w))) / len(known)
+    else:
+        b = sum((table.counts.tf_c(word) * T * w for word, T in table.T.items()), np.zeros(len(w)))
+    result = []
+    for document in documents:
+        empty = not any(word in table.T for word in document)
+        c = np.zeros(len(w)) if empty else y(document) - b
+        length = float(np.linalg.norm(c))
+        result.append(c / length if length > 0 else c)
+    return result

@@ -93,7 +93,11 @@ def learned_vocabulary(
     corpus: Chunked, tokenizer: Tokenizer, min_count: int | None = None
 ) -> Vocabulary:
     """The frequent words of a corpus, the most frequent first."""
-    counts = word_counts(corpus, tokenizer)
+    return frequent_words(word_counts(corpus, tokenizer), min_count)
+
+
+def frequent_words(counts: WordCounts, min_count: int | None) -> Vocabulary:
+    """The counted words that are frequent enough to learn from, the most frequent first."""
     if counts.tokens == 0:
         raise CorpusError("the corpus holds no words to learn vectors from")
     least = usual_min_count(counts.tokens) if min_count is None else min_count

@@ -39,6 +39,11 @@ class FoldedVectors:
         The lengths of the rows before any removal: what rounding is measured against.
     offset_norm : float
         The length of the offset before any removal.
+    strengths : ndarray of float64, shape (dimensions,)
+        How strong each direction is, above 0 to 1: what the length of documents weighs. All 1
+        unless the recipe is ``spectral``.
+    length_ratio : float
+        The length of the documents the rows are weighted for, over the fitting corpus' mean.
     components : ndarray of float64, shape (removed, dimensions)
         The directions that were removed, orthonormal.
     coordinates : ndarray of float32, shape (words, removed)
@@ -52,6 +57,8 @@ class FoldedVectors:
     offset: npt.NDArray[np.float64]
     norms: npt.NDArray[np.float32]
     offset_norm: float
+    strengths: npt.NDArray[np.float64]
+    length_ratio: float
     components: npt.NDArray[np.float64]
     coordinates: npt.NDArray[np.float32]
     offset_coordinates: npt.NDArray[np.float64]
@@ -73,7 +80,8 @@ class FoldedVectors:
     @classmethod
     def arrays(cls) -> tuple[str, ...]:
         """The names of the attributes that are arrays."""
-        return tuple(field.name for field in fields(cls) if field.name != "offset_norm")
+        numbers = ("offset_norm", "length_ratio")
+        return tuple(field.name for field in fields(cls) if field.name not in numbers)
 
     def without(self, components: npt.NDArray[np.float64]) -> FoldedVectors:
         r"""The table whose documents have nothing along these components, and no others removed.
@@ -100,6 +108,28 @@ class FoldedVectors:
             offset_coordinates=along,
         )
 
+    def for_length(self, length_ratio: float) -> FoldedVectors:
+        """The table weighted for documents of another length; the offset is weighted with it."""
+        weights = length_weights(self.strengths, length_ratio)
+        change = weights / length_weights(self.strengths, self.length_ratio)
+        rows = self.rows * change.astype(np.float32)
+        offset = self.offset * change
+        return replace(
+            self,
+            rows=rows,
+            norms=np.linalg.norm(rows, axis=1),
+            offset=offset,
+            offset_norm=float(np.linalg.norm(offset)),
+            length_ratio=length_ratio,
+        )
+
+    def with_offset(self, shares: npt.NDArray[np.float64]) -> FoldedVectors:
+        """The table whose offset is the sum of its rows, each by this share."""
+        offset = np.zeros(self.rows.shape[1])
+        for block in blocks(len(shares)):
+            offset += shares[block] @ self.rows[block]
+        return replace(self, offset=offset, offset_norm=float(np.linalg.norm(offset)))
+
     def restored(self) -> FoldedVectors:
         """The table before any removal, to the rounding of float32."""
         if len(self.components) == 0:
@@ -113,6 +143,18 @@ class FoldedVectors:
             offset=self.offset + self.offset_coordinates @ self.components,
             **nothing_removed(*rows.shape),
         )
+
+
+def length_weights(
+    strengths: npt.NDArray[np.float64], length_ratio: float
+) -> npt.NDArray[np.float64]:
+    r"""How much each direction counts for documents of this length.
+
+    .. math:: w_j = \frac{\lambda g_j}{1 + (\lambda - 1) g_j}
+
+    (Spearman and Brown's formula for the reliability of a longer test.)
+    """
+    return length_ratio * strengths / (1 + (length_ratio - 1) * strengths)
 
 
 def nothing_removed(words: int, dimensions: int) -> dict[str, Any]:
@@ -139,6 +181,8 @@ def weighted(vectors: WordVectors, weights: Weights) -> FoldedVectors:
         offset=np.zeros(vectors.dimensions),
         norms=np.abs(weights32),  # word vectors have unit length
         offset_norm=0.0,
+        strengths=np.ones(vectors.dimensions),
+        length_ratio=1.0,
         **nothing_removed(len(vectors), vectors.dimensions),
     )
 
@@ -167,13 +211,8 @@ def center(
     (Schmidt, equation 7; the threshold is its optional variant.)
     """
     frequencies = statistics.term_frequencies
-    shares = np.where(frequencies > min_frequency, weights * frequencies, 0.0)
-    offset = np.zeros(vectors.dimensions)
-    for block in blocks(len(vectors)):
-        offset += shares[block] @ vectors.matrix[block]
-    return replace(
-        weighted(vectors, weights), offset=offset, offset_norm=float(np.linalg.norm(offset))
-    )
+    shares = np.where(frequencies > min_frequency, frequencies, 0.0)
+    return weighted(vectors, weights).with_offset(shares)
 
 
 def delta(

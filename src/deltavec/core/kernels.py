@@ -394,6 +394,30 @@ def count(
 
 
 @compiled
+def share_out(texts: Texts, first: int, last: int, words: Words, shares: Float64s) -> None:
+    """Add n_i / N of each of the documents ``first`` to ``last`` to the words' shares."""
+    ids = np.empty(IDS_AT_ONCE, np.int32)
+    word = np.empty(max(words.longest, PACKED), np.uint8)
+    for document in range(first, last):
+        begin, end = texts.ends[document], texts.ends[document + 1]
+        known_here = 0
+        # Once to learn N, once more to add 1 / N for each word: a document is never held whole.
+        for adding in (False, True):
+            position = begin
+            while True:
+                position, known, _, _, _ = scan(
+                    texts.data, position, end, texts.rule, words, word, ids, False
+                )
+                if adding:
+                    for place in range(known):
+                        shares[ids[place]] += 1 / known_here
+                else:
+                    known_here += known
+                if known < ids.size:
+                    break
+
+
+@compiled
 def list_ids(texts: Texts, first: int, last: int, words: Words, listed: Int32s) -> int:
     """List the ids of the known words of documents ``first`` to ``last``, each closed by -1.
 

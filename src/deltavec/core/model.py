@@ -17,7 +17,7 @@ import numpy.typing as npt
 from deltavec.core.components import SecondMoment, leading_components
 from deltavec.core.explain import Explanation, compared, dissected
 from deltavec.core.forms import FoldedVectors
-from deltavec.core.passes import counted, embedded
+from deltavec.core.passes import counted, embedded, shared_out
 from deltavec.core.recipes import Recipe, settled
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.texts import (
@@ -31,7 +31,7 @@ from deltavec.core.texts import (
 from deltavec.core.tokens import TOKEN_SEPARATOR, rule, words
 from deltavec.core.vectors import WordVectors
 from deltavec.core.vocabulary import Vocabulary
-from deltavec.errors import CorpusError
+from deltavec.errors import CorpusError, RecipeError
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,8 +105,9 @@ class EmbeddingModel:
         """The model for comparing these documents with each other.
 
         What depends on the documents to be compared is learned from them: the removed
-        components. Weights and form stay those of the fitting corpus, and a recipe that removes
-        nothing stays the same model. Queries against the collection use its model too.
+        components of a ``-pca`` recipe; for ``spectral``, the mean length and the centre.
+        Everything else stays that of the fitting corpus, and other recipes stay the same model.
+        Queries against the collection use its model too.
 
         Parameters
         ----------
@@ -115,9 +116,11 @@ class EmbeddingModel:
         threads
             How many cores to use; all of them by default.
         """
-        if not self.recipe.n_components_removed:
-            return self
-        return without_common(self, as_chunked(documents), threads)
+        if self.recipe.form == "spectral":
+            return recentred(self, as_chunked(documents), threads)
+        if self.recipe.n_components_removed:
+            return without_common(self, as_chunked(documents), threads)
+        return self
 
     def explain(self, a: Any, b: Any, *, pairs: int = 10) -> Explanation:
         """Which words make two documents alike, as shares that add up to their cosine.
@@ -153,6 +156,7 @@ class EmbeddingModel:
                 name: getattr(self.recipe, name) for name in ("a", "t", "min_frequency")
             },
             "components_removed": len(self.folded.components),
+            "length_ratio": self.folded.length_ratio,
             "dimensions": self.dimensions,
             "words": len(self.vocabulary),
             "words_seen": seen,
@@ -227,6 +231,8 @@ def fit(
     chunked = as_chunked(corpus)
     if vectors is None or chosen.n_components_removed:
         rereadable(chunked)
+    if chosen.form == "spectral":
+        return fit_spectral(chunked, vectors, chosen, tokenizer, threads, on_stage)
     begin = on_stage or (lambda stage: None)
     notes = {}
     if vectors is None:
@@ -243,6 +249,47 @@ def fit(
         return model
     begin("finding common components")
     return without_common(model, chunked, threads)
+
+
+def fit_spectral(
+    corpus: Chunked,
+    vectors: WordVectors | None,
+    recipe: Recipe,
+    tokenizer: Tokenizer,
+    threads: int | None,
+    on_stage: Callable[[str], None] | None,
+) -> EmbeddingModel:
+    """The model of the recipe that needs no word vectors."""
+    from deltavec.core.spectral import spectral
+
+    if vectors is not None:
+        raise RecipeError("spectral learns its own word vectors: leave the vectors out")
+    learned = spectral(
+        rereadable(corpus), recipe, tokenizer=tokenizer, threads=threads, on_stage=on_stage
+    )
+    return EmbeddingModel(
+        recipe,
+        "as asked for",
+        learned.vocabulary,
+        learned.statistics,
+        learned.folded,
+        tokenizer,
+        {"vectors": "learned with the model", **learned.derived},
+    )
+
+
+def recentred(model: EmbeddingModel, corpus: Chunked, threads: int | None = None) -> EmbeddingModel:
+    """The spectral model for documents of the corpus' length, seen from their mean."""
+    shares = np.zeros(len(model.vocabulary))
+    statistics = CorpusStatistics.empty(len(model.vocabulary))
+    for chunk in corpus:
+        texts = as_texts(chunk, model.tokenizer)
+        statistics += counted(texts, model.vocabulary, threads)
+        shares += shared_out(texts, model.vocabulary, threads)
+    require_known_words(statistics)
+    known = statistics.documents - statistics.unknown_documents
+    ratio = statistics.known_tokens / known / model.statistics.mean_length
+    return replace(model, folded=model.folded.for_length(ratio).with_offset(shares / known))
 
 
 def corpus_statistics(

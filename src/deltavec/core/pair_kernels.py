@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from deltavec.core.kernels import Float32s, Int32s, Int64s, compiled
+from deltavec.core.kernels import Float32s, Float64s, Int32s, Int64s, compiled
 
 BETWEEN_DOCUMENTS = -1
 
@@ -29,6 +29,22 @@ def places_of(ids: Int32s, first: int, last: int, begins: Int64s, places: Int64s
         if first <= number < last:
             places[free[number - first]] = place
             free[number - first] += 1
+
+
+@compiled
+def documents_with(ids: Int32s, words: int) -> Int64s:
+    """How many documents hold each word; each document is closed by -1."""
+    counts = np.zeros(words, np.int64)
+    seen_in = np.full(words, -1, np.int64)
+    document = 0
+    for place in range(ids.size):
+        number = ids[place]
+        if number == BETWEEN_DOCUMENTS:
+            document += 1
+        elif seen_in[number] != document:
+            seen_in[number] = document
+            counts[number] += 1
+    return counts
 
 
 @compiled
@@ -78,6 +94,27 @@ def count_windows(
             written += 1
         lengths[index] = distinct
     return written
+
+
+@compiled
+def ppmi_squares(
+    begins: Int64s,
+    columns: Int32s,
+    log_counts: Float32s,
+    row_shifts: Float32s,
+    column_shifts: Float32s,
+    first_row: int,
+    squares: Float64s,
+) -> None:
+    """Write the squared length of each of these rows of M."""
+    for index in range(begins.size - 1):
+        row = first_row + index
+        total = 0.0
+        for entry in range(begins[index], begins[index + 1]):
+            value = log_counts[entry] - row_shifts[row] - column_shifts[columns[entry]]
+            if value > 0:
+                total += value * value
+        squares[row] = total
 
 
 @compiled

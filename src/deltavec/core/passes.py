@@ -72,6 +72,19 @@ def counted(texts: Texts, vocabulary: Vocabulary, threads: int | None = None) ->
     return reduce(add, on_pieces(work, texts, threads, 1), CorpusStatistics.empty(len(vocabulary)))
 
 
+def shared_out(
+    texts: Texts, vocabulary: Vocabulary, threads: int | None = None
+) -> npt.NDArray[np.float64]:
+    """The sum over these documents of each word's share n_i / N of the document."""
+
+    def work(first: int, last: int) -> npt.NDArray[np.float64]:
+        shares = np.zeros(len(vocabulary))
+        kernels.share_out(texts, first, last, vocabulary.table, shares)
+        return shares
+
+    return reduce(add, on_pieces(work, texts, threads, 1), np.zeros(len(vocabulary)))
+
+
 def embedded(
     texts: Texts, vocabulary: Vocabulary, folded: FoldedVectors, threads: int | None = None
 ) -> npt.NDArray[np.float32]:

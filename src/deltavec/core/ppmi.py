@@ -58,6 +58,15 @@ class Ppmi:
         self._threads = thread_count(threads)
         self.size = counts.words
 
+    def row_norms(self) -> npt.NDArray[np.float64]:
+        """The length of each row of M."""
+        squares = np.zeros(self.size)
+        for first, begins, columns, log_counts in self._blocks:
+            pair_kernels.ppmi_squares(
+                begins, columns, log_counts, self._row_shifts, self._column_shifts, first, squares
+            )
+        return np.sqrt(squares)
+
     def times(self, matrix: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """M times the matrix."""
         return self._multiplied(matrix, self._row_shifts, self._column_shifts)

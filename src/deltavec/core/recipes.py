@@ -50,6 +50,18 @@ class Recipe:
         The parameter of ``subsampling``.
     min_frequency
         ``center`` counts only words whose share of the corpus is above this.
+    dimensions
+        The length of a document's vector, for ``spectral``.
+    window
+        How far ``spectral`` looks to either side of a word; a quarter of a document by default.
+    context_smoothing
+        The power of a neighbour's count, for ``spectral``.
+    identity_share
+        How much of a direction of its own ``spectral`` gives a word, in mean lengths of a row.
+    spectrum_exponent
+        How steeply the strength of ``spectral``'s directions falls.
+    power_iterations
+        How often ``spectral`` turns its random start towards the leading directions.
 
     Examples
     --------
@@ -65,36 +77,52 @@ class Recipe:
     a: float = 1e-4
     t: float = 1e-5
     min_frequency: float = 0.0
+    dimensions: int = 300
+    window: int | None = None
+    context_smoothing: float = 0.75
+    identity_share: float = 1.0
+    spectrum_exponent: float = 0.75
+    power_iterations: int = 7
 
     def __post_init__(self) -> None:
         require_name("weighting", self.weighting, [*WEIGHTINGS])
-        require_name("form", self.form, [*FORMS, "auto"])
+        require_name("form", self.form, [*FORMS, "auto", "spectral"])
+        if self.form == "spectral" and (self.weighting, self.n_components_removed) != ("idf", 0):
+            raise RecipeError(
+                "spectral has its own weights and removes nothing: it takes the weighting 'idf' "
+                f"and 0 components, got {self.weighting!r} and {self.n_components_removed!r}"
+            )
         if self.form == "auto" and self.weighting != "idf":
             raise RecipeError(
                 f"form 'auto' follows findings for the weighting 'idf', got {self.weighting!r}: "
                 f"name a form ({', '.join(FORMS)})"
             )
-        removed = self.n_components_removed
-        if isinstance(removed, bool) or not isinstance(removed, int) or removed < 0:
-            raise RecipeError(
-                f"n_components_removed must be a whole number from 0 on, got {removed!r}"
-            )
+        require_whole("n_components_removed", self.n_components_removed, 0)
         for name in ("a", "t"):
             require_number(name, getattr(self, name), "above 0", lambda value: 0 < value < math.inf)
-        require_number(
-            "min_frequency", self.min_frequency, "from 0 to 1", lambda value: 0 <= value <= 1
-        )
+        for name in ("min_frequency", "context_smoothing"):
+            require_number(name, getattr(self, name), "from 0 to 1", lambda value: 0 <= value <= 1)
+        for name in ("identity_share", "spectrum_exponent"):
+            require_number(
+                name, getattr(self, name), "from 0 on", lambda value: 0 <= value < math.inf
+            )
+        for name, least in (("dimensions", 1), ("window", 1), ("power_iterations", 0)):
+            require_whole(name, getattr(self, name), least)
 
     @classmethod
     def named(cls, name: str) -> Recipe:
         """The recipe of this name, its parameters at their defaults."""
         if name == "auto":
             return cls(form="auto")
+        if name == "spectral":
+            return cls(form="spectral", n_components_removed=0)
         parts = name.split("-") if isinstance(name, str) else []
         removal = 1 if parts[2:] == ["pca"] else 0
         if len(parts) == 2 + removal and parts[0] in WEIGHTINGS and parts[1] in (*FORMS, "auto"):
             return cls(weighting=parts[0], form=parts[1], n_components_removed=removal)
-        raise RecipeError(f"recipe must be 'auto' or one of {', '.join(RECIPES)}; got {name!r}")
+        raise RecipeError(
+            f"recipe must be 'auto', 'spectral' or one of {', '.join(RECIPES)}; got {name!r}"
+        )
 
     @classmethod
     def of(cls, recipe: Recipe | str) -> Recipe:
@@ -104,6 +132,8 @@ class Recipe:
     @property
     def name(self) -> str:
         """The name that says weighting, form and whether components are removed."""
+        if self.form == "spectral":
+            return "spectral"
         removal = "-pca" if self.n_components_removed else ""
         return f"{self.weighting}-{self.form}{removal}"
 
@@ -148,6 +178,14 @@ def require_name(parameter: str, value: object, names: list[str]) -> None:
     if value not in names:
         listed = ", ".join(repr(name) for name in names[:-1]) + f" or {names[-1]!r}"
         raise RecipeError(f"{parameter} must be {listed}, got {value!r}")
+
+
+def require_whole(parameter: str, value: object, least: int) -> None:
+    """Refuse a value that is neither a whole number from ``least`` on nor, for a window, None."""
+    if value is None and parameter == "window":
+        return
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise RecipeError(f"{parameter} must be a whole number from {least} on, got {value!r}")
 
 
 def require_number(parameter: str, value: object, range_: str, holds: object) -> None:

@@ -24,6 +24,7 @@ FORMAT = "deltavec model"
 VERSION = 1
 LONGEST = 1 << 20  # bytes; a real one has about a thousand
 LARGEST_COUNT = 1 << 53  # above it JSON readers that know only float64 lose digits
+SMALLEST_RATIO = 1e-9
 LARGEST_NUMBER = 1e9  # weights are below a hundred; sums of such numbers cannot overflow
 
 RECIPE: dict[str, type[Any]] = {
@@ -33,6 +34,12 @@ RECIPE: dict[str, type[Any]] = {
     "a": float,
     "t": float,
     "min_frequency": float,
+    "dimensions": int,
+    "window": int,
+    "context_smoothing": float,
+    "identity_share": float,
+    "spectrum_exponent": float,
+    "power_iterations": int,
 }
 ENTRIES: dict[str, type[Any]] = {
     "format": str,
@@ -46,6 +53,7 @@ ENTRIES: dict[str, type[Any]] = {
     "unknown_documents": int,
     "tokens": int,
     "offset_norm": float,
+    "length_ratio": float,
     "words": int,
     "word_bytes": int,
     "dimensions": int,
@@ -73,7 +81,7 @@ def description(model: EmbeddingModel) -> dict[str, Any]:
         "format": FORMAT,
         "format_version": VERSION,
         "library_version": __version__,
-        "recipe": {name: kind(getattr(model.recipe, name)) for name, kind in RECIPE.items()},
+        "recipe": {name: kind(getattr(model.recipe, name) or 0) for name, kind in RECIPE.items()},
         "reason": model.reason,
         "tokenizer": model.tokenizer,
         "notes": dict(model.notes),
@@ -81,6 +89,7 @@ def description(model: EmbeddingModel) -> dict[str, Any]:
         "unknown_documents": int(model.statistics.unknown_documents),
         "tokens": int(model.statistics.tokens),
         "offset_norm": float(model.folded.offset_norm),
+        "length_ratio": float(model.folded.length_ratio),
         **sizes._asdict(),
         "tensor_bytes": file_size(layout(sizes)),
         "tensor_sha256": "",
@@ -154,6 +163,7 @@ def require_sound(entries: Mapping[str, Any]) -> None:
         ("dimensions", 1, LARGEST_COUNT),
         ("components_removed", 0, entries["dimensions"]),
         ("offset_norm", 0, LARGEST_NUMBER),
+        ("length_ratio", SMALLEST_RATIO, LARGEST_NUMBER),
     ):
         value = entries[name]
         if not smallest <= value <= largest:
@@ -181,7 +191,7 @@ def stored_sizes(entries: Mapping[str, Any]) -> Sizes:
 
 def stored_recipe(entries: Mapping[str, Any]) -> Recipe:
     """The recipe, its form settled."""
-    recipe = Recipe(**entries["recipe"])
+    recipe = Recipe(**{**entries["recipe"], "window": entries["recipe"]["window"] or None})
     if recipe.form == "auto":
         raise ModelError("the form of a fitted model is settled, got 'auto'")
     if entries["components_removed"] > recipe.n_components_removed:

@@ -58,6 +58,7 @@ def layout(sizes: Sizes) -> dict[str, Tensor]:
         "word_offsets": ("I64", (words + 1,)),
         "penalties": ("F64", (words,)),
         "offset": ("F64", (dimensions,)),
+        "strengths": ("F64", (dimensions,)),
         "components": ("F64", (removed, dimensions)),
         "offset_coordinates": ("F64", (removed,)),
         "rows": ("F32", (words, dimensions)),

@@ -142,6 +142,7 @@ def read(folder: Path, verify: bool) -> EmbeddingModel:
         folded=FoldedVectors(
             **{name: arrays[name] for name in FoldedVectors.arrays()},
             offset_norm=entries["offset_norm"],
+            length_ratio=entries["length_ratio"],
         ),
         tokenizer=entries["tokenizer"],
         notes=entries["notes"],
@@ -172,6 +173,7 @@ def require_sound_arrays(arrays: Arrays, entries: Mapping[str, Any], *, rows: bo
     bounds = {
         "penalties": (0.0, 1.0),
         "norms": (0.0, LARGEST_NUMBER),
+        "strengths": (0.0, 1.0),
         "components": (-2.0, 2.0),  # of length 1, but for rounding
         **dict.fromkeys(
             ("offset", "offset_coordinates", "coordinates"), (-LARGEST_NUMBER, LARGEST_NUMBER)

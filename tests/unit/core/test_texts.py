@@ -51,6 +51,7 @@ def test_documents_come_from_any_collection(corpus):
 def test_no_documents_are_a_corpus():
     assert words_of([]) == []
     assert words_of(pa.array([], pa.string())) == []
+    assert as_texts(pa.array([], pa.string()), "words").documents == 0
     assert words_of(pa.Array.from_buffers(pa.string(), 0, [None, None, pa.py_buffer(b"")])) == []
     assert words_of(pa.nulls(2)) == [b"", b""]
     assert words_of(pa.array([None, None], pa.string())) == [b"", b""]
