@@ -596,3 +596,10 @@ def test_saving_through_a_link_keeps_the_link(tmp_path: Path) -> None:
     save_vectors(WordVectors(["sea", "room"], SEA_AND_ROOM), link)
     assert link.is_symlink()
     assert_sea_and_room(load_vectors(tmp_path / "far" / "real.vec"))
+
+
+@pytest.mark.parametrize("suffix", [".safetensors", ".vec", ".bin"])
+def test_files_can_be_read_by_whom_the_system_lets(tmp_path, suffix):
+    (tmp_path / "usual").touch()
+    save_vectors(WordVectors(["a"], [[1.0]]), tmp_path / f"vectors{suffix}")
+    assert (tmp_path / f"vectors{suffix}").stat().st_mode == (tmp_path / "usual").stat().st_mode

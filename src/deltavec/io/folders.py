@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from deltavec.io.vector_writing import flush_to_disk
+from deltavec.io.files import flush_to_disk
 
 # <fcntl.h> and <linux/fs.h>
 AT_FDCWD = -100

@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from deltavec.errors import InputError
-from deltavec.io.vector_writing import flush_to_disk
+from deltavec.io.files import put_in_place
 
 EMBEDDING = "embedding"
 MANIFEST = "_deltavec.json"  # readers of parquet folders pass over names that begin so
@@ -142,13 +142,6 @@ def write_shard(path: Path, table: pa.Table) -> Shard:
         parquet.write_table(table, file, row_group_size=max(1, len(table)), **options)
     put_in_place(temporary, path)
     return Shard(path, len(table), zero_rows(vectors_of(table)))
-
-
-def put_in_place(temporary: Path, path: Path) -> None:
-    """Give a finished file its name, once it is on disk."""
-    flush_to_disk(temporary)
-    temporary.replace(path)
-    flush_to_disk(path.parent)
 
 
 def read_shard(path: Path) -> pa.Table:

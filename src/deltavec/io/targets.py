@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from deltavec.errors import InputError
 from deltavec.io import folders, shards
-from deltavec.io.vector_writing import flush_to_disk
+from deltavec.io.files import flush_to_disk, put_in_place
 
 Assemble = Callable[[Path, Sequence[Path], pa.Schema], None]
 
@@ -100,6 +100,6 @@ class Target:
         else:
             assembled = self.partial / "assembled"
             ASSEMBLERS[self.path.suffix.lower()](assembled, parts, schema)
-            shards.put_in_place(assembled, self.path)
+            put_in_place(assembled, self.path)
         if self.partial.is_dir():
             shards.remove(self.partial)

@@ -1,12 +1,9 @@
-"""Word vectors to a file: under a temporary name first, so that no half of one is ever seen."""
+"""Word vectors to a file, in deltavec's own layout or in those of word2vec."""
 
 from __future__ import annotations
 
-import os
 import re
-import uuid
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -32,7 +29,10 @@ def write_safetensors(vectors: WordVectors, path: Path) -> None:
         WORDS: vectors.vocabulary.data,
         OFFSETS: vectors.vocabulary.offsets,
     }
+    path.touch()
+    usual_mode = path.stat().st_mode
     save_file(tensors, path, {"format": LAYOUT_NAME, "version": LAYOUT_VERSION})
+    path.chmod(usual_mode)  # safetensors writes files that only their owner may read
 
 
 def write_text(vectors: WordVectors, path: Path) -> None:
@@ -80,29 +80,3 @@ def writable_words(vectors: WordVectors) -> list[str]:
                 "formats cannot hold: write a .safetensors file"
             )
     return vectors.words
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A temporary name beside the path, which takes the path's place if all goes well."""
-    path = path.resolve()  # a link stays one
-    # A name of its own, not one made from the path's, which may be as long as names get.
-    temporary = path.with_name(f".deltavec-{uuid.uuid4().hex}.part")
-    try:
-        yield temporary
-        flush_to_disk(temporary)
-        temporary.replace(path)
-        flush_to_disk(path.parent)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def flush_to_disk(path: Path) -> None:
-    """Wait until the file or folder is on disk, where the system can tell."""
-    if os.name == "nt" and path.is_dir():  # Windows cannot open a folder
-        return
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

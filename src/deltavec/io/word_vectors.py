@@ -9,12 +9,13 @@ from typing import Any
 
 from deltavec.core.vectors import WordVectors
 from deltavec.errors import VectorsError
+from deltavec.io.files import replacing
 from deltavec.io.vector_arrays import from_gensim, from_npy, from_safetensors, refuse_words
 from deltavec.io.vector_binary import binary_rows, is_binary
 from deltavec.io.vector_files import ByteSource, first_lines, header_of, kind_of, opened
 from deltavec.io.vector_rows import joined
 from deltavec.io.vector_text import text_rows
-from deltavec.io.vector_writing import WRITERS, replacing
+from deltavec.io.vector_writing import WRITERS
 
 
 def load_vectors(
