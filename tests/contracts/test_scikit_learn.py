@@ -93,7 +93,10 @@ def test_a_parameter_that_does_not_exist_is_refused(embedder):
 @pytest.mark.parametrize(
     ("parameters", "match"),
     [
-        ({"form": "mean"}, "form must be 'sum', 'center', 'delta', 'auto' or 'spectral', got 'mean'"),
+        (
+            {"form": "mean"},
+            "form must be 'sum', 'center', 'delta', 'auto' or 'spectral', got 'mean'",
+        ),
         ({"weighting": None}, "weighting must be"),
         ({"n_components_removed": -1}, "n_components_removed must be"),
         ({"n_components_removed": np.float64(1.0)}, "n_components_removed must be"),

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import deltavec
-from deltavec.cli import demo, embed, explain, fit, info, vectors
+from deltavec.cli import demo, embed, evaluate, explain, fit, info, vectors
 from deltavec.cli.failures import reported
 
 QUICK_START = """\b
@@ -37,7 +37,9 @@ def add(group: typer.Typer, name: str, module: ModuleType) -> None:
     """Add the command that a module holds under its name, with its examples."""
     lines = "\n".join(f"  {example}" for example in module.EXAMPLES)
     heading = "Example" if len(module.EXAMPLES) == 1 else "Examples"
-    group.command(name, epilog=f"\b\n{heading}:\n{lines}")(reported(getattr(module, name)))
+    group.command(name, epilog=f"\b\n{heading}:\n{lines}")(
+        reported(getattr(module, name.replace("-", "_")))
+    )
 
 
 def print_version(asked: bool) -> None:
@@ -70,6 +72,10 @@ def assembled() -> typer.Typer:
     whole.add_typer(word_vectors, name="vectors")
     for name, module in (("fit", fit), ("embed", embed), ("explain", explain), ("info", info)):
         add(whole, name, module)
+    experiments = command_group(evaluate.PURPOSE)
+    for name, module in evaluate.commands().items():
+        add(experiments, name, module)
+    whole.add_typer(experiments, name="evaluate")
     return whole
 
 

@@ -15,10 +15,10 @@ from deltavec.cli.printing import print_json
 from deltavec.cli.progress import Stages, stages
 
 if TYPE_CHECKING:
-    from deltavec.cli.lee import LeeDocuments
     from deltavec.core.explain import WordPair
     from deltavec.core.model import EmbeddingModel
     from deltavec.core.vectors import WordVectors
+    from deltavec.evaluation.lee import LeeDocuments
 
 EXAMPLES = ("deltavec demo", "deltavec demo -o lee-news")
 
@@ -112,9 +112,9 @@ def demo(
 
 def ran(work: Stages) -> Outcome:
     """The demo, from text to neighbours."""
-    from deltavec.cli.lee import agreement, lee_documents
     from deltavec.core.model import fit
     from deltavec.core.recipes import RECIPES
+    from deltavec.evaluation.lee import agreement, lee_documents
     from deltavec.training import train_vectors
 
     begun = time.perf_counter()

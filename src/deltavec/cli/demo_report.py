@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deltavec.cli.demo import STORY, Neighbour, Outcome
-from deltavec.cli.lee import PUBLISHED
 from deltavec.cli.printing import console, duration
+from deltavec.evaluation.published_tables import LEE as PUBLISHED
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

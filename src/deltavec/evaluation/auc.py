@@ -20,6 +20,8 @@ from deltavec.core.passes import thread_count
 from deltavec.errors import InputError
 
 ROWS_AT_ONCE = 256
+# Scores are walked through twice; up to this many they are kept, beyond they are computed again.
+MOST_KEPT_SCORES = 20_000_000
 
 
 class Block(NamedTuple):
@@ -118,6 +120,7 @@ def blocks_auc(
     require_both_classes(positives, negatives)
     ends = np.cumsum(sizes)[groups]
     keep_positives = positives <= negatives
+    blocks = remembered(blocks)
     kept = np.concatenate([one_class(block, ends, keep_positives) for block in blocks()])
     kept.sort()
 
@@ -130,6 +133,27 @@ def blocks_auc(
         doubled = sum(pool_map(pool, ranked, blocks(), 2 * thread_count(threads)))
     area = doubled / (2 * positives * negatives)
     return area if keep_positives else 1 - area
+
+
+def remembered(blocks: Blocks) -> Blocks:
+    """The same blocks, made only once if they are not too many to be kept."""
+    kept: list[Block] = []
+    size = 0
+
+    def again() -> Iterator[Block]:
+        nonlocal size
+        if kept and size <= MOST_KEPT_SCORES:
+            yield from kept
+            return
+        size = 0
+        for block in blocks():
+            size += block.scores.size
+            kept.append(block)
+            if size > MOST_KEPT_SCORES:
+                kept.clear()
+            yield block
+
+    return again
 
 
 def pool_map(

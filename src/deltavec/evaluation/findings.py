@@ -15,7 +15,13 @@ from deltavec.evaluation.results import Problem
 CENTER_UP_TO = 450
 SUM_UP_TO = 300
 
-VARIANTS = tuple(f"{form}{removal}" for form in ("sum", "center", "delta") for removal in ("", "-pca"))
+# The longest problem's documents must be so many times as long as the shortest's before it
+# makes sense to ask at which length an order changes.
+LENGTHS_DIFFER = 2
+
+VARIANTS = tuple(
+    f"{form}{removal}" for form in ("sum", "center", "delta") for removal in ("", "-pca")
+)
 
 
 class Count(NamedTuple):
@@ -35,14 +41,14 @@ class Finding(NamedTuple):
     ----------
     claim : str
         What the paper found.
-    count : Count
+    counted : Count
         The problems on which it held.
     note : str
         What else there is to say; may be empty.
     """
 
     claim: str
-    count: Count
+    counted: Count
     note: str
 
 
@@ -164,7 +170,7 @@ def crossing(problems: Problems, first: str, then: str) -> str:
     changes = [
         (before[0], after[0]) for before, after in pairwise(ordered) if before[1] != after[1]
     ]
-    if len(ordered) < 2 or ordered[0][0] == ordered[-1][0]:
+    if not ordered or ordered[-1][0] < LENGTHS_DIFFER * ordered[0][0]:
         return ""
     if not changes:
         leader = first if ordered[0][1] else then
@@ -192,9 +198,10 @@ def unit_sum_is_behind(problems: Problems) -> Finding:
 def idf_beats(problems: Problems, other: str) -> Finding:
     """Idf is ahead of the other weights in every form, on every problem (Schmidt, section 5)."""
     gaps = weight_differences(problems, other)
-    note = f"by {sum(gaps) / len(gaps):+.4f} on average" if gaps else ""
+    mean = sum(gaps) / len(gaps) if gaps else 0.0
+    note = f"{abs(mean):.4f} {'ahead' if mean > 0 else 'behind'} on average" if gaps else ""
     return Finding(
-        f"idf beats {other} in every form (all forms, with and without removal)",
+        f"idf beats {other}, in every form, with and without removal",
         Count(sum(gap > 0 for gap in gaps), len(gaps)),
         note,
     )

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 FONT_SIZE = 12
-LETTER = 6.4  # the mean width of a letter at that size
+LETTER = 6.7  # a letter's width at that size, on the safe side
 
 Point = tuple[float, float]
 
@@ -101,9 +101,14 @@ class Axis:
         share = (self.scale(value) - low) / (high - low) if high > low else 0.5
         return self.start + share * (self.end - self.start)
 
-    def within(self, values: Iterable[float]) -> list[float]:
-        """The values between the ends."""
-        return [value for value in values if self.low <= value <= self.high]
+    def apart(self, values: Iterable[float], gap: float) -> list[float]:
+        """Those of the values on the axis that can be named without touching, the highest first."""
+        kept: list[float] = []
+        for value in sorted(values, reverse=True):
+            free = not kept or abs(self.at(kept[-1]) - self.at(value)) >= gap
+            if self.low <= value <= self.high and free:
+                kept.append(value)
+        return kept
 
 
 def round_steps(low: float, high: float, count: int = 5) -> list[float]:
@@ -139,6 +144,11 @@ def escaped(text: str) -> str:
     """Somebody's text for HTML and SVG, with a mark for what would not show."""
     visible = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
     return html.escape(visible)
+
+
+def shortened(name: str, longest: int = 26) -> str:
+    """A name that is not too long for a figure."""
+    return name if len(name) <= longest else name[: longest - 1] + "…"
 
 
 def text(x: float, y: float, content: str, kind: str = "", anchor: str = "start") -> str:
@@ -189,7 +199,7 @@ def rules_across(axis: Axis, ticks: Iterable[float], left: float, right: float) 
     return "".join(
         line((left, axis.at(tick)), (right, axis.at(tick)), "rule")
         + text(left - 6, axis.at(tick) + 4, number(tick), "tick", "end")
-        for tick in axis.within(ticks)
+        for tick in axis.apart(ticks, FONT_SIZE)
     )
 
 
@@ -197,7 +207,10 @@ def names_below(
     axis: Axis, ticks: Iterable[float], y: float, name: Callable[[float], str] = number
 ) -> str:
     """The names of some values under a plane."""
-    return "".join(text(axis.at(tick), y, name(tick), "tick", "middle") for tick in axis.within(ticks))
+    return "".join(
+        text(axis.at(tick), y, name(tick), "tick", "middle")
+        for tick in axis.apart(ticks, 2 * FONT_SIZE)
+    )
 
 
 def spread(places: Sequence[float], gap: float, low: float, high: float) -> list[float]:

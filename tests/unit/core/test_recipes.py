@@ -58,7 +58,10 @@ def test_parameters_reach_the_weights():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"form": "mean"}, "form must be 'sum', 'center', 'delta', 'auto' or 'spectral', got 'mean'"),
+        (
+            {"form": "mean"},
+            "form must be 'sum', 'center', 'delta', 'auto' or 'spectral', got 'mean'",
+        ),
         ({"weighting": "bm25"}, "weighting must be 'unit', 'idf', 'sif' or 'subsampling'"),
         ({"weighting": "sif", "form": "auto"}, "'auto' follows findings for the weighting 'idf'"),
         ({"n_components_removed": -1}, "whole number from 0 on, got -1"),
@@ -78,7 +81,9 @@ def test_parameters_out_of_range_are_refused(parameters, message):
 
 @pytest.mark.parametrize("name", ["tfidf", "idf", "idf-delta-svd", "idf-mean", "sif-auto", None])
 def test_an_unknown_name_is_refused_with_the_list(name):
-    with pytest.raises(RecipeError, match=r"must be 'auto', 'spectral' or one of unit-sum|'auto' follows"):
+    with pytest.raises(
+        RecipeError, match=r"must be 'auto', 'spectral' or one of unit-sum|'auto' follows"
+    ):
         Recipe.of(name)
 
 

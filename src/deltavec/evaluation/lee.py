@@ -1,4 +1,4 @@
-"""The Lee news documents, and how well vectors agree with the people who judged them.
+"""Lee's news stories: how well vectors agree with the people who judged them.
 
 300 stories, and 50 more of which 83 students rated every pair (M. D. Lee, B. Pincombe and M. Welsh,
 An empirical evaluation of models of text document similarity, CogSci 2005). gensim carries them
@@ -15,9 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.errors import MissingDependencyError
-
-# As published there: the best of the models tried, and one person with another.
-PUBLISHED = {"LSA": 0.60, "people among themselves": 0.605}
 
 FILES = ("lee_background.cor", "lee.cor", "similarities0-1.txt")
 
@@ -71,7 +68,7 @@ def data_folder() -> Path:
         if all((folder / name).is_file() for name in FILES):
             return folder
     raise MissingDependencyError(
-        "the demo needs the news stories in gensim's test data, which are not there: "
+        "this needs the news stories in gensim's test data, which are not there: "
         "pip install --force-reinstall gensim"
     )
 
@@ -82,7 +79,12 @@ def stories_in(path: Path) -> list[str]:
 
 
 def agreement(vectors: npt.NDArray[np.float32], judgements: npt.NDArray[np.float64]) -> float:
-    """Pearson's correlation of the vectors' cosines with judgements, over all pairs."""
+    """Pearson's correlation of the vectors' cosines with judgements, over all pairs.
+
+    0 for vectors whose cosines are all the same, which say nothing.
+    """
     pairs = np.triu_indices(len(vectors), 1)
     cosines = (vectors @ vectors.T)[pairs]
+    if np.ptp(cosines) == 0:
+        return 0.0
     return float(np.corrcoef(cosines, judgements[pairs])[0, 1])
