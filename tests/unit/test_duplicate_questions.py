@@ -14,7 +14,10 @@ from deltavec.evaluation.auc import pairs_auc
 from deltavec.evaluation.baselines import Embedder
 from deltavec.evaluation.duplicate_questions import duplicate_questions_benchmark
 from deltavec.evaluation.forums import Forum, as_pairs
+from deltavec.evaluation.question_methods import Background
 from deltavec.evaluation.results import Results
+from deltavec.evaluation.review_words import read_words
+from deltavec.io.corpora import read_corpus
 
 TOPICS = (
     ("disk", "mount", "partition", "drive"),
@@ -106,6 +109,17 @@ def test_doc2vec_is_a_column_of_the_paper_s_table(forums, vectors):
         forums[:1], vectors=vectors, skip=["tf-idf", "lsa"], threads=1
     )
     assert found.methods == [*RECIPES, "doc2vec"]
+
+
+def test_doc2vec_reads_words_in_their_order_whatever_was_counted_before(forums, vectors):
+    questions = list(forums[0].questions)
+    words = read_words(read_corpus(questions), np.arange(len(questions)), "words")
+    background = Background(words, vectors, None, 0, 1, lambda stage: None)
+    assert words.counts.sum() == 8 * len(questions)
+    names = words.vocabulary.words
+    for place, question in enumerate(questions):
+        listed = [names[number] for number in background.listed.of_document(place)]
+        assert listed == question.split()
 
 
 def test_an_embedder_of_one_s_own_is_one_more_column(forums, vectors):

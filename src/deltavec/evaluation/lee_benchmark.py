@@ -36,6 +36,7 @@ from deltavec.evaluation.results import Lengths, Problem, Results
 from deltavec.evaluation.review_methods import Outcome
 from deltavec.evaluation.review_settings import require_number, require_one_of
 from deltavec.evaluation.review_words import ReviewWords, read_words, weight_curve
+from deltavec.evaluation.word_counts import Words
 from deltavec.io.corpora import read_corpus
 from deltavec.io.word_vectors import load_vectors
 from deltavec.training import METHODS, train_vectors
@@ -176,9 +177,11 @@ def baseline_scores(
 ) -> Outcome:
     """What the recipes are compared with; fitted on all stories."""
     chosen: dict[str, Callable[[], npt.NDArray[np.float32]]] = {}
+    # A copy: counting sorts the ids it is given, and doc2vec needs them in their order.
+    listed = Words(words.words.ids.copy(), words.words.begins.copy())
     if "doc2vec" not in skip:
         for least in DOC2VEC_MIN_COUNTS:
-            chosen[f"d2v-mc{least}"] = partial(doc2vec, words, least, seed, threads)
+            chosen[f"d2v-mc{least}"] = partial(doc2vec, listed, least, seed, threads)
     if "tf-idf" not in skip:
         chosen["tf-idf"] = partial(dense_tfidf, words, 1.0)
         chosen["tf-idf2"] = partial(dense_tfidf, words, 2.0)
@@ -197,10 +200,10 @@ def baseline_scores(
 
 
 def doc2vec(
-    words: ReviewWords, min_count: int, seed: int, threads: int | None
+    words: Words, min_count: int, seed: int, threads: int | None
 ) -> npt.NDArray[np.float32]:
     """The vectors that doc2vec learns for all stories."""
-    listed = [words.words.of_document(place) for place in range(words.words.documents)]
+    listed = [words.of_document(place) for place in range(words.documents)]
     return doc2vec_vectors(listed, min_count=min_count, seed=seed, threads=threads)
 
 

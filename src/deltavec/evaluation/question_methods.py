@@ -27,7 +27,7 @@ from deltavec.evaluation.results import Lengths
 from deltavec.evaluation.review_methods import Outcome
 from deltavec.evaluation.review_words import ReviewWords
 from deltavec.evaluation.variants import variants
-from deltavec.evaluation.word_counts import Counts
+from deltavec.evaluation.word_counts import Counts, Words
 
 BASELINES = ("doc2vec", "tf-idf", "lsa")
 
@@ -61,6 +61,8 @@ class Background:
         begin: Callable[[str], None],
     ) -> None:
         self.words, self.embedder = words, embedder
+        # A copy: counting sorts the ids it is given, and doc2vec needs them in their order.
+        self.listed = Words(words.words.ids.copy(), words.words.begins.copy())
         self.seed, self.threads, self.begin = seed, threads, begin
         places = vectors.vocabulary.ids(words.vocabulary.words)
         self.columns = np.flatnonzero(places >= 0)
@@ -72,7 +74,7 @@ class Background:
     def doc2vec(self) -> Any:
         """doc2vec, trained on all questions."""
         self.begin("training doc2vec")
-        listed = (self.words.words.of_document(place) for place in range(len(self.words.rows)))
+        listed = map(self.listed.of_document, range(self.listed.documents))
         least = usual_min_count(self.words.statistics.tokens)
         return trained_doc2vec(listed, min_count=least, seed=self.seed, threads=self.threads)
 
@@ -178,10 +180,10 @@ def doc2vec_scores(forum: ForumWords) -> Outcome:
 
 def inferred(forum: ForumWords) -> npt.NDArray[np.float32]:
     """The vectors that doc2vec infers for the forum's questions; zeros where it knows no word."""
-    model, words = forum.background.doc2vec, forum.background.words.words
+    model, listed = forum.background.doc2vec, forum.background.listed
     vectors = np.zeros((len(forum.rows), DOC2VEC_DIMENSIONS), np.float32)
     for place, row in enumerate(forum.rows):
-        known = [word for word in map(str, words.of_document(row)) if word in model.wv]
+        known = [word for word in map(str, listed.of_document(row)) if word in model.wv]
         if known:
             vectors[place] = model.infer_vector(known)
     return scaled_rows(vectors)

@@ -54,7 +54,9 @@ class Words(NamedTuple):
     def counts(self, words: int) -> Counts:
         """How often each word occurs in each document, for a vocabulary of this many words."""
         ones = np.ones(len(self.ids), np.int32)
-        counts = sparse.csr_matrix((ones, self.ids, self.begins), (self.documents, words))
+        # Copies: adding up repeats rewrites the matrix in place, and the words keep their order.
+        places = self.ids.copy(), self.begins.copy()
+        counts = sparse.csr_matrix((ones, *places), (self.documents, words))
         counts.sum_duplicates()
         return counts
 
