@@ -264,7 +264,7 @@ def doc2vec(min_count: int, ks: Iterable[int]) -> Method:
     return Method(
         f"d2v-mc{min_count}",
         functools.partial(doc2vec_scores, min_count=min_count),
-        lambda k: 20.0 * k,
+        lambda k: 35.0 * k,
         packages=("gensim",),
         ks=frozenset(ks),
     )
