@@ -1,4 +1,4 @@
-# make demo and make test need Python 3.11.5 or newer, pip and make; everything else is set up here, in .venv.
+# make demo and make test need Python 3.11 or newer, pip and make; everything else is set up here, in .venv.
 
 PYTHON ?= python3
 VENV := .venv
@@ -52,8 +52,8 @@ clean:  ## Remove the set-up, the caches and what was built
 
 # Some systems ship a venv module without ensurepip; pip then installs pip into the new environment.
 $(BIN)/python:
-	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11, 5) or sys.exit( \
-		"deltavec needs Python 3.11.5 or newer, got " + sys.version.split()[0] \
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit( \
+		"deltavec needs Python 3.11 or newer, got " + sys.version.split()[0] \
 		+ "; try: make PYTHON=python3.12 ...")'
 	@echo "Setting up $(VENV) ..."
 	@$(PYTHON) -m venv $(VENV) >/dev/null 2>&1 \

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import tracemalloc
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -633,6 +634,31 @@ def test_a_record_longer_than_the_limit_is_an_error_and_not_a_full_memory():
             CorpusError, match=r"a\.csv: one record is longer than 500 bytes.*quote"
         ):
             list(whole_records(stream, last_end, block_bytes=64, largest=500))
+
+
+@pytest.mark.parametrize(
+    ("data", "whole"),
+    [
+        (b'1,"a\nb"\n2,c', 8),
+        (b'1,"a""\n""b"\n', 12),
+        (b'1,a "\n2,b "\n', 12),  # a quote inside a field is a character
+        (b'"a" b,"\n', 0),
+        (b'"a"\r2\r"', 6),
+        (b"\n\n", 2),
+        (b"", 0),
+    ],
+)
+def test_a_row_ends_at_a_line_break_outside_quotes(data, whole):
+    assert row_end(",")(data) == whole
+
+
+def test_doubled_quotes_cost_no_memory_however_many():
+    data = b'1,"' + b'""' * 300_000 + b'"\n'
+    tracemalloc.start()
+    assert row_end(",")(data) == len(data)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 100_000
 
 
 def test_memory_does_not_grow_with_the_corpus(tmp_path):

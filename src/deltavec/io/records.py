@@ -190,34 +190,52 @@ def line_end(data: bytes) -> int:
 
 def row_end(delimiter: str) -> LastEnd:
     """The function that says where the last whole CSV row ends; 0 if there is none."""
-    rows = re.compile(_row_pattern(delimiter) + rb"*+")
 
     def last_end(data: bytes) -> int:
-        match = rows.match(data)
-        return match.end() if match else 0
+        last_breaks = (
+            max(data.rfind(b"\n", begin, end), data.rfind(b"\r", begin, end))
+            for begin, end in _unquoted(data, delimiter)
+        )
+        return max(last_breaks) + 1
 
     return last_end
 
 
-@cache
-def _row_pattern(delimiter: str) -> bytes:
-    """A CSV row as RFC 4180 has it, with what Arrow's parser adds.
-
-    A field that begins with a quote runs to the next quote that is not doubled; what follows up to
-    the delimiter belongs to it. A quote further on in a field is a character like others. A row
-    ends with any of the three line breaks; one that is cut in two leaves a blank line, which is
-    no row.
-    """
-    stop = b"[^%s\r\n]*+" % re.escape(delimiter.encode())
-    field = b'(?:"(?:[^"]++|"")*+"%s|(?!")%s)' % (stop, stop)
-    return b"(?:%s(?:%s%s)*+(?:\r?\n|\r))" % (
-        field,
-        re.escape(delimiter.encode()),
-        field,
-    )
-
-
 def first_row(data: bytes, delimiter: str) -> bytes:
     """The first row that is not blank, with the blank ones before it."""
-    match = re.match(b"[\r\n]*+" + _row_pattern(delimiter), data)
-    return match.group() if match else data
+    text_begins = len(data) - len(data.lstrip(b"\r\n"))
+    line_break = re.compile(rb"\r?\n|\r")
+    for begin, end in _unquoted(data, delimiter):
+        if found := line_break.search(data, max(begin, text_begins), end):
+            return data[: found.end()]
+    return data
+
+
+def _unquoted(data: bytes, delimiter: str) -> Iterator[tuple[int, int]]:
+    """Begin and end of each stretch outside quoted fields: a line break there ends a row.
+
+    Fields are as RFC 4180 has them, with what Arrow's parser adds: a quote opens a field only at
+    its very beginning, and what follows the closing quote up to the delimiter belongs to it. A
+    row ends with any of the three line breaks; one that is cut in two leaves a blank line, which
+    is no row.
+    """
+    begin = 0
+    while opening := _opening_quote(delimiter).search(data, begin):
+        yield begin, opening.start()
+        begin = _after_quoted(data, opening.end())
+    yield begin, len(data)
+
+
+@cache
+def _opening_quote(delimiter: str) -> re.Pattern[bytes]:
+    # The quote first, then what stands before it: so the search leaps from quote to quote.
+    return re.compile(rb'"(?<![^%s\r\n]")' % re.escape(delimiter.encode()))
+
+
+def _after_quoted(data: bytes, begin: int) -> int:
+    """Where a quoted field ends whose text begins here: after the first quote not doubled."""
+    while (quote := data.find(b'"', begin)) >= 0:
+        if data[quote + 1 : quote + 2] != b'"':
+            return quote + 1
+        begin = quote + 2
+    return len(data)

@@ -16,8 +16,9 @@ import pyarrow as pa
 from deltavec.errors import VectorsError
 from deltavec.io.vector_rows import Matrix, Rows, cleaned
 
-# What Arrow takes for a number. Nothing is tried twice (++, *+): a line may be long and odd.
-DECIMAL = rb"(?:\d++(?:\.\d*+)?|\.\d++)(?:e[+-]?\d++)?"
+# What Arrow takes for a number. No part can take what another has given back, so that a long odd
+# field is refused in linear time.
+DECIMAL = rb"(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?"
 NUMBER = re.compile(rb"[+-]?(?:%b|nan|inf(?:inity)?)" % DECIMAL, re.IGNORECASE)
 
 
