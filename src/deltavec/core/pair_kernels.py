@@ -1,4 +1,4 @@
-"""The loops over pairs of words, compiled by numba: windows counted, and the product with PPMI.
+"""The loops over pairs of words, compiled by numba: windows counted, and products with PPMI.
 
 How pairs are counted
 ---------------------
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from deltavec.core.kernels import Float32s, Float64s, Int32s, Int64s, compiled
+from deltavec.core.kernels import Float32s, Int32s, Int64s, compiled
 
 BETWEEN_DOCUMENTS = -1
 
@@ -97,52 +97,70 @@ def count_windows(
 
 
 @compiled
-def ppmi_squares(
+def positive_entries(
     begins: Int64s,
     columns: Int32s,
-    log_counts: Float32s,
+    counts: Int64s,
     row_shifts: Float32s,
     column_shifts: Float32s,
     first_row: int,
-    squares: Float64s,
-) -> None:
-    """Write the squared length of each of these rows of M."""
-    for index in range(begins.size - 1):
-        row = first_row + index
-        total = 0.0
+    first: int,
+    last: int,
+    lengths: Int64s,
+    kept: Int32s,
+    values: Float32s,
+) -> int:
+    """Write what is above zero of log(count_ij) - row_shift_i - column_shift_j.
+
+    For the rows ``first`` to ``last``: how many entries each has, their columns and values; how
+    many it wrote. Counts are symmetric, so the transpose comes from the same loop with the shifts
+    exchanged.
+    """
+    written = 0
+    for index in range(first, last):
+        shift = row_shifts[first_row + index]
+        before = written
         for entry in range(begins[index], begins[index + 1]):
-            value = log_counts[entry] - row_shifts[row] - column_shifts[columns[entry]]
+            column = columns[entry]
+            value = np.float32(np.log(counts[entry])) - shift - column_shifts[column]
             if value > 0:
-                total += value * value
-        squares[row] = total
+                kept[written] = column
+                values[written] = value
+                written += 1
+        lengths[index] = written - before
+    return written
 
 
 @compiled
-def times_ppmi(
+def times_sparse(
     begins: Int64s,
     columns: Int32s,
-    log_counts: Float32s,
-    row_shifts: Float32s,
-    column_shifts: Float32s,
+    values: Float32s,
     first_row: int,
     first: int,
     last: int,
     matrix: Float32s,
     product: Float32s,
 ) -> None:
-    """Write rows ``first`` to ``last`` of M times the matrix.
+    """Write rows ``first`` to ``last`` of a sparse matrix times the matrix.
 
-    M_ij = max(0, log_count_ij - row_shift_i - column_shift_j) is computed on the way. Counts are
-    symmetric, so the transpose of M is the same loop with the shifts exchanged.
+    Four entries are added at a time: the target is then read and written a quarter as often,
+    and the four rows that are fetched from far away are fetched at once.
     """
     for index in range(first, last):
-        row = first_row + index
-        target = product[row]
+        target = product[first_row + index]
         target[:] = 0
-        for entry in range(begins[index], begins[index + 1]):
-            column = columns[entry]
-            value = log_counts[entry] - row_shifts[row] - column_shifts[column]
-            if value > 0:
-                source = matrix[column]
-                for k in range(target.size):
-                    target[k] += value * source[k]
+        entry, end = begins[index], begins[index + 1]
+        while entry + 4 <= end:
+            a, b = matrix[columns[entry]], matrix[columns[entry + 1]]
+            c, d = matrix[columns[entry + 2]], matrix[columns[entry + 3]]
+            of_a, of_b = values[entry], values[entry + 1]
+            of_c, of_d = values[entry + 2], values[entry + 3]
+            for k in range(target.size):
+                target[k] += of_a * a[k] + of_b * b[k] + of_c * c[k] + of_d * d[k]
+            entry += 4
+        while entry < end:
+            a, of_a = matrix[columns[entry]], values[entry]
+            for k in range(target.size):
+                target[k] += of_a * a[k]
+            entry += 1

@@ -27,7 +27,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.cooccurrence import DEFAULT_MEMORY, Allocate, cooccurrence, listed_ids
+from deltavec.core.cooccurrence import (
+    DEFAULT_MEMORY,
+    Allocate,
+    Cooccurrence,
+    cooccurrence,
+    listed_ids,
+)
 from deltavec.core.discovery import WordCounts, frequent_words, word_counts
 from deltavec.core.forms import FoldedVectors, length_weights, nothing_removed
 from deltavec.core.pair_kernels import documents_with
@@ -80,6 +86,23 @@ def spectral(
     )
     del ids
     begin("finding leading directions")
+    return spectral_of_counts(
+        vocabulary, statistics, pairs, window, recipe, threads=threads, allocate=allocate, seed=seed
+    )
+
+
+def spectral_of_counts(
+    vocabulary: Vocabulary,
+    statistics: CorpusStatistics,
+    pairs: Cooccurrence,
+    window: int,
+    recipe: Recipe,
+    *,
+    threads: int | None = None,
+    allocate: Allocate = np.empty,
+    seed: int = 0,
+) -> Spectral:
+    """The table of these counts, wherever they were counted, of pairs within this window."""
     ppmi = Ppmi(pairs, recipe.context_smoothing, threads=threads, allocate=allocate)
     alpha = recipe.identity_share * float(ppmi.row_norms().mean())
     directions = factorised(ppmi, alpha, statistics, recipe, seed)
