@@ -457,7 +457,10 @@ def spectral(
 def spectral_embed(
     table: SpectralTable, documents: Sequence[Document], collection: Sequence[Document] | None
 ) -> list[Vector]:
-    """The documents' unit vectors, seen from the corpus or from a collection's mean."""
+    """The documents' unit vectors, seen from the corpus or from a collection's centre.
+
+    The corpus' centre counts as much as a hundred documents of the collection.
+    """
     known = [[w for w in document if w in table.T] for document in collection or []]
     known = [document for document in known if document]
     L = sum(map(len, known)) / len(known) if known else table.L0
@@ -468,10 +471,11 @@ def spectral_embed(
         shares = term_frequencies([word for word in document if word in table.T])
         return sum((share * table.T[word] * w for word, share in shares.items()), np.zeros(len(w)))
 
+    b = sum((table.counts.tf_c(word) * T * w for word, T in table.T.items()), np.zeros(len(w)))
     if known:
-        b = sum((y(document) for document in known), np.zeros(len(w))) / len(known)
-    else:
-        b = sum((table.counts.tf_c(word) * T * w for word, T in table.T.items()), np.zeros(len(w)))
+        b = (100 * b + sum((y(document) for document in known), np.zeros(len(w)))) / (
+            100 + len(known)
+        )
     result = []
     for document in documents:
         empty = not any(word in table.T for word in document)

@@ -9,6 +9,8 @@
     │   ├── ModelError                      a model folder
     │   └── RecipeError                     the recipe asked for
     └── MissingDependencyError (also an ImportError)   an extra that is not installed
+
+    SmallModelWarning (a UserWarning)       the corpus gives a smaller model than was asked for
 """
 
 from __future__ import annotations
@@ -40,3 +42,7 @@ class RecipeError(InputError):
 
 class MissingDependencyError(DeltavecError, ImportError):
     """A feature needs an extra that is not installed."""
+
+
+class SmallModelWarning(UserWarning):
+    """The corpus gives a smaller model than was asked for; the message says by how much and why."""

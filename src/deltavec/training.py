@@ -7,13 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from deltavec.core.cooccurrence import DEFAULT_MEMORY, ids_of
 from deltavec.core.discovery import learned_vocabulary
 from deltavec.core.passes import thread_count
 from deltavec.core.ppmi import ppmi_vectors
+from deltavec.core.scratch import spilling
 from deltavec.core.texts import (
     Chunked,
     Tokenizer,
@@ -103,7 +101,7 @@ def train_vectors(
             on_stage=on_stage,
             on_progress=on_progress,
         )
-    with tempfile.TemporaryDirectory(prefix="deltavec-") as folder:
+    with spilling(max_memory) as allocate:
         return ppmi_vectors(
             chunked,
             dimensions=dimensions or 300,
@@ -113,7 +111,7 @@ def train_vectors(
             tokenizer=tokenizer,
             threads=threads,
             max_memory=max_memory,
-            allocate=Spill(Path(folder), max_memory),
+            allocate=allocate,
             on_stage=on_stage,
         )
 
@@ -141,25 +139,6 @@ def require_parameters(
             continue
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise InputError(f"{name} must be a whole number from 1 on, got {value!r}")
-
-
-class Spill:
-    """Makes arrays in memory until a budget is used up, then in temporary files."""
-
-    def __init__(self, folder: Path, budget: int) -> None:
-        self.folder = folder
-        self.left = budget
-        self.files = 0
-
-    def __call__(self, length: int, kind: Any) -> npt.NDArray[Any]:
-        """An array of this length and kind, its content undefined."""
-        size = length * np.dtype(kind).itemsize
-        if size <= self.left:
-            self.left -= size
-            return np.empty(length, kind)
-        self.files += 1
-        path = self.folder / f"{self.files}.array"
-        return np.memmap(path, dtype=kind, mode="w+", shape=(length,)).view(np.ndarray)
 
 
 def word2vec_vectors(

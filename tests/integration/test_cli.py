@@ -103,7 +103,7 @@ def test_wrong_values_are_wrong_usage(
 
 
 def test_completion_knows_the_recipes() -> None:
-    assert ("auto", *dv.RECIPES) == RECIPE_NAMES
+    assert ("auto", "spectral", *dv.RECIPES) == RECIPE_NAMES
 
 
 def test_vectors_train_writes_every_format_and_says_what_it_did(
@@ -160,11 +160,44 @@ def test_fit_says_recipe_reason_documents_coverage_sizes_time_and_place(
     assert done.stderr == ""
 
 
-def test_fit_without_vectors_trains_them(tmp_path: Path, small: Path, deltavec: Deltavec) -> None:
+def test_fit_without_vectors_is_spectral(tmp_path: Path, small: Path, deltavec: Deltavec) -> None:
     done = deltavec("fit", small / "reviews.csv", "-o", tmp_path / "m.dv", "--json")
-    assert "trained on the corpus" in done.json["vectors"]
+    assert done.json["recipe"] == "spectral"
+    assert done.json["reason"] == "spectral: no word vectors were given"
     assert done.json["documents"] == 72
     assert done.json["seconds"] > 0
+
+
+def test_fit_trains_vectors_for_a_recipe_that_needs_them(
+    tmp_path: Path, small: Path, deltavec: Deltavec
+) -> None:
+    arguments = ("fit", small / "reviews.csv", "-o", tmp_path / "m.dv", "--json")
+    for chosen in (("--recipe", "auto"), ("--remove", 2)):
+        done = deltavec(*arguments, *chosen, "--max-memory", 0.001)
+        assert "trained on the corpus" in done.json["vectors"]
+
+
+def test_fit_says_that_a_small_corpus_gives_a_small_model(
+    tmp_path: Path, process: Deltavec
+) -> None:
+    (tmp_path / "a.txt").write_text("sea and sand\nsea and sky\nsand in the sky\n")
+    done = process("fit", tmp_path / "a.txt", "-o", tmp_path / "m.dv")
+    assert done.code == 0
+    assert "warning: the corpus' 6 words have" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_embedding_as_a_collection_is_what_for_collection_gives(
+    tmp_path: Path, small: Path, deltavec: Deltavec
+) -> None:
+    deltavec("fit", small / "reviews.csv", "-o", tmp_path / "m.dv")
+    few = tmp_path / "few.txt"
+    few.write_text("quiet room by the sea\nquiet\nbreakfast and a view of the sea\n")
+    deltavec("embed", tmp_path / "m.dv", few, "--as-collection", "-o", tmp_path / "u.npy")
+    model, found = dv.load(tmp_path / "m.dv"), np.load(tmp_path / "u.npy")
+    documents = dv.read_corpus(few)
+    assert np.array_equal(found, model.for_collection(documents).embed(documents))
+    assert not np.array_equal(found, model.embed(documents))
 
 
 @pytest.mark.parametrize("recipe", ["unit-sum", "sif-center-pca", "subsampling-delta"])

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 import deltavec as dv
-from deltavec.training import Spill
 
 CORPUS = ["the sea and the waves", "the beach by the sea", "a quiet room", "a quiet bed room"] * 8
 
@@ -16,17 +15,6 @@ def test_ppmi_is_the_default_and_repeats_to_the_bit():
 def test_counts_beyond_the_memory_give_the_same_vectors():
     within, beyond = dv.train_vectors(CORPUS), dv.train_vectors(CORPUS, max_memory=1)
     assert np.array_equal(within.matrix, beyond.matrix)
-
-
-def test_arrays_beyond_the_budget_live_in_files(tmp_path):
-    spill = Spill(tmp_path, 100)
-    spill(10, np.int64)[:] = 1
-    assert not list(tmp_path.iterdir())
-    in_file = spill(10, np.int64)
-    in_file[:] = 2
-    assert len(list(tmp_path.iterdir())) == 1
-    assert in_file.tolist() == [2] * 10
-    assert len(spill(0, np.int64)) == 0
 
 
 @pytest.mark.parametrize("skip_gram", [False, True])

@@ -62,7 +62,7 @@ class Outcome:
     agreements : dict of str to float
         Correlation with people, by recipe.
     model : EmbeddingModel
-        Fitted on all the stories with the recipe ``auto``.
+        Fitted on all the stories with the default recipe, for comparing the judged ones.
     neighbours : list of Neighbour
         Of the story shown, nearest first.
     seconds : float
@@ -127,7 +127,8 @@ def ran(work: Stages) -> Outcome:
         fitted = fit(stories, vectors, recipe)
         agreements[recipe] = agreement(fitted.embed(judged), documents.judgements)
         work.reach(number / len(RECIPES))
-    model = fit(stories, vectors)
+    model = fit(stories).for_collection(judged)
+    agreements[model.recipe.name] = agreement(model.embed(judged), documents.judgements)
     neighbours = nearest(documents, model)
     return Outcome(documents, vectors, agreements, model, neighbours, time.perf_counter() - begun)
 

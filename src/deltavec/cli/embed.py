@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from deltavec.cli import options
-from deltavec.cli.corpora import opened
+from deltavec.cli.corpora import followed, opened, rereadable
 from deltavec.cli.outputs import require_folder_of, require_suffix
 from deltavec.cli.printing import counted, duration, print_facts, print_json
 from deltavec.cli.progress import Stages, stages
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     "deltavec embed reviews.dv reviews.csv --keep id -o reviews.parquet",
-    "deltavec embed reviews.dv reviews.csv -o reviews.npy",
+    "deltavec embed reviews.dv reviews.csv --as-collection -o reviews.npy",
 )
 
 
@@ -48,6 +49,14 @@ def embed(
             help="A column of the corpus to write beside the vectors; may be given again.",
         ),
     ] = None,
+    as_collection: Annotated[
+        bool,
+        typer.Option(
+            "--as-collection",
+            help="Compare these documents with each other: length, centre and common components "
+            "are learned from them first. Reads the corpus twice.",
+        ),
+    ] = False,
     format: options.Format = None,
     threads: options.Threads = None,
     as_json: options.AsJson = False,
@@ -68,17 +77,22 @@ def embed(
 
         work.begin("loading the model")
         loaded = load(model)
-        work.begin("embedding")
-        report = Report(work)
-        written = embed_to_file(
-            loaded,
-            documents,
-            output,
-            keep=kept,
-            threads=threads,
-            on_progress=report.progress,
-            on_notice=report.notice,
-        )
+        held = rereadable(documents, work) if as_collection else nullcontext(documents)
+        with held as source:
+            if as_collection:
+                work.begin("learning from the collection")
+                loaded = loaded.for_collection(followed(source, work), threads=threads)
+            work.begin("embedding")
+            report = Report(work)
+            written = embed_to_file(
+                loaded,
+                source,
+                output,
+                keep=kept,
+                threads=threads,
+                on_progress=report.progress,
+                on_notice=report.notice,
+            )
         seconds = time.perf_counter() - begun
     if as_json:
         print_json(

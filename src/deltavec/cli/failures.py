@@ -14,9 +14,10 @@ from __future__ import annotations
 import functools
 import os
 import sys
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
-from typing import NoReturn, ParamSpec
+from typing import NoReturn, ParamSpec, TextIO
 
 import typer
 
@@ -37,7 +38,9 @@ def reported(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
         if os.environ.get(TRACEBACK):
             return command(*arguments, **options)
         try:
-            command(*arguments, **options)
+            with warnings.catch_warnings():
+                warnings.showwarning = warned
+                command(*arguments, **options)
             sys.stdout.flush()  # a closed pipe shows here, and not when the interpreter ends
         except (typer.Exit, typer.Abort, typer.BadParameter):
             raise
@@ -66,6 +69,18 @@ def fail(message: str, code: int = FAILED) -> NoReturn:
     """Say in one line what went wrong, and leave."""
     typer.echo(f"deltavec: {visible(' '.join(message.split()))}", err=True)
     raise typer.Exit(code)
+
+
+def warned(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Say in one line what deserves attention, and go on."""
+    typer.echo(f"deltavec: warning: {visible(' '.join(str(message).split()))}", err=True)
 
 
 def system_message(error: OSError) -> str:

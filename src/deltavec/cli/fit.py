@@ -15,12 +15,14 @@ from deltavec.cli.corpora import followed, opened, rereadable
 from deltavec.cli.outputs import checked_model_folder
 from deltavec.cli.printing import counted, duration, print_facts, print_json, reason, share
 from deltavec.cli.progress import stages
+from deltavec.cli.recipe_files import recipe_in_file
 
 if TYPE_CHECKING:
     from deltavec.core.recipes import Recipe
 
 RECIPE_NAMES = (
     "auto",
+    "spectral",
     "unit-sum",
     *(
         f"{weighting}-{form}{removal}"
@@ -61,20 +63,21 @@ def fit(
             metavar="FILE",
             show_default=False,
             help="Word vectors: word2vec text or binary, GloVe, fastText .vec, .safetensors, "
-            ".npy. Without, they are trained on the corpus.",
+            ".npy. Without, the model is learned from the corpus alone.",
         ),
     ] = None,
     recipe: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--recipe",
             "-r",
             metavar="NAME",
             autocompletion=recipe_names,
-            help="auto, or WEIGHT-FORM, or WEIGHT-FORM-pca: weight idf, sif, subsampling or unit; "
-            "form sum, center or delta.",
+            show_default="auto with --vectors, else spectral",
+            help="spectral, auto, WEIGHT-FORM, or WEIGHT-FORM-pca: weight idf, sif, subsampling "
+            "or unit; form sum, center or delta. Or a file of `deltavec tune`: RECIPE.json.",
         ),
-    ] = "auto",
+    ] = None,
     remove: Annotated[
         int | None,
         typer.Option(
@@ -97,6 +100,7 @@ def fit(
     format: options.Format = None,
     tokenizer: options.Tokenizer = options.TokenizerName.words,
     threads: options.Threads = None,
+    max_memory: options.MaxMemory = 2.0,
     as_json: options.AsJson = False,
 ) -> None:
     """Learn a model from a corpus: what turns documents into vectors."""
@@ -104,7 +108,7 @@ def fit(
         raise typer.BadParameter("only with --vectors", param_hint="'--limit'")
     with stages("starting") as work:
         begun = time.perf_counter()
-        chosen = chosen_recipe(recipe, remove)
+        chosen = chosen_recipe(recipe, remove, vectors)
         checked_model_folder(output)
         documents = opened(corpus, column, format)
 
@@ -115,7 +119,7 @@ def fit(
         if vectors is not None:
             work.begin(f"loading {vectors.name}")
         loaded = None if vectors is None else load_vectors(vectors, limit=limit)
-        several_passes = loaded is None or chosen.n_components_removed > 0
+        several_passes = loaded is None or chosen is None or chosen.n_components_removed > 0
         held = rereadable(documents, work) if several_passes else nullcontext(documents)
         with held as source:
             model = fitted(
@@ -124,6 +128,7 @@ def fit(
                 chosen,
                 tokenizer=tokenizer.value,
                 threads=threads,
+                max_memory=int(max_memory * 2**30),
                 on_stage=work.begin,
             )
         work.begin("saving")
@@ -135,13 +140,22 @@ def fit(
     print_facts(summary(model.info(), output, seconds))
 
 
-def chosen_recipe(name: str, remove: int | None) -> Recipe:
-    """The recipe of this name, with as many components removed as asked for."""
+def chosen_recipe(name: str | None, remove: int | None, vectors: Path | None) -> Recipe | None:
+    """The recipe of this name or in this file, with as many components removed as asked for.
+
+    None leaves the choice to `deltavec.fit`.
+    """
     from deltavec.core.recipes import Recipe
     from deltavec.errors import RecipeError
 
+    if name is None:
+        if remove is None:
+            return None
+        name = "auto"  # to remove components is the paper's way
+    is_file = name.endswith(".json")
+    stored = recipe_in_file(Path(name), vectors) if is_file else None
     try:
-        recipe = Recipe.named(name)
+        recipe = stored or Recipe.named(name)
     except RecipeError as error:
         raise typer.BadParameter(str(error), param_hint="'--recipe' / '-r'") from None
     return recipe if remove is None else replace(recipe, n_components_removed=remove)

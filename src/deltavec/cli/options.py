@@ -62,4 +62,12 @@ Threads = Annotated[
         min=1, metavar="N", show_default=False, help="How many cores to use; all by default."
     ),
 ]
+MaxMemory = Annotated[
+    float,
+    typer.Option(
+        min=0.001,
+        metavar="GB",
+        help="Keep counts of pairs of words in temporary files beyond this much memory.",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]

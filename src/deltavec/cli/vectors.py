@@ -78,14 +78,7 @@ def train(
     skip_gram: Annotated[
         bool, typer.Option("--skip-gram", help="Skip-gram instead of CBOW (word2vec).")
     ] = False,
-    max_memory: Annotated[
-        float,
-        typer.Option(
-            min=0.001,
-            metavar="GB",
-            help="Keep counts in temporary files beyond this much memory (ppmi).",
-        ),
-    ] = 2.0,
+    max_memory: options.MaxMemory = 2.0,
     column: options.Column = "text",
     format: options.Format = None,
     tokenizer: options.Tokenizer = options.TokenizerName.words,

@@ -10,8 +10,8 @@ exactly, and in the same way once more over the words of the other.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -54,6 +54,8 @@ class Explanation:
         The pairs of words that pull the two together, strongest first.
     unknown_a, unknown_b : tuple of str
         Words that have no vector, in their order.
+    text_a, text_b : tuple of str
+        All words of each document, in their order.
     """
 
     cosine: float
@@ -64,6 +66,31 @@ class Explanation:
     pairs: tuple[WordPair, ...]
     unknown_a: tuple[str, ...]
     unknown_b: tuple[str, ...]
+    text_a: tuple[str, ...] = field(default=(), repr=False)
+    text_b: tuple[str, ...] = field(default=(), repr=False)
+
+    def _repr_html_(self) -> str:
+        """Both texts, their words shaded by share, and the strongest pairs: for notebooks."""
+        from deltavec.core.explanation_html import explanation_html
+
+        return explanation_html(self)
+
+    def plot(self, words: int = 12) -> Any:
+        """Two matplotlib axes: the shares of the strongest words of each text, as bars.
+
+        Parameters
+        ----------
+        words
+            How many words of each text to show.
+
+        Raises
+        ------
+        MissingDependencyError
+            Without matplotlib (the extra ``plots``).
+        """
+        from deltavec.core.explanation_plot import plotted
+
+        return plotted(self, words)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,11 +98,14 @@ class Document:
     """A document in the terms of its sum: words, what each adds, and the vector they make."""
 
     words: list[str]
+    ids: npt.NDArray[np.int64]
     counts: npt.NDArray[np.int64]
+    weights: npt.NDArray[np.float64]  # (n_i / N - penalty_i) over the length
     terms: npt.NDArray[np.float64]  # (n_i / N - penalty_i) row_i, one a row, over the length
     offset: npt.NDArray[np.float64]  # minus the offset, over the length
     vector: npt.NDArray[np.float64]
     unknown: tuple[str, ...]
+    text: tuple[str, ...]
 
 
 def dissected(words: list[str], vocabulary: Vocabulary, folded: FoldedVectors) -> Document:
@@ -92,11 +122,14 @@ def dissected(words: list[str], vocabulary: Vocabulary, folded: FoldedVectors) -
     scale = 1 / length if length > ROUNDING * magnitude else 0.0
     return Document(
         [vocabulary.word(number) for number in ids],
+        ids,
         counts,
+        shares * scale,
         terms * scale,
         offset * scale,
         vector * scale,
         unknown,
+        tuple(words),
     )
 
 
@@ -111,6 +144,8 @@ def compared(a: Document, b: Document, pairs: int) -> Explanation:
         pairs=strongest_pairs(a, b, pairs),
         unknown_a=a.unknown,
         unknown_b=b.unknown,
+        text_a=a.text,
+        text_b=b.text,
     )
 
 

@@ -15,10 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.core.components import SecondMoment, leading_components
+from deltavec.core.cooccurrence import DEFAULT_MEMORY
 from deltavec.core.explain import Explanation, compared, dissected
 from deltavec.core.forms import FoldedVectors
 from deltavec.core.passes import counted, embedded, shared_out
-from deltavec.core.recipes import Recipe, settled
+from deltavec.core.ppmi import ppmi_vectors
+from deltavec.core.recipes import Choice, Recipe, settled
+from deltavec.core.scratch import spilling
+from deltavec.core.spectral import Spectral, spectral
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.texts import (
     Chunked,
@@ -31,7 +35,11 @@ from deltavec.core.texts import (
 from deltavec.core.tokens import TOKEN_SEPARATOR, rule, words
 from deltavec.core.vectors import WordVectors
 from deltavec.core.vocabulary import Vocabulary
-from deltavec.errors import CorpusError, RecipeError
+from deltavec.errors import CorpusError, InputError, RecipeError
+
+# As many documents as the corpus' centre counts for in that of a collection: with fewer than this
+# the corpus' is the better one, with more the collection's (experiments/beyond).
+CENTRE_DOCUMENTS = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +113,8 @@ class EmbeddingModel:
         """The model for comparing these documents with each other.
 
         What depends on the documents to be compared is learned from them: the removed
-        components of a ``-pca`` recipe; for ``spectral``, the mean length and the centre.
+        components of a ``-pca`` recipe; for ``spectral``, the mean length and the centre, to
+        which the corpus' centre adds as much as a hundred documents.
         Everything else stays that of the fitting corpus, and other recipes stay the same model.
         Queries against the collection use its model too.
 
@@ -152,9 +161,7 @@ class EmbeddingModel:
         return {
             "recipe": self.recipe.name,
             "reason": self.reason,
-            "parameters": {
-                name: getattr(self.recipe, name) for name in ("a", "t", "min_frequency")
-            },
+            "parameters": self.recipe.parameters,
             "components_removed": len(self.folded.components),
             "length_ratio": self.folded.length_ratio,
             "dimensions": self.dimensions,
@@ -193,30 +200,41 @@ class EmbeddingModel:
 def fit(
     corpus: Any,
     vectors: WordVectors | None = None,
-    recipe: Recipe | str = "auto",
+    recipe: Recipe | str | None = None,
     *,
     tokenizer: Tokenizer = "words",
     threads: int | None = None,
+    max_memory: int = DEFAULT_MEMORY,
     on_stage: Callable[[str], None] | None = None,
 ) -> EmbeddingModel:
-    """The model that a corpus and word vectors make.
+    """The model that a corpus makes, with word vectors or alone.
 
     Parameters
     ----------
     corpus
         The documents to learn from: a list of strings, a column, or what `deltavec.read_corpus`
-        gives. Read once, and once more if components are removed.
+        gives. Read once, and once more if there are no vectors or components are removed.
     vectors
-        Word vectors; without them they are trained on the corpus (`deltavec.train_vectors`).
+        Word vectors, for the recipes of the paper. Where these are asked for without vectors,
+        they are trained on the corpus (`deltavec.train_vectors`).
     recipe
-        A name such as ``idf-delta-pca``, ``auto``, or a `Recipe`.
+        A name such as ``idf-delta-pca``, ``auto`` or ``spectral``, or a `Recipe`. By default
+        ``auto`` with vectors, and ``spectral``, which needs none, without.
     tokenizer
         ``words``, ``whitespace``, or a callable that turns a string into a list of words. A model
         with a callable cannot be saved.
     threads
         How many cores to use; all of them by default. The counts are the same.
+    max_memory
+        Bytes that counts of pairs of words may take, where the corpus is learned from alone;
+        beyond, they are kept in temporary files.
     on_stage
         Called with a word or two when each stage begins.
+
+    Warns
+    -----
+    SmallModelWarning
+        If the corpus has too few words for the dimensions asked for: the model has fewer.
 
     Examples
     --------
@@ -226,19 +244,36 @@ def fit(
     array([[0.85, 0.53],
            [0.  , 0.  ]], dtype=float32)
     """
-    chosen = Recipe.of(recipe)
+    chosen, reason = chosen_recipe(recipe, vectors)
     require_tokenizer(tokenizer)
+    require_memory(max_memory)
     chunked = as_chunked(corpus)
     if vectors is None or chosen.n_components_removed:
         rereadable(chunked)
     if chosen.form == "spectral":
-        return fit_spectral(chunked, vectors, chosen, tokenizer, threads, on_stage)
+        with spilling(max_memory) as allocate:
+            learned = spectral(
+                chunked,
+                chosen,
+                tokenizer=tokenizer,
+                threads=threads,
+                max_memory=max_memory,
+                allocate=allocate,
+                on_stage=on_stage,
+            )
+        return spectral_model(learned, chosen, reason, tokenizer)
     begin = on_stage or (lambda stage: None)
     notes = {}
     if vectors is None:
-        from deltavec.core.ppmi import ppmi_vectors
-
-        vectors = ppmi_vectors(chunked, tokenizer=tokenizer, threads=threads, on_stage=on_stage)
+        with spilling(max_memory) as allocate:
+            vectors = ppmi_vectors(
+                chunked,
+                tokenizer=tokenizer,
+                threads=threads,
+                max_memory=max_memory,
+                allocate=allocate,
+                on_stage=on_stage,
+            )
         notes["vectors"] = f"trained on the corpus: ppmi, {vectors.dimensions} dimensions"
     else:
         notes["vectors"] = f"{len(vectors):,} words, {vectors.dimensions} dimensions"
@@ -251,35 +286,50 @@ def fit(
     return without_common(model, chunked, threads)
 
 
-def fit_spectral(
-    corpus: Chunked,
-    vectors: WordVectors | None,
-    recipe: Recipe,
-    tokenizer: Tokenizer,
-    threads: int | None,
-    on_stage: Callable[[str], None] | None,
+def chosen_recipe(recipe: Recipe | str | None, vectors: WordVectors | None) -> Choice:
+    """The recipe asked for, or the one for what is given."""
+    if recipe is None:
+        if vectors is None:
+            return Choice(Recipe.named("spectral"), "spectral: no word vectors were given")
+        return Choice(Recipe.named("auto"), "word vectors were given")
+    chosen = Recipe.of(recipe)
+    if chosen.form == "spectral" and vectors is not None:
+        raise RecipeError("spectral learns its own word vectors: leave the vectors out")
+    return Choice(chosen, "as asked for")
+
+
+def require_memory(max_memory: object) -> None:
+    """Refuse a bound on memory that is none."""
+    if isinstance(max_memory, bool) or not isinstance(max_memory, int) or max_memory < 1:
+        raise InputError(
+            f"max_memory must be a whole number of bytes from 1 on, got {max_memory!r}"
+        )
+
+
+def spectral_model(
+    learned: Spectral, recipe: Recipe, reason: str, tokenizer: Tokenizer
 ) -> EmbeddingModel:
     """The model of the recipe that needs no word vectors."""
-    from deltavec.core.spectral import spectral
-
-    if vectors is not None:
-        raise RecipeError("spectral learns its own word vectors: leave the vectors out")
-    learned = spectral(
-        rereadable(corpus), recipe, tokenizer=tokenizer, threads=threads, on_stage=on_stage
-    )
     return EmbeddingModel(
         recipe,
-        "as asked for",
+        reason,
         learned.vocabulary,
         learned.statistics,
         learned.folded,
         tokenizer,
-        {"vectors": "learned with the model", **learned.derived},
+        {
+            "vectors": "learned with the model",
+            **learned.derived,
+            "lambda": "1: for documents as long as those of the corpus",
+        },
     )
 
 
 def recentred(model: EmbeddingModel, corpus: Chunked, threads: int | None = None) -> EmbeddingModel:
-    """The spectral model for documents of the corpus' length, seen from their mean."""
+    """The spectral model for documents of the collection's length, seen from its centre.
+
+    The mean of a few documents is a poor centre: the fitting corpus' own counts as a hundred more.
+    """
     shares = np.zeros(len(model.vocabulary))
     statistics = CorpusStatistics.empty(len(model.vocabulary))
     for chunk in corpus:
@@ -288,8 +338,15 @@ def recentred(model: EmbeddingModel, corpus: Chunked, threads: int | None = None
         shares += shared_out(texts, model.vocabulary, threads)
     require_known_words(statistics)
     known = statistics.documents - statistics.unknown_documents
-    ratio = statistics.known_tokens / known / model.statistics.mean_length
-    return replace(model, folded=model.folded.for_length(ratio).with_offset(shares / known))
+    length, usual = statistics.known_tokens / known, model.statistics.mean_length
+    shares += CENTRE_DOCUMENTS * model.statistics.term_frequencies
+    shares /= known + CENTRE_DOCUMENTS
+    folded = model.folded.for_length(length / usual).with_offset(shares)
+    reason = (
+        f"{length / usual:.4g}: the {statistics.documents:,} documents of the collection hold "
+        f"{length:.1f} known words on average, those of the corpus {usual:.1f}"
+    )
+    return replace(model, folded=folded, notes={**model.notes, "lambda": reason})
 
 
 def corpus_statistics(

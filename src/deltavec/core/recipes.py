@@ -30,6 +30,15 @@ RECIPES = (
     ),
 )
 
+SPECTRAL_PARAMETERS = (
+    "dimensions",
+    "window",
+    "context_smoothing",
+    "identity_share",
+    "spectrum_exponent",
+    "power_iterations",
+)
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -136,6 +145,12 @@ class Recipe:
             return "spectral"
         removal = "-pca" if self.n_components_removed else ""
         return f"{self.weighting}-{self.form}{removal}"
+
+    @property
+    def parameters(self) -> dict[str, float | int | None]:
+        """The numbers that matter to this recipe."""
+        names = SPECTRAL_PARAMETERS if self.form == "spectral" else ("a", "t", "min_frequency")
+        return {name: getattr(self, name) for name in names}
 
     def weights(self, statistics: CorpusStatistics) -> Weights:
         """The weight of each word."""

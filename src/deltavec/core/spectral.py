@@ -21,6 +21,7 @@ is :math:`\sum_i (n_i / N)\, T_i \circ w - b`, with b the mean of such sums.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -44,7 +45,7 @@ from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.texts import Chunked, Tokenizer
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.core.weights import idf
-from deltavec.errors import CorpusError
+from deltavec.errors import CorpusError, SmallModelWarning
 
 NARROWEST_WINDOW = 5
 WIDEST_WINDOW = 50
@@ -110,12 +111,24 @@ def spectral_of_counts(
         raise CorpusError(
             "no word of the corpus tells its documents apart: they hold the same words"
         )
+    warn_of_fewer(len(directions.values), recipe.dimensions, len(vocabulary))
     derived = {
         "window": f"{window} words to either side" + reason_for_window(recipe, statistics),
         "alpha": f"{alpha:.4g}, {recipe.identity_share:g} times the mean length of a word's row",
         "directions": f"{len(directions.values)} of {recipe.dimensions} asked for",
     }
     return Spectral(vocabulary, statistics, table(directions, statistics, recipe), derived)
+
+
+def warn_of_fewer(found: int, asked_for: int, words: int) -> None:
+    """Say that the model is smaller than was asked for, if it is."""
+    if found < asked_for:
+        warnings.warn(
+            f"the corpus' {words:,} words have {found:,} directions, {asked_for:,} were asked "
+            "for: the model has fewer dimensions",
+            SmallModelWarning,
+            stacklevel=2,
+        )
 
 
 def usual_window(mean_length: float) -> int:

@@ -1,0 +1,319 @@
+r"""The loops of exact search, compiled by numba: the best rows for a query, pairs above a cosine.
+
+What a score is
+---------------
+The cosine of two rows, its three sums taken in float64, dimension after dimension, and the result
+rounded to float32 (`cosine`). Products of float32 numbers are exact in float64, so neither the
+machine nor the compiler can change a bit of it. A row of zeros has the score 0 with everything.
+
+Why the answer is exact although products are fast
+--------------------------------------------------
+Rows are sifted by a fast float32 product s, of a matrix library or of `fast_dot`, summed in any
+order. For rows whose lengths differ from 1 by at most d and e, in K dimensions, it differs from
+the score by no more than
+
+.. math:: m = 1.01\,((K + 8)\,2^{-24} + d + e):
+
+the product is off by at most :math:`K 2^{-24} / (1 - K 2^{-24})` times the two lengths whatever
+the order of its sum (Higham 2002, section 3.1), the lengths by d + e, and roundings to float32 by
+less than the rest (K is at most `MOST_DIMENSIONS`). A row with s + m below the k-th best score
+found so far can therefore not be among the k best, and is passed over; every other row is scored
+by `cosine`. So blocks, threads and the order of rows change how much is scored, never what is
+found. Pairs above a threshold are found in the same way.
+
+Why ties are settled
+--------------------
+Every row has a rank (its place among the ids). A better row has a higher score, or the same score
+and a lower rank: no two rows are equally good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar, cast
+
+import numba
+import numpy as np
+
+from deltavec.core.kernels import Float32s, Float64s, Int64s, compiled
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+MOST_DIMENSIONS = 65_536
+ROUNDING = 2.0**-24
+# Scores are compared with a bound this many at a time: a few instructions for all of them.
+AT_ONCE = 64
+
+
+def reordering(function: Function) -> Function:
+    """The function, compiled so that its sums may be taken in any order."""
+    freedoms = {"reassoc", "contract", "nsz"}
+    return cast(Function, numba.njit(cache=True, nogil=True, fastmath=freedoms)(function))
+
+
+class Rows(NamedTuple):
+    """Rows to look through."""
+
+    vectors: Float32s
+    begin: int  # the number of the first of them among all rows
+    chosen: Int64s  # which of them, by their place in vectors; (empty: all)
+    ranks: Int64s  # the rank of each of all rows; (empty: its number)
+
+
+class Queries(NamedTuple):
+    """What to look for."""
+
+    vectors: Float32s
+    margins: Float32s  # how far a fast product may be from the score, for each
+
+
+class Best(NamedTuple):
+    """The best rows found so far for each query: heaps, the worst at place 0."""
+
+    scores: Float32s  # (queries, k)
+    ranks: Int64s  # (queries, k)
+    sizes: Int64s  # (queries,)
+
+
+def margin(dimensions: int, row_error: float, query_error: float) -> float:
+    """How far a fast product may be from the score, for lengths that are so far from 1."""
+    return 1.01 * ((dimensions + 8) * ROUNDING + row_error + query_error)
+
+
+@reordering
+def fast_dot(a: Float32s, b: Float32s) -> Any:
+    """The product of two rows in float32, summed in whatever order is fastest."""
+    total = np.float32(0)
+    for k in range(a.size):
+        total += a[k] * b[k]
+    return total
+
+
+@compiled
+def cosine(a: Float32s, b: Float32s) -> Any:
+    """The score of two rows: their cosine, 0 if one of them is zero."""
+    dot = 0.0
+    square_a = 0.0
+    square_b = 0.0
+    for k in range(a.size):
+        x = np.float64(a[k])
+        y = np.float64(b[k])
+        dot += x * y
+        square_a += x * x
+        square_b += y * y
+    if square_a == 0 or square_b == 0:
+        return np.float32(0)
+    return np.float32(dot / np.sqrt(square_a * square_b))
+
+
+@compiled
+def score_pairs(rows: Float32s, queries: Float32s, owners: Int64s, scores: Float32s) -> None:
+    """Write the score of each row with the query it belongs to."""
+    for row in range(rows.shape[0]):
+        scores[row] = cosine(queries[owners[row]], rows[row])
+
+
+@compiled
+def squared_lengths(vectors: Float32s, squares: Float64s) -> None:
+    """Write the squared length of each row; it is NaN or infinite if a number is."""
+    for row in range(vectors.shape[0]):
+        total = 0.0
+        for k in range(vectors.shape[1]):
+            x = np.float64(vectors[row, k])
+            total += x * x
+        squares[row] = total
+
+
+@compiled
+def is_better(score: Any, rank: int, other_score: Any, other_rank: int) -> bool:
+    """Whether the first of two rows comes before the other."""
+    return bool(score > other_score or (score == other_score and rank < other_rank))
+
+
+@compiled
+def keep(best: Best, query: int, score: Any, rank: int) -> None:
+    """Put a row on a query's heap, in place of the worst if it is full."""
+    scores, ranks = best.scores[query], best.ranks[query]
+    size = best.sizes[query]
+    if size < scores.size:
+        place = size
+        best.sizes[query] = size + 1
+        while place > 0:
+            above = (place - 1) // 2
+            if not is_better(scores[above], ranks[above], score, rank):
+                break
+            scores[place], ranks[place] = scores[above], ranks[above]
+            place = above
+    else:
+        place = 0
+        while 2 * place + 1 < size:
+            below = 2 * place + 1
+            if below + 1 < size and is_better(
+                scores[below], ranks[below], scores[below + 1], ranks[below + 1]
+            ):
+                below += 1
+            if not is_better(score, rank, scores[below], ranks[below]):
+                break
+            scores[place], ranks[place] = scores[below], ranks[below]
+            place = below
+    scores[place], ranks[place] = score, rank
+
+
+@compiled
+def bound_of(best: Best, queries: Queries, query: int) -> Any:
+    """The fast product below which no row can be among a query's best."""
+    if best.sizes[query] < best.scores.shape[1]:
+        return np.float32(-np.inf)
+    return np.float32(best.scores[query, 0] - queries.margins[query])
+
+
+@compiled
+def consider(rows: Rows, place: int, queries: Queries, query: int, best: Best) -> Any:
+    """Score one row for a query, keep it if it is among the best; the new bound."""
+    score = cosine(queries.vectors[query], rows.vectors[place])
+    rank = rows.begin + place
+    if rows.ranks.size > 0:
+        rank = rows.ranks[rank]
+    if best.sizes[query] < best.scores.shape[1] or is_better(
+        score, rank, best.scores[query, 0], best.ranks[query, 0]
+    ):
+        keep(best, query, score, rank)
+    return bound_of(best, queries, query)
+
+
+@compiled
+def search_rows(rows: Rows, first: int, last: int, queries: Queries, best: Best) -> None:
+    """Look through rows (or chosen ones) ``first`` to ``last`` for a few queries."""
+    count = queries.vectors.shape[0]
+    bounds = np.empty(count, np.float32)
+    for query in range(count):
+        bounds[query] = bound_of(best, queries, query)
+    for index in range(first, last):
+        place = index if rows.chosen.size == 0 else rows.chosen[index]
+        for query in range(count):
+            if fast_dot(rows.vectors[place], queries.vectors[query]) >= bounds[query]:
+                bounds[query] = consider(rows, place, queries, query, best)
+
+
+@compiled
+def search_products(
+    rows: Rows, first: int, products: Float32s, queries: Queries, best: Best
+) -> None:
+    """Look through the rows (or chosen ones) from ``first`` on whose products are known.
+
+    ``products`` has a row for each query and a column for each row looked at.
+    """
+    columns = products.shape[1]
+    for query in range(products.shape[0]):
+        line = products[query]
+        bound = bound_of(best, queries, query)
+        for begin in range(0, columns, AT_ONCE):
+            end = min(begin + AT_ONCE, columns)
+            if count_from(line, begin, end, bound) == 0:
+                continue
+            for column in range(begin, end):
+                if line[column] >= bound:
+                    index = first + column
+                    place = index if rows.chosen.size == 0 else rows.chosen[index]
+                    bound = consider(rows, place, queries, query, best)
+
+
+@compiled
+def count_from(line: Float32s, begin: int, end: int, bound: Any) -> int:
+    """How many of these numbers are at or above the bound."""
+    count = 0
+    for place in range(begin, end):
+        count += line[place] >= bound
+    return count
+
+
+@compiled
+def pairs_in_products(
+    vectors: Float32s,
+    first_a: int,
+    first_b: int,
+    products: Float32s,
+    bound: Any,
+    threshold: Any,
+    found_a: Int64s,
+    found_b: Int64s,
+    scores: Float32s,
+    found: int,
+) -> int:
+    """Append the pairs a < b of a block of products whose score is at or above the threshold.
+
+    ``bound`` is the threshold less the margin. How many pairs there are then, -1 if there is no
+    room for all of them.
+    """
+    columns = products.shape[1]
+    for line_number in range(products.shape[0]):
+        a = first_a + line_number
+        line = products[line_number]
+        for begin in range(max(0, a + 1 - first_b), columns, AT_ONCE):
+            end = min(begin + AT_ONCE, columns)
+            if count_from(line, begin, end, bound) == 0:
+                continue
+            for column in range(begin, end):
+                if line[column] < bound:
+                    continue
+                score = cosine(vectors[a], vectors[first_b + column])
+                if score < threshold:
+                    continue
+                if found == found_a.size:
+                    return -1
+                found_a[found] = a
+                found_b[found] = first_b + column
+                scores[found] = score
+                found += 1
+    return found
+
+
+@compiled
+def most_central(vectors: Float32s, members: Int64s, begins: Int64s, centres: Int64s) -> None:
+    """Write the row of each group that is most alike to the others, the first if several are.
+
+    Group g has the rows ``members[begins[g]:begins[g + 1]]``. A row's mean cosine with the others
+    follows from its product with the sum of all.
+    """
+    dimensions = vectors.shape[1]
+    total = np.empty(dimensions)
+    for group in range(begins.size - 1):
+        total[:] = 0
+        for index in range(begins[group], begins[group + 1]):
+            for k in range(dimensions):
+                total[k] += vectors[members[index], k]
+        highest = -np.inf
+        for index in range(begins[group], begins[group + 1]):
+            row = members[index]
+            alike = 0.0
+            for k in range(dimensions):
+                x = np.float64(vectors[row, k])
+                alike += x * (total[k] - x)
+            if alike > highest:
+                highest = alike
+                centres[group] = row
+
+
+@compiled
+def root_of(parents: Int64s, row: int) -> int:
+    """The lowest row of the group that a row belongs to; shortens the way there."""
+    while parents[row] != row:
+        parents[row] = parents[parents[row]]
+        row = parents[row]
+    return row
+
+
+@compiled
+def join_groups(parents: Int64s, a: Int64s, b: Int64s) -> None:
+    """Make one group of the two groups that each pair belongs to."""
+    for pair in range(a.size):
+        root_a = root_of(parents, a[pair])
+        root_b = root_of(parents, b[pair])
+        parents[max(root_a, root_b)] = min(root_a, root_b)
+
+
+@compiled
+def settle_groups(parents: Int64s) -> None:
+    """Write the lowest row of its group for each row."""
+    for row in range(parents.size):
+        parents[row] = root_of(parents, row)
