@@ -107,10 +107,12 @@ def cosine(a: Float32s, b: Float32s) -> Any:
 
 
 @compiled
-def score_pairs(rows: Float32s, queries: Float32s, owners: Int64s, scores: Float32s) -> None:
+def score_pairs(
+    vectors: Float32s, rows: Int64s, queries: Float32s, owners: Int64s, scores: Float32s
+) -> None:
     """Write the score of each row with the query it belongs to."""
-    for row in range(rows.shape[0]):
-        scores[row] = cosine(queries[owners[row]], rows[row])
+    for place in range(rows.size):
+        scores[place] = cosine(queries[owners[place]], vectors[rows[place]])
 
 
 @compiled

@@ -105,12 +105,8 @@ def spectral_of_counts(
 ) -> Spectral:
     """The table of these counts, wherever they were counted, of pairs within this window."""
     ppmi = Ppmi(pairs, recipe.context_smoothing, threads=threads, allocate=allocate)
-    alpha = recipe.identity_share * float(ppmi.row_norms().mean())
+    alpha = own_share(ppmi, recipe)
     directions = factorised(ppmi, alpha, statistics, recipe, seed)
-    if len(directions.values) == 0:
-        raise CorpusError(
-            "no word of the corpus tells its documents apart: they hold the same words"
-        )
     warn_of_fewer(len(directions.values), recipe.dimensions, len(vocabulary))
     derived = {
         "window": f"{window} words to either side" + reason_for_window(recipe, statistics),
@@ -156,6 +152,11 @@ def statistics_of(ids: npt.NDArray[np.int32], words: int, counts: WordCounts) ->
     )
 
 
+def own_share(ppmi: Ppmi, recipe: Recipe) -> float:
+    """How much of a direction of its own each word is given: alpha."""
+    return recipe.identity_share * float(ppmi.row_norms().mean())
+
+
 def factorised(
     ppmi: Ppmi, alpha: float, statistics: CorpusStatistics, recipe: Recipe, seed: int
 ) -> LeftSingular:
@@ -170,7 +171,7 @@ def factorised(
         scaled = r * matrix
         return ppmi.transposed_times(scaled) + share * scaled
 
-    return leading_left_singular(
+    directions = leading_left_singular(
         times,
         transposed_times,
         ppmi.size,
@@ -178,6 +179,11 @@ def factorised(
         power_iterations=recipe.power_iterations,
         seed=seed,
     )
+    if len(directions.values) == 0:
+        raise CorpusError(
+            "no word of the corpus tells its documents apart: they hold the same words"
+        )
+    return directions
 
 
 def table(directions: LeftSingular, statistics: CorpusStatistics, recipe: Recipe) -> FoldedVectors:

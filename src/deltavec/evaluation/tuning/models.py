@@ -18,11 +18,10 @@ from deltavec.core.ppmi import Ppmi, ppmi_vectors
 from deltavec.core.recipes import Recipe
 from deltavec.core.scratch import spilling
 from deltavec.core.singular import LeftSingular
-from deltavec.core.spectral import factorised, statistics_of, table, usual_window
+from deltavec.core.spectral import factorised, own_share, statistics_of, table, usual_window
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.texts import Chunked, Tokenizer
 from deltavec.core.vectors import WordVectors
-from deltavec.errors import CorpusError
 from deltavec.evaluation.tuning.budget import Pace
 
 SEED = 0  # as `deltavec.fit` has it: the model that is measured is the one that is fitted
@@ -80,13 +79,9 @@ class SpectralModels:
         if self._factorised is None or self._factorised[0] != key:
             ppmi = self._ppmi(recipe)
             with timed() as seconds:
-                alpha = recipe.identity_share * float(ppmi.row_norms().mean())
+                alpha = own_share(ppmi, recipe)
                 found = factorised(ppmi, alpha, self.statistics, recipe, SEED)
             self.pace.factorising = seconds() / recipe.dimensions
-            if len(found.values) == 0:
-                raise CorpusError(
-                    "no word of the corpus tells its documents apart: they hold the same words"
-                )
             self._factorised = key, found
         return self._factorised[1]
 
