@@ -88,8 +88,8 @@ def train(
 ) -> None:
     """Train word vectors on your own text.
 
-    `deltavec fit` does the same when no vectors are given; train them here to choose how, or to
-    use them again.
+    `deltavec fit` does the same for a recipe of the paper's when no vectors are given; train them
+    here to choose how, or to use them again.
     """
     with stages("starting") as work:
         from deltavec.io.vector_writing import WRITERS
