@@ -8,7 +8,24 @@ from typing import Annotated
 import typer
 
 import deltavec
-from deltavec.cli import demo, embed, evaluate, explain, fit, info, vectors
+from deltavec.cli import (
+    cluster,
+    demo,
+    duplicates,
+    embed,
+    evaluate,
+    explain,
+    fit,
+    index_add,
+    index_build,
+    info,
+    keywords,
+    search,
+    serve,
+    similar,
+    tune,
+    vectors,
+)
 from deltavec.cli.failures import reported
 
 QUICK_START = """\b
@@ -72,10 +89,24 @@ def assembled() -> typer.Typer:
     whole.add_typer(word_vectors, name="vectors")
     for name, module in (("fit", fit), ("embed", embed), ("explain", explain), ("info", info)):
         add(whole, name, module)
+    collections = command_group("Collections: documents and their vectors, to search.")
+    add(collections, "build", index_build)
+    add(collections, "add", index_add)
+    whole.add_typer(collections, name="index")
+    for name, module in (
+        ("search", search),
+        ("similar", similar),
+        ("duplicates", duplicates),
+        ("cluster", cluster),
+        ("keywords", keywords),
+        ("serve", serve),
+    ):
+        add(whole, name, module)
     experiments = command_group(evaluate.PURPOSE)
     for name, module in evaluate.commands().items():
         add(experiments, name, module)
     whole.add_typer(experiments, name="evaluate")
+    add(whole, "tune", tune)
     return whole
 
 

@@ -1,0 +1,8 @@
+"""Documents on disk with their vectors: built, added to, searched and explained."""
+
+from deltavec.collection.clusters import Clusters
+from deltavec.collection.collection import Collection
+from deltavec.collection.found import Found, Keyword
+from deltavec.collection.opening import build_collection, open_collection
+
+__all__ = ["Clusters", "Collection", "Found", "Keyword", "build_collection", "open_collection"]

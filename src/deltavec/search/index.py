@@ -1,0 +1,308 @@
+"""An index: rows that can be searched, exactly by default."""
+
+from __future__ import annotations
+
+import threading
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from deltavec.core.kernels import Float32s
+from deltavec.core.passes import thread_count
+from deltavec.errors import InputError
+from deltavec.search import storage
+from deltavec.search.approximate import likely_best_rows
+from deltavec.search.exact import best_rows
+from deltavec.search.graph import EXPANSION, Graph
+from deltavec.search.hits import Hits
+from deltavec.search.ids import Ids, IdsLike
+from deltavec.search.requests import (
+    Where,
+    as_queries,
+    chosen_rows,
+    require_count,
+    require_dimensions,
+)
+from deltavec.search.rows import Pieces
+from deltavec.search.storage import Stored
+
+SAMPLE = 1000
+
+
+class State(NamedTuple):
+    """Rows, their ids and their graph; replaced whole, so that a search sees one or the other."""
+
+    pieces: Pieces
+    ids: Ids
+    graph: Graph | None
+
+
+class Index:
+    """Rows that can be searched by cosine.
+
+    The same query and row have the same score, to the last bit, whatever else is searched, by
+    however many threads: the cosine in float64, rounded to float32. Rows with the same score come
+    in the ascending order of their ids.
+
+    Parameters
+    ----------
+    U : array of shape (rows, dimensions)
+        Rows of unit length, or zero: what `EmbeddingModel.embed` gives. A C-contiguous float32
+        array is kept as it is, not copied, so that it may be a memory map larger than memory; do
+        not change it afterwards. A row of zeros has the score 0 with everything.
+    ids
+        What the rows are called: unique whole numbers, or strings. By default rows are numbered
+        from 0 on, and a number is never used again when its row is removed.
+    approximate
+        Whether to find rows by way of a graph (usearch, the extra ``ann``): many times as fast for
+        large indexes, and now and then it misses a row; `measure_recall` tells how often. Scores
+        are exact all the same. Building the graph takes minutes for a million rows; it depends on
+        the order in which threads come, so that only ``threads=1`` makes it the same again.
+    expansion
+        How many rows the graph's search keeps in sight; more find more, and take longer.
+    threads
+        How many cores a search takes; all of them by default.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> index = Index(np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]]), ids=["sea", "beach", "room"])
+    >>> hits = index.search(np.array([0.6, 0.8]), k=2)
+    >>> hits.ids
+    array([['beach', 'room']], dtype=object)
+    >>> hits[0][0]
+    Hit(id='beach', score=0.9599999785423279)
+    """
+
+    def __init__(
+        self,
+        U: npt.ArrayLike,
+        ids: IdsLike | None = None,
+        *,
+        approximate: bool = False,
+        expansion: int = EXPANSION,
+        threads: int | None = None,
+    ) -> None:
+        thread_count(threads)
+        pieces = Pieces.of(U, "U", threads)
+        names = Ids.of(ids, len(pieces))
+        graph = Graph.of(pieces, expansion, threads) if approximate else None
+        self._hold(Stored(pieces, names, graph, {}), threads)
+
+    @classmethod
+    def _of(cls, stored: Stored, threads: int | None) -> Index:
+        index = cls.__new__(cls)
+        index._hold(stored, threads)
+        return index
+
+    def _hold(self, stored: Stored, threads: int | None) -> None:
+        self._state = State(stored.pieces, stored.ids, stored.graph)
+        self._recall = stored.recall
+        self._threads = threads
+        self._changing = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._state.pieces)
+
+    def __repr__(self) -> str:
+        kind = "approximate" if self._state.graph else "exact"
+        return f"Index({len(self):,} rows, {self.dimensions} dimensions, {kind})"
+
+    @property
+    def dimensions(self) -> int:
+        """How long a row is."""
+        return self._state.pieces.dimensions
+
+    @property
+    def ids(self) -> npt.NDArray[Any]:
+        """The ids of all rows, in the order of the rows: int64, or Python strings."""
+        return self._state.ids.array
+
+    @property
+    def vectors(self) -> Float32s:
+        """All rows, read-only; copied into one array if rows were added or removed."""
+        with self._changing:
+            self._state = self._state._replace(pieces=self._state.pieces.in_one())
+            return self._state.pieces.arrays[0]
+
+    def search(
+        self,
+        queries: npt.ArrayLike,
+        k: int = 10,
+        *,
+        where: Where | None = None,
+        threads: int | None = None,
+    ) -> Hits:
+        """The k rows most alike to each query.
+
+        Parameters
+        ----------
+        queries : array of shape (queries, dimensions) or (dimensions,)
+            Rows of unit length, or zero.
+        k
+            How many rows to find. Where fewer may be found, it is that many.
+        where
+            Which rows may be found: a boolean for each row, or a sequence of ids.
+        threads
+            How many cores; by default what the index was made with.
+
+        Returns
+        -------
+        Hits
+            Ids and scores, both of shape (queries, k); one query makes one row.
+        """
+        return searched(self._state, queries, k, where, self._cores(threads))
+
+    def _cores(self, threads: int | None) -> int:
+        return thread_count(self._threads if threads is None else threads)
+
+    def measure_recall(
+        self, queries: npt.ArrayLike | None = None, k: int = 10, *, threads: int | None = None
+    ) -> float:
+        """The share of the k best rows that the index finds, against an exact search.
+
+        A row that is found counts if its score is at least that of the k-th best. `info` shows
+        what was measured last, until rows are added or removed.
+
+        Parameters
+        ----------
+        queries
+            What to search for; by default a thousand rows spread over the index, which are not
+            counted as found by themselves.
+        k
+            How many rows to find.
+        threads
+            How many cores.
+        """
+        require_count(k)
+        state, cores = self._state, self._cores(threads)
+        itself = int(queries is None)
+        if queries is None:
+            rows = np.unique(np.linspace(0, len(self) - 1, SAMPLE).astype(np.int64))
+            queries = state.pieces.at(rows[: len(self)])
+        found, best = (
+            searched(one, queries, k + itself, None, cores).scores[:, itself:]
+            for one in (state, state._replace(graph=None))
+        )
+        if not best.size:
+            raise InputError("recall needs a query, and rows that it can find")
+        share = float((found >= best[:, -1:]).mean())
+        self._recall = {"k": best.shape[1], "queries": len(best), "share": share}
+        return share
+
+    @property
+    def expansion(self) -> int | None:
+        """How many rows the graph's search keeps in sight; None if there is no graph."""
+        graph = self._state.graph
+        return graph.expansion if graph else None
+
+    @expansion.setter
+    def expansion(self, expansion: int) -> None:
+        if self._state.graph is None:
+            raise InputError("an exact index has no expansion: make it with approximate=True")
+        self._state.graph.expand(expansion)
+        self._recall = {}
+
+    def add(self, U: npt.ArrayLike, ids: IdsLike | None = None) -> None:
+        """Add rows behind the others.
+
+        Parameters
+        ----------
+        U
+            Rows of unit length, or zero.
+        ids
+            What they are called; given if and only if those of the index were.
+        """
+        with self._changing:
+            pieces, old, graph = self._state
+            more = Pieces.of(U, "U", self._threads)
+            require_dimensions(more, pieces.dimensions, "U")
+            names = old.with_more(ids, len(more))
+            graph = graph.with_more(more, self._threads) if graph else None
+            self._state = State(pieces.with_more(more), names, graph)
+            self._recall = {}
+
+    def remove(self, ids: IdsLike) -> None:
+        """Remove the rows that have these ids; all of them must be there."""
+        with self._changing:
+            pieces, old, graph = self._state
+            keep = np.ones(len(pieces), bool)
+            keep[old.rows(ids)] = False
+            rows = np.flatnonzero(keep)
+            graph = graph.at_rows(rows) if graph else None
+            self._state = State(pieces.at_rows(rows), old.at_rows(rows), graph)
+            self._recall = {}
+
+    def info(self) -> dict[str, Any]:
+        """What the index holds; if it is approximate, also how good it is, once measured."""
+        pieces, ids, graph = self._state
+        about = {
+            "rows": len(pieces),
+            "dimensions": pieces.dimensions,
+            "ids": ids.kind if ids.given else "row numbers",
+            "bytes": 4 * len(pieces) * pieces.dimensions,
+            "search": "approximate" if graph else "exact",
+        }
+        if graph:
+            about |= {
+                "zero_rows": len(graph.zeros),
+                "expansion": graph.expansion,
+                "recall": dict(self._recall) or None,
+            }
+        return about
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the index to a folder, which appears whole or not at all.
+
+        An index that stands there already is replaced; whoever has it loaded keeps it.
+        """
+        with self._changing:
+            storage.save(Stored(*self._state, self._recall), Path(path))
+
+
+def load_index(
+    path: str | PathLike[str], *, mmap: bool = True, verify: bool = True, threads: int | None = None
+) -> Index:
+    """The index in a folder, as it was saved.
+
+    Parameters
+    ----------
+    path
+        What `Index.save` wrote.
+    mmap
+        Whether rows are mapped into memory, and read from disk when they are needed, or read at
+        once.
+    verify
+        Whether to read all rows once, to see that none of them has changed. Without it a large
+        index opens at once.
+    threads
+        How many cores a search takes; all of them by default.
+
+    Raises
+    ------
+    InputError
+        If the folder is missing, damaged, not an index, or written by a newer version.
+    """
+    thread_count(threads)
+    return Index._of(storage.load(Path(path), mmap=mmap, verify=verify), threads)
+
+
+def searched(
+    state: State, queries: npt.ArrayLike, k: int, where: Where | None, threads: int
+) -> Hits:
+    """What `Index.search` gives."""
+    pieces, ids, graph = state
+    wanted = as_queries(queries, pieces.dimensions)
+    require_count(k)
+    chosen = chosen_rows(where, ids)
+    k = min(int(k), len(pieces) if chosen is None else len(chosen))
+    if graph:
+        found = likely_best_rows(
+            pieces, graph, ids.ranks, wanted, k, chosen=chosen, threads=threads
+        )
+    else:
+        found = best_rows(pieces, ids.ranks, wanted, k, chosen=chosen, threads=threads)
+    return Hits(ids.at(ids.rows_at(found.ranks)), found.scores)

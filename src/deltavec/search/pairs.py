@@ -1,0 +1,103 @@
+"""All pairs of rows at or above a cosine, exactly, without a matrix of all of them.
+
+Rows are taken a strip at a time and multiplied with blocks of the rows from there on; threads have
+a strip each. Pairs come in ascending order of their rows. A strip with more pairs than memory is
+set aside for is cut in half, and again, so that memory stays bounded however many pairs there are.
+`deltavec.core.search_kernels` says why none is missed, and none is found that should not be.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+
+from deltavec.core import search_kernels as kernels
+from deltavec.core.kernels import Float32s, Int64s
+from deltavec.core.passes import thread_count
+from deltavec.search.products import one_thread
+from deltavec.search.rows import Pieces
+
+
+class Strips(NamedTuple):
+    """How the work is cut; changes the time and the memory it takes, and nothing else."""
+
+    rows: int = 512
+    columns: int = 2048
+    pairs: int = 1_000_000
+
+
+class RowPairs(NamedTuple):
+    """Pairs of rows a < b with their cosines, in ascending order."""
+
+    a: Int64s
+    b: Int64s
+    score: Float32s
+
+
+def row_pairs(
+    pieces: Pieces,
+    threshold: float,
+    *,
+    threads: int | None = None,
+    on_progress: Callable[[float], None] | None = None,
+    strips: Strips | None = None,
+) -> Iterator[RowPairs]:
+    """All pairs whose cosine is at or above the threshold, a strip of rows at a time."""
+    cut = strips or Strips()
+    count, workers = len(pieces), thread_count(threads)
+    coming = iter([(first, min(first + cut.rows, count)) for first in range(0, count, cut.rows)])
+    waiting: deque[tuple[int, int, Future[RowPairs | None]]] = deque()
+    with one_thread(), ThreadPoolExecutor(workers) as pool:
+
+        def submitted(first: int, last: int) -> tuple[int, int, Future[RowPairs | None]]:
+            return first, last, pool.submit(strip_pairs, pieces, first, last, threshold, cut)
+
+        try:
+            # No more strips ahead of the one that is handed over than threads have to do.
+            waiting.extend(submitted(*strip) for strip in islice(coming, 2 * workers))
+            while waiting:
+                first, last, task = waiting.popleft()
+                found = task.result()
+                if found is None:
+                    middle = (first + last) // 2
+                    waiting.extendleft([submitted(middle, last), submitted(first, middle)])
+                    continue
+                yield found
+                if on_progress is not None:
+                    on_progress(1 - ((count - last) / count) ** 2)
+                if len(waiting) < 2 * workers:
+                    waiting.extend(submitted(*strip) for strip in islice(coming, 1))
+        finally:
+            for _, _, task in waiting:
+                task.cancel()
+
+
+def strip_pairs(
+    pieces: Pieces, first: int, last: int, threshold: float, cut: Strips
+) -> RowPairs | None:
+    """The pairs of rows ``first`` to ``last`` with rows behind them; None if they are too many."""
+    vectors = pieces.arrays[0]
+    # A single row has room enough, whatever was set aside.
+    room = max(cut.pairs, len(vectors))
+    pairs = RowPairs(np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.float32))
+    # Above zero, however small the threshold: rows of zeros are nobody's duplicates.
+    least = max(np.float32(threshold), np.finfo(np.float32).smallest_subnormal)
+    margin = kernels.margin(pieces.dimensions, pieces.length_error, pieces.length_error)
+    memory = np.empty((last - first) * cut.columns, np.float32)
+    found = 0
+    for first_b in range(first, len(vectors), cut.columns):
+        block = vectors[first_b : first_b + cut.columns]
+        products = memory[: (last - first) * len(block)].reshape(last - first, len(block))
+        np.matmul(vectors[first:last], block.T, out=products)
+        found = kernels.pairs_in_products(
+            vectors, first, first_b, products, np.float32(threshold - margin), least, *pairs, found
+        )
+        if found < 0:
+            return None
+    order = np.argsort(pairs.a[:found] * len(vectors) + pairs.b[:found])
+    return RowPairs(pairs.a[order], pairs.b[order], pairs.score[order])

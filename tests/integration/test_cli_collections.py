@@ -1,0 +1,310 @@
+"""Collections from the command line: built, added to, searched, explored."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pyarrow import parquet
+from typer.testing import CliRunner
+
+import deltavec as dv
+from deltavec.cli.application import app
+from integration.typed import Deltavec, command, reviews
+
+COMMANDS = (
+    "index build",
+    "index add",
+    "search",
+    "similar",
+    "keywords",
+    "duplicates",
+    "cluster",
+)
+
+
+def write_rated(path: Path, prefix: str) -> None:
+    """The reviews with an id, a rating and a place each."""
+    with path.open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["id", "text", "rating", "place"])
+        for number, text in enumerate(reviews()):
+            place = "sea" if number < 36 else "house"
+            rows.writerow([f"{prefix}{number}", text, number % 5, place])
+
+
+@pytest.fixture(scope="module")
+def built(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with rated.csv, the model reviews.dv and the collection rated.idx."""
+    folder = tmp_path_factory.mktemp("built")
+    shutil.copytree(small / "reviews.dv", folder / "reviews.dv")
+    write_rated(folder / "rated.csv", "r")
+    arguments = ["index", "build", folder / "reviews.dv", folder / "rated.csv"]
+    options = ["--id-column", "id", "--keep", "rating,place", "-o", folder / "rated.idx"]
+    done = CliRunner().invoke(app, [str(argument) for argument in arguments + options])
+    assert done.exit_code == 0, done.output
+    assert "72 documents" in done.output
+    return folder
+
+
+def examples(help_text: str) -> list[list[str]]:
+    lines = [line.strip() for line in help_text.splitlines()]
+    return [shlex.split(line)[1:] for line in lines if line.startswith("deltavec ")]
+
+
+def test_the_examples_in_help_work_one_after_the_other(
+    tmp_path: Path, small: Path, deltavec: Deltavec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(small / "reviews.dv", tmp_path / "reviews.dv")
+    write_rated(tmp_path / "reviews.csv", "")
+    write_rated(tmp_path / "new.csv", "new")
+    monkeypatch.chdir(tmp_path)
+    for name in COMMANDS:
+        shown = deltavec(*name.split(), "--help")
+        assert "\n  Example" in shown.stdout
+        assert max(map(len, shown.stdout.splitlines())) <= 84
+        for arguments in examples(shown.stdout):
+            assert arguments[: len(name.split())] == name.split()
+            done = deltavec(*arguments)
+            assert done.code == 0, done.stderr
+            assert done.stdout
+
+
+def test_search_shows_place_cosine_id_text_and_columns(built: Path, deltavec: Deltavec) -> None:
+    done = deltavec("search", built / "rated.idx", "a quiet bay", "-k", 2)
+    found = dv.open_collection(built / "rated.idx").search("a quiet bay", 2)
+    first, second = (line for line in done.stdout.splitlines() if line[:2].strip().isdigit())
+    assert first.split() == ["1", f"{found[0].score:+.3f}", found[0].id]
+    assert second.split() == ["2", f"{found[1].score:+.3f}", found[1].id]
+    assert found[0].text in done.stdout
+    assert f"rating: {found[0].columns['rating']} | place: sea" in done.stdout
+    assert "Not known in the query: a" in done.stdout
+
+
+def test_search_explains_with_shares_that_add_up(built: Path, deltavec: Deltavec) -> None:
+    arguments = ("search", built / "rated.idx", "quiet bay", "-k", 3, "--explain")
+    done = deltavec(*arguments)
+    assert done.stdout.count("why: ") == 3
+    for one in deltavec(*arguments, "--json").json["found"]:
+        total = sum(word["share"] for word in one["words"]) + one["offset"]
+        assert total == pytest.approx(one["score"], abs=1e-5)
+
+
+def test_a_filter_compares_text_columns_with_numbers(built: Path, deltavec: Deltavec) -> None:
+    done = deltavec(
+        *("search", built / "rated.idx", "quiet", "-k", 100, "--json"),
+        *("--filter", "rating >= 3 and place == 'house'"),
+    )
+    found = done.json["found"]
+    assert len(found) == sum(1 for number in range(36, 72) if number % 5 >= 3)
+    assert {one["columns"]["place"] for one in found} == {"house"}
+
+
+def test_similar_keywords_and_text_agree_with_the_library(built: Path, deltavec: Deltavec) -> None:
+    collection = dv.open_collection(built / "rated.idx")
+    found = deltavec("similar", built / "rated.idx", "r7", "-k", 4, "--json").json
+    assert found["text"] == reviews()[7]
+    assert [one["id"] for one in found["found"]] == [one.id for one in collection.similar("r7", 4)]
+    assert "Like r7: The" in deltavec("similar", built / "rated.idx", "r7", "--explain").stdout
+    words = deltavec("keywords", built / "rated.idx", "r7", "-n", 2, "--json").json["keywords"]
+    assert [word["word"] for word in words] == [one.word for one in collection.keywords("r7", 2)]
+    assert words[0]["word"] in deltavec("keywords", built / "rated.idx", "r7").stdout
+
+
+def test_duplicates_prints_groups_and_writes_pairs(
+    built: Path, tmp_path: Path, deltavec: Deltavec
+) -> None:
+    expected = dv.open_collection(built / "rated.idx").duplicates(0.9)
+    arguments = ("duplicates", built / "rated.idx", "--threshold", 0.9)
+    assert f"{expected.count:,} pair" in deltavec(*arguments).stdout
+    found = deltavec(*arguments, "--json").json
+    assert len(found["pairs"]) == found["pairs_found"] == expected.count > 0
+    assert [group["ids"] for group in found["groups"]] == [
+        group.tolist() for group in expected.groups
+    ]
+    done = deltavec(*arguments, "-o", tmp_path / "pairs.parquet")
+    assert "saved" in done.stdout
+    table = parquet.read_table(tmp_path / "pairs.parquet")
+    assert table["a"].to_pylist() == [pair["a"] for pair in found["pairs"]]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_cluster_names_groups_and_writes_labels(
+    suffix: str, built: Path, tmp_path: Path, deltavec: Deltavec
+) -> None:
+    output = tmp_path / f"labels{suffix}"
+    done = deltavec("cluster", built / "rated.idx", "-n", 3, "-o", output, "--json")
+    clusters = done.json["clusters"]
+    assert sum(one["documents"] for one in clusters) == 72
+    assert all(one["words"] for one in clusters)
+    if suffix == ".csv":
+        with output.open(newline="") as file:
+            labels = [int(row["cluster"]) for row in csv.DictReader(file)]
+    else:
+        labels = parquet.read_table(output)["cluster"].to_pylist()
+    assert [labels.count(one["cluster"]) for one in clusters] == [
+        one["documents"] for one in clusters
+    ]
+    shown = deltavec("cluster", built / "rated.idx", "-n", 3).stdout
+    assert clusters[0]["words"][0] in shown
+
+
+def test_add_and_info_tell_coverage_and_drift(
+    built: Path, tmp_path: Path, deltavec: Deltavec
+) -> None:
+    folder = shutil.copytree(built / "rated.idx", tmp_path / "rated.idx")
+    before = deltavec("info", folder)
+    assert "72 built, 0 added" in before.stdout
+    assert "not due" in before.stdout
+    rows = "".join(f"n{number},wholly unfamiliar words,1,sea\n" for number in range(400))
+    (tmp_path / "new.csv").write_text(f"id,text,rating,place\n{rows}")
+    done = deltavec("index", "add", folder, tmp_path / "new.csv", "--json").json
+    assert (done["added"], done["documents"]) == (400, 472)
+    assert done["coverage_added"] == 0
+    after = deltavec("info", folder, "--json").json
+    assert after["refit_due"]
+    assert after["refit_reason"].startswith("the model knows 0.0 % of the words added")
+    assert "due: the model knows" in deltavec("info", folder).stdout
+    assert deltavec("search", folder, "quiet", "-k", 1, "--json").json["found"][0]["id"][0] == "r"
+
+
+def test_a_query_without_known_words_finds_nothing_and_is_no_failure(
+    built: Path, deltavec: Deltavec
+) -> None:
+    done = deltavec("search", built / "rated.idx", "xyzzy plugh")
+    assert done.code == 0
+    assert done.stdout == "Nothing found: not known are xyzzy, plugh\n"
+    found = deltavec("search", built / "rated.idx", "xyzzy", "--json").json
+    assert (found["found"], found["unknown_words"]) == ([], ["xyzzy"])
+    assert "Nothing found" in deltavec("search", built / "rated.idx", "").stdout
+    done = deltavec("search", built / "rated.idx", "quiet", "--filter", "rating > 9")
+    assert done.code == 0
+    assert "no document fulfils the filter" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("search nowhere.idx quiet", "found nothing there"),
+        ("search reviews.dv quiet", "it is a model"),
+        ("search rated.csv quiet", "found a file"),
+        ("search rated.idx quiet -f 'stars > 3'", "the columns are 'id', 'rating', 'place'"),
+        ("search rated.idx quiet -f 'rating >'", "at its end: expected a number"),
+        ("search rated.idx quiet -f 'place > 3'", "holds text, such as 'sea'"),
+        ("similar rated.idx r99", "no document has the id 'r99'; did you mean 'r"),
+        ("similar rated.idx ../../etc/passwd", "no document has the id '../../etc/passwd'"),
+        ("keywords rated.idx nobody", "no document has the id 'nobody'"),
+        ("cluster rated.idx -n 73", "cannot make 73 clusters of 72"),
+        ("index build reviews.dv rated.csv -o rated.csv", "found a file: choose another name"),
+        ("index build reviews.dv rated.csv -o reviews.dv", "not part of a deltavec collection"),
+        ("index build reviews.dv rated.csv -o no/folder.idx", "make it first"),
+        ("index build reviews.dv rated.csv -o x.idx --keep ratin", "did you mean 'rating'?"),
+        ("index build reviews.dv rated.csv -o x.idx --id-column rating", "ids must be unique"),
+        ("index build reviews.dv rated.csv -o x.idx --column nope", "no column 'nope'"),
+        ("index build reviews.dv nothing.csv -o x.idx", "nothing.csv"),
+        ("index build nothing.dv rated.csv -o x.idx", "nothing.dv"),
+        ("index add rated.idx rated.csv", "ids must be unique, got 'r0'"),
+        ("index add rated.idx rated.csv --column place --format parquet", "rated.csv"),
+        ("info nowhere.idx", "nothing there"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_line_and_changes_nothing(
+    arguments: str, said: str, built: Path, deltavec: Deltavec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(built)
+    before = sorted(path for path in built.rglob("*"))
+    assert said in deltavec(*shlex.split(arguments)).error
+    assert sorted(path for path in built.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "search rated.idx",
+        "search rated.idx quiet -k 0",
+        "search rated.idx quiet --length -1",
+        "duplicates rated.idx --threshold 1.5",
+        "duplicates rated.idx --threshold 0",
+        "duplicates rated.idx -o pairs.csv",
+        "cluster rated.idx -n 0",
+        "cluster rated.idx -o labels.txt",
+        "index",
+        "index build reviews.dv rated.csv",
+    ],
+)
+def test_wrong_values_are_wrong_usage(
+    arguments: str, built: Path, deltavec: Deltavec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(built)
+    done = deltavec(*arguments.split())
+    assert done.code == 2
+
+
+@pytest.mark.parametrize("columns", ["40", "80", "120"])
+def test_results_fit_the_terminal_and_never_steer_it(
+    columns: str, small: Path, tmp_path: Path, deltavec: Deltavec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    rows = [{"id": f"[red]{n}\x1b[31m", "text": f"{text} \x1b[2J {'x' * 300}", "note": None}
+            for n, text in enumerate(reviews())]  # fmt: skip
+    (tmp_path / "odd.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    folder = tmp_path / "odd.idx"
+    arguments = ("--id-column", "id", "--keep", "note", "-o", folder)
+    made = deltavec("index", "build", small / "reviews.dv", tmp_path / "odd.jsonl", *arguments)
+    assert made.code == 0, made.stderr
+    shown = [
+        deltavec("search", folder, "quiet bay", "--explain"),
+        deltavec("duplicates", folder, "-t", 0.9),
+        deltavec("cluster", folder, "-n", 3),
+        deltavec("keywords", folder, "[red]0\x1b[31m"),
+    ]
+    for done in shown:
+        assert done.code == 0, done.stderr
+        assert "\x1b" not in done.stdout
+        assert max(map(len, done.stdout.splitlines())) <= int(columns)
+    assert "[red]" in shown[0].stdout
+
+
+def test_standard_input_needs_a_model_that_is_not_adapted(
+    built: Path, tmp_path: Path, process: Deltavec
+) -> None:
+    lines = "\n".join(reviews()).encode()
+    arguments = ("index", "build", built / "reviews.dv", "-", "-o", tmp_path / "c.idx")
+    assert "--no-collection-model" in process(*arguments, stdin=lines).error
+    done = process(*arguments, "--no-collection-model", "--json", stdin=lines)
+    assert done.json["documents"] == 72
+    assert [entry.name for entry in tmp_path.iterdir()] == ["c.idx"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
+def test_an_addition_that_is_killed_leaves_the_collection_whole(
+    small: Path, tmp_path: Path, process: Deltavec
+) -> None:
+    folder = tmp_path / "c.idx"
+    process(
+        *("index", "build", small / "reviews.dv", small / "reviews.csv", "-o", folder),
+        "--no-collection-model",
+    )
+    before = {path.name for path in folder.iterdir()}
+    with subprocess.Popen(
+        command("index", "add", folder, "-"), stdin=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as running:
+        assert running.stdin is not None
+        # More than pipe and reader hold: once it is gone, new files are being written.
+        for _ in range(12):
+            running.stdin.write(b"a quiet room by the sea\n" * 50_000)
+        running.kill()
+    left = {path.name for path in folder.iterdir()} - before
+    assert left
+    assert len(dv.open_collection(folder)) == 72
+    done = process("index", "add", folder, "-", "--json", stdin=b"one more quiet room\n")
+    assert done.json["documents"] == 73
+    assert not left & {path.name for path in folder.iterdir()} - {
+        file.name for file in dv.open_collection(folder).description.files
+    }

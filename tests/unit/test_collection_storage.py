@@ -1,0 +1,387 @@
+"""Collections on disk: whole at every moment, added to, and refused when damaged."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from safetensors.numpy import load_file
+
+import deltavec as dv
+from deltavec.collection.coverage import TextCounts, refit_reason
+from deltavec.collection.description import as_bytes, described
+from deltavec.collection.folder import writing
+
+VECTORS = dv.WordVectors(["sea", "room", "quiet"], [[1, 0], [0, 1], [0.6, 0.8]])
+TEXTS = ["sea room", "quiet room", "sea", "zzz sea"]
+TABLE = pa.table({"text": TEXTS, "name": ["a", "b", "c", "d"], "stars": [1, 2, 3, 4]})
+MORE = pa.table({"text": ["quiet xyz", "xyz"], "name": ["e", "f"], "stars": [5, None]})
+MODEL = dv.fit(TEXTS, VECTORS, "idf-sum-pca")
+
+
+def build(path: Path) -> dv.Collection:
+    return dv.build_collection(MODEL, TABLE, path, id_column="name", keep=["stars"])
+
+
+@pytest.fixture
+def collection(tmp_path: Path) -> dv.Collection:
+    return build(tmp_path / "c.idx")
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(entry.name for entry in folder.iterdir())
+
+
+def test_what_is_added_stands_behind_the_rest(collection: dv.Collection) -> None:
+    before = np.array(collection.index.vectors)
+    after = collection.add(MORE)
+    assert (len(collection), len(after)) == (4, 6)
+    assert after.ids.to_pylist() == ["a", "b", "c", "d", "e", "f"]
+    assert after.column("stars").to_pylist() == [1, 2, 3, 4, 5, None]
+    assert np.array_equal(after.index.vectors[:4], before)
+    assert np.array_equal(after.index.vectors[4:], collection.model.embed(["quiet xyz", "xyz"]))
+    assert after.model.fingerprint == collection.model.fingerprint
+    assert after.similar("e", k=1)[0].id in "abcd"
+    assert collection.text("a") == "sea room"  # what was opened before goes on
+
+
+def test_the_vectors_are_a_safetensors_file(collection: dv.Collection) -> None:
+    name = collection.description.vectors.name
+    stored = load_file(collection.path / name)
+    assert np.array_equal(stored["vectors"], collection.index.vectors)
+
+
+def test_a_collection_without_ids_goes_on_counting(tmp_path: Path) -> None:
+    built = dv.build_collection(MODEL, TEXTS, tmp_path / "c.idx")
+    after = built.add(["sea"]).add(iter(["room", "quiet"]))
+    assert after.ids.to_pylist() == [str(number) for number in range(7)]
+
+
+def test_columns_are_read_as_the_collection_has_them(
+    collection: dv.Collection, tmp_path: Path
+) -> None:
+    (tmp_path / "more.csv").write_text("name,text,stars\ne,sea,7\n")
+    assert collection.add(tmp_path / "more.csv").column("stars").to_pylist()[-1] == 7
+    (tmp_path / "odd.csv").write_text("name,text,stars\ng,sea,many\n")
+    with pytest.raises(dv.CorpusError, match="'stars' holds string, in the collection it is int64"):
+        collection.add(tmp_path / "odd.csv")
+
+
+@pytest.mark.parametrize(
+    ("corpus", "said"),
+    [
+        (TABLE, "got 'a' in row 4 and before in row 0"),
+        (pa.table({"text": ["sea"], "stars": [1]}), "no column 'name'"),
+        (pa.table({"text": ["sea"], "name": ["x"]}), "no column 'stars'"),
+        (MORE.slice(0, 0), "holds no documents"),
+    ],
+)
+def test_what_does_not_fit_is_refused_and_changes_nothing(
+    corpus: pa.Table, said: str, collection: dv.Collection
+) -> None:
+    before = content(collection.path)
+    with pytest.raises(dv.InputError, match=said):
+        collection.add(corpus)
+    assert content(collection.path) == before
+
+
+class Unplugged(BaseException):
+    """Somebody pulls the plug."""
+
+
+def unplugged() -> Iterator[str]:
+    yield from ["sea"] * 10
+    raise Unplugged
+
+
+@pytest.mark.parametrize("write", ["add", "build"])
+def test_whoever_is_stopped_halfway_leaves_the_old_collection(write: str, tmp_path: Path) -> None:
+    built = dv.build_collection(MODEL, TEXTS, tmp_path / "c.idx")
+    before = content(tmp_path)
+    writes = {
+        "add": lambda: built.add(unplugged()),
+        "build": lambda: dv.build_collection(
+            MODEL, unplugged(), tmp_path / "c.idx", as_collection=False
+        ),
+    }
+    with pytest.raises(Unplugged):
+        writes[write]()
+    assert content(tmp_path) == before
+
+
+def test_what_a_kill_left_is_removed_by_the_next_write(collection: dv.Collection) -> None:
+    left = ["vectors-000002.safetensors", "documents-000009.parquet", f".deltavec-{'0' * 32}.part"]
+    for name in left:
+        (collection.path / name).write_bytes(b"half")
+    assert len(dv.open_collection(collection.path)) == 4
+    after = collection.add(MORE)
+    assert len(after) == 6
+    named = [file.name for file in after.description.files]
+    assert names(collection.path) == sorted(["collection.json", "model.dv", *named])
+
+
+def test_many_additions_make_few_files(tmp_path: Path) -> None:
+    built = dv.build_collection(MODEL, TEXTS, tmp_path / "c.idx")
+    for number in range(20):
+        built = built.add([f"sea {number}"])
+    sizes = [segment.documents for segment in built.description.segments]
+    assert sum(sizes) == len(built) == 24
+    assert len(sizes) <= 5
+    assert built.column("text").to_pylist() == TEXTS + [f"sea {number}" for number in range(20)]
+    assert dv.open_collection(built.path).info()["additions"] == 20
+
+
+def test_a_build_replaces_a_collection_and_nothing_else(tmp_path: Path) -> None:
+    first = build(tmp_path / "c.idx").add(MORE)
+    second = build(tmp_path / "c.idx")
+    assert (len(first), len(second)) == (6, 4)
+    assert first.text("e") == "quiet xyz"  # still open
+    assert names(tmp_path) == ["c.idx"]
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("mine")
+    with pytest.raises(dv.InputError, match=r"holds 'notes.txt', which is not part"):
+        build(tmp_path / "mine")
+    MODEL.save(tmp_path / "m.dv")
+    with pytest.raises(dv.InputError, match="not part of a deltavec collection"):
+        build(tmp_path / "m.dv")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(dv.InputError, match="found a file"):
+        build(tmp_path / "file")
+    (tmp_path / "empty").mkdir()
+    assert len(build(tmp_path / "empty")) == 4
+
+
+@pytest.mark.skipif(os.name == "nt", reason="locks of Unix")
+def test_two_cannot_write_at_once(collection: dv.Collection) -> None:
+    with writing(collection.path):
+        with pytest.raises(dv.InputError, match="somebody else is writing"):
+            collection.add(MORE)
+        with pytest.raises(dv.InputError, match="somebody else is writing"):
+            build(collection.path)
+        assert len(dv.open_collection(collection.path)) == 4  # reading goes on
+    assert len(collection.add(MORE)) == 6
+
+
+def test_a_collection_built_anew_meanwhile_is_not_added_to(tmp_path: Path) -> None:
+    old = dv.build_collection(MODEL, TEXTS, tmp_path / "c.idx")
+    dv.build_collection(dv.fit(TEXTS, VECTORS, "unit-sum"), TEXTS, tmp_path / "c.idx")
+    with pytest.raises(dv.InputError, match="built anew since it was opened"):
+        old.add(["sea"])
+
+
+def vectors_file(folder: Path) -> Path:
+    return next(folder.glob("vectors-*"))
+
+
+def documents_file(folder: Path) -> Path:
+    return next(folder.glob("documents-*"))
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-5])
+
+
+def flip(path: Path, place: int) -> None:
+    data = bytearray(path.read_bytes())
+    data[place] ^= 1
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda folder: cut(vectors_file(folder)), "cut short"),
+        (lambda folder: cut(documents_file(folder)), "cut short"),
+        (lambda folder: cut(folder / "collection.json"), "does not have its checksum"),
+        (lambda folder: cut(folder / "model.dv" / "model.safetensors"), "cut short"),
+        (lambda folder: flip(vectors_file(folder), 20), "the header is not the one"),
+        (lambda folder: flip(vectors_file(folder), -2), "does not have its checksum"),
+        (lambda folder: flip(documents_file(folder), 40), "does not have its checksum"),
+        (lambda folder: flip(folder / "collection.json", 100), "does not have its checksum"),
+        (lambda folder: vectors_file(folder).unlink(), "No such file"),
+        (lambda folder: documents_file(folder).unlink(), "missing"),
+        (lambda folder: shutil.rmtree(folder / "model.dv"), "nothing there"),
+        (lambda folder: (folder / "collection.json").unlink(), "no collection.json"),
+        (lambda folder: (folder / "collection.json").write_text("{}"), "not a checksum"),
+        (lambda folder: (folder / "collection.json").write_bytes(b"x" * 2_000_000), "at most"),
+        (lambda folder: shutil.rmtree(folder), "nothing there"),
+    ],
+)
+def test_damage_is_noticed(
+    damage: Callable[[Path], None], said: str, collection: dv.Collection
+) -> None:
+    damage(collection.path)
+    with pytest.raises(dv.InputError, match=said):
+        dv.open_collection(collection.path)
+
+
+def test_a_changed_text_is_noticed_when_it_is_read(collection: dv.Collection) -> None:
+    flip(documents_file(collection.path), 40)
+    opened = dv.open_collection(collection.path, verify=False)
+    with pytest.raises(dv.InputError, match="damaged"):
+        opened.documents(["a"])
+
+
+def test_vectors_that_are_none_are_refused_even_unverified(collection: dv.Collection) -> None:
+    flip(vectors_file(collection.path), -1)
+    with pytest.raises(dv.InputError, match=r"of unit length.* the file is damaged"):
+        dv.open_collection(collection.path, verify=False)
+
+
+def test_damaged_vectors_are_not_copied_on(collection: dv.Collection) -> None:
+    flip(vectors_file(collection.path), -4)  # the last bit: still about of unit length
+    with pytest.raises(dv.InputError, match="does not have its checksum"):
+        dv.open_collection(collection.path, verify=False).add(MORE)
+
+
+def test_another_model_is_noticed(collection: dv.Collection) -> None:
+    shutil.rmtree(collection.path / "model.dv")
+    dv.fit(TEXTS, VECTORS, "unit-sum").save(collection.path / "model.dv")
+    with pytest.raises(dv.InputError, match="not the model"):
+        dv.open_collection(collection.path)
+
+
+def test_a_folder_of_something_else_says_what_it_is(tmp_path: Path) -> None:
+    MODEL.save(tmp_path / "m.dv")
+    with pytest.raises(dv.InputError, match="it is a model: build a collection with it"):
+        dv.open_collection(tmp_path / "m.dv")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(dv.InputError, match="found a file"):
+        dv.open_collection(tmp_path / "file")
+
+
+def rewritten(collection: dv.Collection, **entries: object) -> None:
+    """Write other entries, with a checksum that is right: what somebody who means harm does."""
+    from deltavec.io.model_description import sealed
+
+    stated = json.loads((collection.path / "collection.json").read_bytes())
+    stated.pop("checksum")
+    for name, value in entries.items():
+        if value is None:
+            del stated[name]
+        else:
+            stated[name] = value
+    (collection.path / "collection.json").write_bytes(sealed(stated))
+
+
+SHA = "0" * 64
+
+
+@pytest.mark.parametrize(
+    ("entries", "said"),
+    [
+        ({"format": "deltavec model"}, "expected the format"),
+        ({"format_version": 2}, "newer deltavec.*upgrade"),
+        ({"format_version": "1"}, "format version"),
+        ({"dimensions": None}, "missing"),
+        ({"dimensions": 3}, "not the model"),
+        ({"dimensions": -1}, "must be from 1"),
+        ({"dimensions": 2.0}, "of type int"),
+        ({"zero_rows": True}, "of type int"),
+        ({"columns": 7}, "wrong type"),
+        ({"columns": ["other"]}, "other columns"),
+        ({"segments": []}, "as many documents"),
+        ({"built": {"documents": 1}}, "missing"),
+        (
+            {
+                "built": {
+                    "documents": 1,
+                    "tokens": 1,
+                    "known_tokens": 2,
+                    "unknown_documents": 0,
+                }
+            },
+            "counted in part",
+        ),
+        (
+            {"vectors": {"name": "../secret", "documents": 4, "bytes": 1, "sha256": SHA}},
+            "name of a file of this collection",
+        ),
+        (
+            {
+                "vectors": {
+                    "name": "vectors-000001.safetensors",
+                    "documents": 4,
+                    "bytes": 1,
+                    "sha256": "x",
+                }
+            },
+            "expected a SHA-256",
+        ),
+    ],
+)
+def test_entries_are_looked_at_whoever_wrote_them(
+    entries: dict[str, object], said: str, collection: dv.Collection
+) -> None:
+    rewritten(collection, **entries)
+    with pytest.raises(dv.InputError, match=said):
+        dv.open_collection(collection.path)
+
+
+def test_a_segment_named_twice_is_refused(collection: dv.Collection) -> None:
+    stated = collection.description
+    twice = replace(
+        stated,
+        segments=stated.segments * 2,
+        vectors=replace(stated.vectors, documents=2 * stated.documents),
+    )
+    with pytest.raises(dv.InputError, match="named twice"):
+        described(as_bytes(twice))
+
+
+def test_info_tells_coverage_and_drift(collection: dv.Collection) -> None:
+    before = collection.info()
+    assert before["documents"] == 4
+    assert before["coverage_at_fit"] == before["coverage_built"] == pytest.approx(6 / 7)
+    assert before["coverage_added"] is None
+    assert before["columns"] == {"stars": "int64"}
+    assert not before["refit_due"]
+    after = collection.add(MORE).info()
+    assert after["coverage_added"] == pytest.approx(1 / 3)
+    assert (after["documents_built"], after["documents_added"]) == (4, 2)
+    assert not after["refit_due"]  # three words are too few to judge by
+    unknown = pa.table({"text": ["xyz " * 1000], "name": ["g"], "stars": [0]})
+    due = dv.open_collection(collection.path).add(unknown).info()
+    assert due["refit_due"]
+    assert "of the words added" in due["refit_reason"]
+
+
+def test_more_added_than_built_is_a_reason_to_fit_anew() -> None:
+    fitted, built = TextCounts(9, 9000, 9000), TextCounts(10, 5000, 5000)
+    assert refit_reason(fitted, built, TextCounts(10, 5000, 4800)) is None
+    assert "11 documents were added to the 10" in str(
+        refit_reason(fitted, built, TextCounts(11, 5000, 5000))
+    )
+    assert "of the collection" in str(
+        refit_reason(fitted, TextCounts(10, 5000, 4700), TextCounts())
+    )
+
+
+def test_a_full_disk_is_one_clear_error(
+    collection: dv.Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    before = content(collection.path)
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(dv.DeltavecError, match="No space left on device; what stood at"):
+        collection.add(MORE)
+    monkeypatch.undo()
+    assert content(collection.path) == before
