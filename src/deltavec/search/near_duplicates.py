@@ -107,7 +107,7 @@ def duplicates(
 
     Parameters
     ----------
-    U : array of shape (rows, dimensions)
+    U
         Rows of unit length, or zero.
     threshold
         A cosine above 0, up to 1.

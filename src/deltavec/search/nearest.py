@@ -27,7 +27,7 @@ def neighbors(
 
     Parameters
     ----------
-    U : array of shape (rows, dimensions)
+    U
         Rows of unit length, or zero. A row of zeros has the score 0 with all others.
     k
         How many neighbours; where there are fewer other rows, that many.
