@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import fcntl
 import json
@@ -32,6 +33,11 @@ FLAGS = (
     "--disable-sync",
     "--no-first-run",
 )
+
+CODES = {
+    "Enter": 13, "Escape": 27, "Tab": 9, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39,
+    "ArrowDown": 40, "/": 191, "?": 191, "+": 187, "-": 189,
+}  # fmt: skip
 
 # The browser reads its commands from 3 and answers on 4.
 LAUNCH = (
@@ -97,8 +103,12 @@ class Browser:
 
     def show(self, path: Path) -> None:
         """Load a file, and wait until all of it is there."""
+        self.visit(path.as_uri())
+
+    def visit(self, address: str) -> None:
+        """Load a page, and wait until all of it is there."""
         self.events.clear()
-        self.call("Page.navigate", url=path.as_uri())
+        self.call("Page.navigate", url=address)
         self.wait_for("Page.loadEventFired")
 
     def wait_for(self, method: str) -> None:
@@ -111,6 +121,73 @@ class Browser:
         found = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
         assert "exceptionDetails" not in found, found
         return found["result"].get("value")
+
+    def until(self, condition: str) -> None:
+        """Wait until an expression in the page is true."""
+        watching = (
+            "new Promise((resolve, reject) => { const end = Date.now() + 1000 * "
+            f"{PATIENCE / 2}; (function look() {{ if ({condition}) resolve(true); "
+            "else if (Date.now() > end) reject(new Error('never')); "
+            "else setTimeout(look, 10); })(); })"
+        )
+        found = self.call("Runtime.evaluate", expression=watching, awaitPromise=True)
+        assert "exceptionDetails" not in found, f"{condition}: {found}"
+
+    def settle(self) -> None:
+        """Wait for a few frames: what was to be laid out and drawn by now is."""
+        self.evaluate(
+            "window.settled = 0; (function next() "
+            "{ if (++window.settled < 4) requestAnimationFrame(next); })()"
+        )
+        self.until("window.settled === 4")
+
+    def write(self, text: str) -> None:
+        """Type a text where the focus is."""
+        for character in text:
+            self.call("Input.insertText", text=character)
+
+    def press(self, key: str) -> None:
+        """Press and release a key, by the name that the page's events have for it."""
+        code = CODES.get(key, ord(key[0].upper()))
+        text = {"Enter": "\r"}.get(key, key if len(key) == 1 else "")
+        for kind in ("keyDown", "keyUp"):
+            self.call(
+                "Input.dispatchKeyEvent",
+                type=kind,
+                key=key,
+                windowsVirtualKeyCode=code,
+                **({"text": text} if text and kind == "keyDown" else {}),
+            )
+
+    def move(self, x: float, y: float) -> None:
+        """Move the pointer."""
+        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+
+    def click(self, x: float, y: float) -> None:
+        """Click at a place."""
+        self.move(x, y)
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def scroll(self, x: float, y: float, by: float) -> None:
+        """Turn the wheel at a place."""
+        self.call("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=by)
+
+    def sized(self, width: int, height: int, scale: float = 1) -> None:
+        """Give the window a size."""
+        self.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width, height=height, deviceScaleFactor=scale, mobile=width < 500,
+        )  # fmt: skip
+
+    def prefer(self, scheme: str) -> None:
+        """Let the system prefer light or dark."""
+        feature = {"name": "prefers-color-scheme", "value": scheme}
+        self.call("Emulation.setEmulatedMedia", features=[feature])
+
+    def picture(self) -> bytes:
+        """What the window shows, as PNG."""
+        return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
 
     def happened(self, method: str) -> list[dict[str, Any]]:
         """What was told of events of one kind."""

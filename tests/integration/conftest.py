@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from deltavec.cli.application import app
 from integration.typed import Deltavec, Demonstration, Outcome, command, reviews
+from served import lee_collection
 
 
 @pytest.fixture
@@ -72,3 +73,10 @@ def demonstration(tmp_path_factory: pytest.TempPathFactory) -> Demonstration:
     arguments = command("demo", "-o", "lee-news")
     done = subprocess.run(arguments, cwd=folder, capture_output=True, text=True, check=True)
     return Demonstration(folder, done.stdout, done.stderr)
+
+
+@pytest.fixture(scope="session")
+def lee(demonstration: Demonstration) -> Path:
+    """The demo's 350 stories as a collection, with two columns."""
+    folder = demonstration.folder / "lee-news"
+    return lee_collection(folder / "news.txt", folder / "news.dv", demonstration.folder / "lee.idx")

@@ -1,0 +1,225 @@
+"""What stands before the application: who may ask, how much, and for how long.
+
+Each request is looked at in this order: its Host, its token, its size while it is read, and then it
+has the rest of its time. Whatever happens, the answer is whole and has the headers that keep a
+browser from doing more with it than we mean.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import secrets
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from deltavec.serve.limits import Limits
+from deltavec.serve.refusals import RequestError, as_response, unexpected
+
+POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self'",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+SECURITY = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+DISCARDED = 8  # times the largest body
+DISCARD_SECONDS = 2.0
+
+
+class Guard:
+    """The application, guarded.
+
+    Parameters
+    ----------
+    app
+        What answers the requests that are let in.
+    limits
+        How large a request may be, and how long it may take.
+    token
+        What a client has to show; None if anyone may ask.
+    public
+        Paths for which no token is asked.
+    loopback_only
+        Whether only the names of this machine are good in the Host header. A page elsewhere that
+        lets its own name point here (DNS rebinding) is refused then.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        limits: Limits,
+        token: str | None,
+        public: Iterable[str],
+        loopback_only: bool,
+    ) -> None:
+        self.app = app
+        self.limits = limits
+        self.token = token
+        self.public = frozenset(public)
+        self.loopback_only = loopback_only
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close"})
+            return
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        answer = Answer(send)
+        try:
+            await self._answer(scope, receive, answer)
+        except RequestError as refusal:
+            await answer.end(scope, receive, refusal)
+        except Exception as error:
+            await answer.end(scope, receive, unexpected(error))
+
+    async def _answer(self, scope: Scope, receive: Receive, answer: Answer) -> None:
+        headers = Headers(scope=scope)
+        if self.loopback_only:
+            require_loopback(headers.get("host", ""))
+        if self.token is not None and scope["path"] not in self.public:
+            require_token(headers.get("authorization", ""), self.token)
+        late = 408
+        try:
+            async with asyncio.timeout(self.limits.seconds):
+                body = await whole_body(headers, receive, self.limits.body_bytes)
+                late = 504
+                await until_gone(self.app(scope, replayed(body), answer.send), receive)
+        except TimeoutError:
+            raise RequestError(
+                late, f"the request took longer than {self.limits.seconds:g} seconds"
+            ) from None
+
+
+class Answer:
+    """Where an answer goes, with our headers on it."""
+
+    def __init__(self, send: Send) -> None:
+        self.out = send
+        self.begun = False
+
+    async def send(self, message: Message) -> None:
+        """Pass a part of the answer on."""
+        if message["type"] == "http.response.start":
+            self.begun = True
+            MutableHeaders(scope=message).update(SECURITY)
+        await self.out(message)
+
+    async def end(self, scope: Scope, receive: Receive, refusal: RequestError) -> None:
+        """Send a refusal, unless another answer has begun."""
+        if self.begun:
+            return
+        if refusal.status in (408, 413):  # the rest of the body is not read
+            refusal.headers["Connection"] = "close"
+        await as_response(refusal)(scope, receive, self.send)
+
+
+def require_loopback(host: str) -> None:
+    """Refuse a Host that is not a name of this machine."""
+    name = host.rpartition("]")[0].removeprefix("[") if "]" in host else host.partition(":")[0]
+    if name.rstrip(".").lower() == "localhost":
+        return
+    try:
+        if ipaddress.ip_address(name).is_loopback:
+            return
+    except ValueError:
+        pass
+    raise RequestError(
+        421, "expected localhost or a loopback address in the Host header, got another name"
+    )
+
+
+def require_token(authorization: str, token: str) -> None:
+    """Refuse a request that does not show the token; the comparison takes the same time always."""
+    scheme, _, shown = authorization.partition(" ")
+    right = secrets.compare_digest(shown.strip().encode(), token.encode())
+    if not (right and scheme.lower() == "bearer"):
+        raise RequestError(
+            401,
+            "expected the header 'Authorization: Bearer TOKEN' with the server's token",
+            headers={"WWW-Authenticate": "Bearer"},
+        )
+
+
+async def whole_body(headers: Headers, receive: Receive, most: int) -> bytes:
+    """The request's body; refused as soon as it is too large, whatever it says of itself."""
+    refusal = RequestError(413, f"the body is larger than {most:,} bytes: send less at a time")
+    announced = headers.get("content-length", "")
+    if announced.isdecimal() and len(announced) < 20 and int(announced) > most:
+        if "expect" not in headers:  # else the client waits for our word before it sends
+            await discard(receive, DISCARDED * most)
+        raise refusal
+    pieces, size = [], 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise RequestError(400, "the client has gone")
+        piece, more = message.get("body", b""), message.get("more_body", False)
+        size += len(piece)
+        if size > most:
+            if more:
+                await discard(receive, DISCARDED * most)
+            raise refusal
+        pieces.append(piece)
+        if not more:
+            return b"".join(pieces)
+
+
+async def discard(receive: Receive, most: int) -> None:
+    """Read on for a while: a client that is still sending would not hear what we say."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(DISCARD_SECONDS):
+            while most > 0:
+                message = await receive()
+                most -= len(message.get("body", b""))
+                if message["type"] == "http.disconnect" or not message.get("more_body", False):
+                    return
+
+
+def replayed(body: bytes) -> Receive:
+    """A way to receive a body that has been read already."""
+    given = False
+
+    async def receive() -> Message:
+        nonlocal given
+        if given:
+            await asyncio.Event().wait()  # the guard itself watches for the client to go
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return receive
+
+
+async def until_gone(answering: Any, receive: Receive) -> None:
+    """Let the application answer, unless the client goes first: then what waits is dropped."""
+    task = asyncio.ensure_future(answering)
+    leaving = asyncio.ensure_future(receive())
+    try:
+        await asyncio.wait((task, leaving), return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            task.result()
+    finally:
+        for one in (task, leaving):
+            one.cancel()
+        await asyncio.gather(task, leaving, return_exceptions=True)

@@ -1,0 +1,62 @@
+"""How much one request may ask for, and how many are worked on at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+
+from deltavec.core.passes import thread_count
+from deltavec.errors import InputError
+
+
+def cores() -> int:
+    """The cores of this process."""
+    return thread_count(None)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the server takes on. All are above 0.
+
+    Attributes
+    ----------
+    body_bytes : int
+        The size of a request's body.
+    batch : int
+        Texts to be embedded in one request.
+    k : int
+        Results of one search.
+    pairs : int
+        Pairs of words in one explanation.
+    text_length : int
+        Characters of a query, or of a text to be embedded or explained.
+    excerpt_length : int
+        Characters shown of each result.
+    explained_length : int
+        Characters up to which a stored document is explained.
+    seconds : float
+        Time for one request, from its first byte to its answer.
+    workers : int
+        Requests worked on at once; as many as there are cores by default.
+    waiting : int
+        Requests that may wait for a worker; one more is sent away with 503.
+    map_points : int
+        Points on the map; of a larger collection a sample is shown.
+    """
+
+    body_bytes: int = 8 << 20
+    batch: int = 2048
+    k: int = 100
+    pairs: int = 100
+    text_length: int = 100_000
+    excerpt_length: int = 10_000
+    explained_length: int = 200_000
+    seconds: float = 30.0
+    workers: int = field(default_factory=cores)
+    waiting: int = 256
+    map_points: int = 50_000
+
+    def __post_init__(self) -> None:
+        for entry in fields(self):
+            value = getattr(self, entry.name)
+            if not value > 0:
+                raise InputError(f"{entry.name} must be above 0, got {value!r}")

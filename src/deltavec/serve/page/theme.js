@@ -1,0 +1,20 @@
+// Light and dark: as the system says, until the reader says otherwise.
+
+import { byId } from "./dom.js";
+
+const KEY = "deltavec-theme";
+const root = document.documentElement;
+const system = matchMedia("(prefers-color-scheme: dark)");
+
+const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
+
+export function wireTheme(changed) {
+  const kept = localStorage.getItem(KEY);
+  if (kept) root.dataset.theme = kept;
+  byId("theme").addEventListener("click", () => {
+    root.dataset.theme = isDark() ? "light" : "dark";
+    localStorage.setItem(KEY, root.dataset.theme);
+    changed();
+  });
+  system.addEventListener("change", changed);
+}

@@ -1,0 +1,205 @@
+"""The server as its clients meet it: on a socket, by the OpenAI client, started and stopped."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+import openai
+import pytest
+
+import deltavec as dv
+from deltavec.cli.serve import announce
+from deltavec.serve.app import create_app
+from deltavec.serve.limits import Limits
+from integration.typed import Deltavec, command
+from served import on_a_socket
+
+TOKEN = "a-long-secret"
+
+
+@pytest.fixture(scope="module")
+def collection(lee: Path) -> dv.Collection:
+    return dv.open_collection(lee)
+
+
+@pytest.fixture(scope="module")
+def address(collection: dv.Collection) -> Iterator[str]:
+    limits = Limits(body_bytes=200_000, batch=100)
+    with on_a_socket(create_app(collection, token=TOKEN, limits=limits)) as running:
+        yield running
+
+
+def client(address: str, token: str = TOKEN) -> openai.OpenAI:
+    return openai.OpenAI(base_url=f"{address}/v1", api_key=token, max_retries=0)
+
+
+def test_the_openai_client_gets_the_model_s_vectors(
+    address: str, collection: dv.Collection
+) -> None:
+    texts = ["Storms in Sydney", "a test match", "Grüße, 世界"]
+    with client(address) as asking:
+        for options in ({}, {"encoding_format": "float"}, {"encoding_format": "base64"}):
+            answer = asking.embeddings.create(model="deltavec", input=texts, **options)  # type: ignore[call-overload]
+            vectors = np.array([decoded(entry.embedding) for entry in answer.data], np.float32)
+            assert (vectors == collection.model.embed(texts)).all()
+        assert answer.usage.prompt_tokens == 8
+        assert answer.model in [model.id for model in asking.models.list()]
+
+
+def decoded(embedding: Any) -> Any:
+    """Numbers; the client leaves what it was told to get as base64 as it is."""
+    import base64
+
+    if isinstance(embedding, str):
+        return np.frombuffer(base64.b64decode(embedding), "<f4")
+    return embedding
+
+
+def test_the_openai_client_is_told_what_is_wrong(address: str) -> None:
+    with client(address) as asking:
+        ask = asking.embeddings.create
+        with pytest.raises(openai.UnprocessableEntityError, match="cannot be cut"):
+            ask(model="deltavec", input="a", dimensions=7)
+        with pytest.raises(openai.UnprocessableEntityError, match="token numbers"):
+            ask(model="deltavec", input=[[1, 2]])
+        with pytest.raises(openai.UnprocessableEntityError, match="at most 100 texts"):
+            ask(model="deltavec", input=["a"] * 101)
+        with pytest.raises(openai.NotFoundError, match="expected 'deltavec'"):
+            ask(model="text-embedding-3-small", input="a")
+        with pytest.raises(openai.APIStatusError, match="larger than 200,000 bytes"):
+            ask(model="deltavec", input=["a" * 90_000] * 3)
+    with client(address, "wrong") as asking, pytest.raises(openai.AuthenticationError):
+        asking.embeddings.create(model="deltavec", input="a")
+
+
+def raw(address: str, request: bytes) -> tuple[int, bytes]:
+    """Status and body of the answer to these bytes."""
+    parts = urlsplit(address)
+    assert parts.hostname is not None
+    with socket.create_connection((parts.hostname, parts.port or 80), timeout=30) as connection:
+        connection.sendall(request)
+        answer = http.client.HTTPResponse(connection)
+        answer.begin()
+        return answer.status, answer.read()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/../../../etc/passwd",
+        "/%2e%2e/%2e%2e/etc/passwd",
+        "/page/../app.py",
+        "/page/%2e%2e%2fapp.py",
+        "/page/..%5capp.py",
+        "/page//etc/passwd",
+        "/documents/../../etc/passwd",
+        "/documents/%2e%2e%2f%2e%2e%2fetc%2fpasswd",
+        "/documents/%00",
+        "/documents/%ff",
+    ],
+)
+def test_a_path_trick_finds_nothing(address: str, path: str) -> None:
+    head = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n\r\n"
+    status, body = raw(address, head.encode())
+    assert status == 404
+    assert json.loads(body)["error"]["type"] == "not_found"
+
+
+def test_a_body_that_comes_in_chunks_is_measured_as_it_comes(address: str) -> None:
+    head = (
+        "POST /search HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n"
+        f"Content-Type: application/json\r\nAuthorization: Bearer {TOKEN}\r\n\r\n"
+    )
+    chunk = b"%x\r\n%s\r\n" % (100_000, b" " * 100_000)
+    status, body = raw(address, head.encode() + 4 * chunk + b"0\r\n\r\n")
+    assert status == 413
+    assert "200,000 bytes" in json.loads(body)["error"]["message"]
+
+
+def test_another_host_s_name_is_refused(address: str) -> None:
+    status, body = raw(address, b"GET /health HTTP/1.1\r\nHost: evil.example\r\n\r\n")
+    assert status == 421
+    assert json.loads(body)["error"]["type"] == "wrong_host"
+
+
+@pytest.mark.parametrize("request_bytes", [b"\x16\x03\x01 not http\r\n\r\n", b"GET\r\n\r\n"])
+def test_what_is_not_http_gets_no_traceback(address: str, request_bytes: bytes) -> None:
+    status, body = raw(address, request_bytes)
+    assert status == 400
+    assert b"Traceback" not in body
+
+
+def started(*arguments: object, **environment: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        command("serve", *arguments, "--port", 0, "--json"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **environment},
+    )
+
+
+def announced(running: subprocess.Popen[str]) -> dict[str, Any]:
+    """What the command says when it is ready."""
+    assert running.stdout is not None
+    lines = ""
+    for line in running.stdout:
+        lines += line
+        if line.startswith("}"):
+            break
+    found: dict[str, Any] = json.loads(lines)
+    return found
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
+@pytest.mark.parametrize(
+    ("number", "host"), [(signal.SIGINT, "127.0.0.1"), (signal.SIGTERM, "0.0.0.0")]
+)
+def test_the_command_serves_until_it_is_told_to_stop_and_warns_if_others_can_come_in(
+    number: signal.Signals, host: str, lee: Path
+) -> None:
+    with started(lee, "--host", host) as running:
+        said = announced(running)
+        assert said["documents"] == 350
+        status, body = raw(said["address"], b"GET /info HTTP/1.1\r\nHost: other.example\r\n\r\n")
+        assert status == (421 if host == "127.0.0.1" else 200)
+        assert status != 200 or json.loads(body)["name"] == "lee"
+        running.send_signal(number)
+        stdout, stderr = running.communicate()
+    assert (running.returncode, stdout) == (0, "")
+    assert len(stderr.splitlines()) == (0 if host == "127.0.0.1" else 1)
+    assert ("others can reach this server" in stderr) is (host == "0.0.0.0")
+
+
+def test_with_a_token_there_is_no_warning(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("0.0.0.0", 0)) as listening:
+        announce(Path("lee.idx"), listening, 1, TOKEN, as_json=False)
+        port = listening.getsockname()[1]
+    said = capsys.readouterr()
+    assert said.out == f"1 document of lee.idx at http://localhost:{port}/ (Ctrl-C stops)\n"
+    assert said.err == ""
+
+
+def test_a_port_that_is_taken_is_one_line(lee: Path, deltavec: Deltavec) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert "already in use" in deltavec("serve", lee, "--port", port).error
+
+
+def test_wrong_input_is_one_line(lee: Path, tmp_path: Path, deltavec: Deltavec) -> None:
+    assert "found nothing there" in deltavec("serve", tmp_path / "no.idx", "--port", 0).error
+    assert "--host" in deltavec("serve", lee, "--host", "no.such.host.invalid").error
+    assert "token" in deltavec("serve", lee, "--port", 0, "--token", "ä").error
+    assert deltavec("serve", lee, "--port", 70_000).code == 2
+    assert deltavec("serve", lee, "--map", "tsne").code == 2

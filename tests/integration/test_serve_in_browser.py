@@ -1,0 +1,300 @@
+"""The explorer as its reader sees it: in a real browser."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import deltavec as dv
+from deltavec.serve.app import create_app
+from deltavec.serve.overview import Overview
+from integration.browser import Browser, running_browser
+from served import TEXTS, on_a_socket, small_collection
+
+READY = "document.body.classList.contains('ready')"
+CARDS = "document.querySelectorAll('#results article').length"
+QUIET = "document.getElementById('results').getAttribute('aria-busy') === 'false'"
+TITLE = "document.getElementById('found-title').textContent"
+WHY_IS_OPEN = "document.querySelector('#why[open] .pairs li') !== null"
+
+
+@pytest.fixture(scope="module")
+def collection(lee: Path) -> dv.Collection:
+    return dv.open_collection(lee)
+
+
+@pytest.fixture(scope="module")
+def overview(collection: dv.Collection) -> Overview:
+    return Overview.of(collection)
+
+
+@pytest.fixture(scope="module")
+def address(collection: dv.Collection, overview: Overview) -> Iterator[str]:
+    with on_a_socket(create_app(collection, overview=overview, name="lee")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with running_browser(tmp_path_factory.mktemp("profile")) as running:
+        yield running
+
+
+@pytest.fixture
+def browser(window: Browser, address: str) -> Iterator[Browser]:
+    """The explorer, opened; it complains of nothing and asks nobody else."""
+    window.sized(1280, 800)
+    window.prefer("light")
+    window.visit("about:blank")
+    window.visit(address)
+    window.until(READY)
+    window.settle()
+    yield window
+    window.evaluate("localStorage.clear(); sessionStorage.clear()")
+    assert window.complaints == []
+    assert all(one.startswith(f"{address}/") for one in window.addresses)
+
+
+def search(browser: Browser, text: str) -> None:
+    browser.press("/")
+    browser.write(text)
+    browser.until(f"{asked('query')} === '{text}' && {QUIET} && {CARDS} > 0")
+
+
+def asked(field: str) -> str:
+    """What is asked for, as the address has it."""
+    return f"new URLSearchParams(location.hash.slice(1)).get('{field}')"
+
+
+def texts(browser: Browser, selector: str) -> list[str]:
+    found = browser.evaluate(
+        f"[...document.querySelectorAll('{selector}')].map(e => e.textContent)"
+    )
+    assert isinstance(found, list)
+    return found
+
+
+def touched_point(browser: Browser) -> tuple[float, float]:
+    """A place on the map where a point is, found as a person would: by moving about."""
+    left, top, width, height = browser.evaluate(
+        "(box => [box.left, box.top, box.width, box.height])"
+        "(document.getElementById('marks').getBoundingClientRect())"
+    )
+    for step in range(400):
+        angle, radius = step * 2.4, 0.024 * math.sqrt(step)
+        x = left + width * (0.5 + radius * math.cos(angle))
+        y = top + height * (0.5 + radius * math.sin(angle))
+        browser.move(x, y)
+        if browser.evaluate("document.getElementById('marks').style.cursor") == "pointer":
+            return x, y
+    raise AssertionError("there is no point on the map")
+
+
+def test_the_start_shows_the_topics_there_are(browser: Browser) -> None:
+    assert len(texts(browser, ".topic")) == 8
+    assert texts(browser, "#size") == ["350 documents"]
+    browser.evaluate("document.querySelector('.topic').click()")
+    browser.until(f"{CARDS} === 20")
+
+
+def test_results_come_while_typing_with_their_words_shaded(
+    browser: Browser, collection: dv.Collection
+) -> None:
+    search(browser, "bushfires near sydney")
+    expected = [found.id for found in collection.search("bushfires near sydney", 20)]
+    assert texts(browser, "#results .id") == expected
+    assert browser.evaluate("document.querySelectorAll('#results mark.together').length") > 20
+    assert browser.evaluate("document.querySelector('mark').title").startswith("share ")
+    assert browser.evaluate("!document.getElementById('scale').hidden")
+
+
+def test_why_shows_pairs_shares_and_what_was_taken_away(
+    browser: Browser, collection: dv.Collection
+) -> None:
+    search(browser, "bushfires near sydney")
+    browser.press("ArrowDown")
+    identity = texts(browser, "#results article:focus .id")[0]
+    browser.press("w")
+    browser.until(WHY_IS_OPEN)
+    why = collection.model.explain("bushfires near sydney", collection.text(identity))
+    assert texts(browser, "#why-title .number") == [f"{why.cosine:.2f}"]
+    strongest = why.pairs[0]
+    shown = texts(browser, "#why .pairs li:first-child span")
+    assert shown[:2] == [strongest.word_a, strongest.word_b]
+    assert texts(browser, "#why .shares .sum td:last-child") == [f"{why.cosine:+.3f}"] * 2
+    assert "What was taken away" in texts(browser, "#why h3")
+    assert len(texts(browser, "#why .split span")) == 2
+    browser.press("Escape")
+    browser.until("!document.getElementById('why').open")
+    assert browser.evaluate("document.activeElement.matches('#results article')")
+
+
+def test_any_two_documents_can_be_compared(browser: Browser) -> None:
+    search(browser, "bushfires near sydney")
+    browser.press("ArrowDown")
+    held = texts(browser, "#results article:focus .id")[0]
+    browser.press("c")
+    browser.until("document.querySelector('.chip b')?.textContent === 'Compared with'")
+    browser.press("ArrowDown")
+    browser.press("ArrowDown")
+    other = texts(browser, "#results article:focus .id")[0]
+    browser.press("w")
+    browser.until(WHY_IS_OPEN)
+    assert texts(browser, "#why figcaption") == [held, other]
+    browser.press("Escape")
+
+
+def test_the_keyboard_goes_everywhere(browser: Browser) -> None:
+    search(browser, "a test match")
+    for key, place in (("ArrowDown", 0), ("ArrowDown", 1), ("End", 19), ("Home", 0)):
+        browser.press(key)
+        focused = browser.evaluate("document.activeElement.dataset.number")
+        assert focused == str(place)
+    outline = "getComputedStyle(document.activeElement).outlineStyle"
+    assert browser.evaluate(outline) == "solid"
+    browser.press("Enter")
+    browser.until(f"{TITLE} === 'Neighbours'")
+    browser.press("Escape")
+    browser.until(f"{TITLE} === 'Results'")
+    assert browser.evaluate("document.activeElement.id") == "query"
+    browser.press("ArrowDown")
+    browser.press("ArrowUp")
+    assert browser.evaluate("document.activeElement.id") == "query"
+
+
+def test_the_map_can_be_walked_by_keyboard(browser: Browser) -> None:
+    browser.press("m")
+    assert browser.evaluate("document.activeElement.id") == "marks"
+    browser.press("ArrowRight")
+    browser.until("document.getElementById('map-spoken').textContent !== ''")
+    browser.press("ArrowUp")
+    browser.press("Enter")
+    browser.until(f"{TITLE} === 'Neighbours'")
+
+
+def test_a_point_shows_its_text_and_a_click_its_neighbours(browser: Browser) -> None:
+    x, y = touched_point(browser)
+    browser.until("!document.getElementById('tip').hidden")
+    identity = texts(browser, "#tip b")[0]
+    browser.click(x, y)
+    browser.until(f"{TITLE} === 'Neighbours' && {CARDS} === 20")
+    assert browser.evaluate(asked("like")) == identity
+    browser.evaluate("history.back()")
+    browser.until(f"{TITLE} === 'Explore'")
+
+
+def test_results_are_lit_on_the_map(browser: Browser) -> None:
+    marks = "document.getElementById('marks').toDataURL()"
+    browser.evaluate(f"window.before = {marks}")
+    search(browser, "a test match")
+    browser.until(f"window.before !== {marks}")
+
+
+def test_the_map_zooms_and_takes_other_colours(browser: Browser) -> None:
+    picture = "document.getElementById('points').toDataURL()"
+    browser.evaluate(f"window.before = {picture}")
+    x, y = touched_point(browser)
+    browser.scroll(x, y, -400)
+    browser.until(f"window.before !== {picture}")
+    browser.evaluate(
+        "(choice => { choice.value = 'words'; choice.dispatchEvent(new Event('change')); })"
+        "(document.getElementById('color-by'))"
+    )
+    browser.until("document.querySelector('.ramp') !== null")
+
+
+def test_fifty_thousand_points_are_drawn_smoothly(browser: Browser) -> None:
+    browser.evaluate("""
+        import('/page/map.js').then(({ PointMap }) => {
+          const [points, marks] = ['points', 'marks'].map((id) => document.getElementById(id));
+          const map = new PointMap(points, marks);
+          const random = () => Array.from({ length: 50000 }, () => 2 * Math.random() - 1);
+          map.resize();
+          map.show(random(), random());
+          window.frames = Array.from({ length: 12 }, () => {
+            const begin = performance.now();
+            map.zoom(1.02);
+            map.drawPoints();
+            map.drawMarks();
+            return performance.now() - begin;
+          }).sort((a, b) => a - b);
+        });
+        0""")
+    browser.until("window.frames")
+    # Sixty frames a second is 17 ms; a browser without a graphics card on a busy machine has less.
+    assert browser.evaluate("window.frames[0]") < 50
+
+
+def test_a_filter_chooses_and_a_wrong_one_is_explained(browser: Browser) -> None:
+    search(browser, "a test match")
+    browser.evaluate("document.getElementById('filter').focus()")
+    browser.write("words < 100")
+    browser.until(f"{asked('filter')} === 'words < 100' && {QUIET}")
+    assert browser.evaluate(
+        "[...document.querySelectorAll('.fact')].filter(e => e.textContent.startsWith('words'))"
+        ".every(e => Number(e.textContent.split(' ')[1]) < 100)"
+    )
+    browser.write(" andd")
+    browser.until("document.getElementById('filter-error').textContent !== ''")
+    # A refused request is a line in the console too: that one is meant.
+    assert browser.complaints
+    assert all("422" in line for line in browser.complaints)
+    browser.events.clear()
+
+
+def luminance(browser: Browser, selector: str) -> float:
+    colour = browser.evaluate(
+        f"getComputedStyle(document.querySelector('{selector}')).backgroundColor"
+    )
+    red, green, blue = (int(part) for part in colour.removeprefix("rgb(")[:-1].split(","))
+    return (red + green + blue) / 765
+
+
+def test_light_and_dark_follow_the_system_until_the_reader_chooses(browser: Browser) -> None:
+    assert luminance(browser, "body") > 0.9
+    browser.prefer("dark")
+    browser.until("matchMedia('(prefers-color-scheme: dark)').matches")
+    assert luminance(browser, "body") < 0.2
+    browser.evaluate("document.getElementById('theme').click()")
+    assert luminance(browser, "body") > 0.9
+    browser.visit(browser.evaluate("location.href"))
+    browser.until(READY)
+    assert luminance(browser, "body") > 0.9
+
+
+@pytest.mark.parametrize("width", [360, 768, 1280])
+def test_the_page_fits_its_window(browser: Browser, width: int) -> None:
+    browser.sized(width, 800)
+    search(browser, "a test match")
+    assert browser.evaluate("document.documentElement.scrollWidth") <= width
+    browser.evaluate("document.querySelector('#results footer button').click()")
+    browser.until(WHY_IS_OPEN)
+    assert browser.evaluate("document.querySelector('#why .sheet').scrollWidth") <= width
+    browser.press("Escape")
+
+
+def test_hostile_text_stays_text_and_a_token_is_asked_for(window: Browser, tmp_path: Path) -> None:
+    app = create_app(small_collection(tmp_path), token="right", name="<img src=x onerror=alert(1)>")
+    with on_a_socket(app) as address:
+        window.sized(1280, 800)
+        window.visit(address)
+        window.until("document.getElementById('token').open")
+        window.write("wrong")
+        window.press("Enter")
+        window.until("document.getElementById('token-text').textContent.includes('not the token')")
+        window.until("document.getElementById('token').open")
+        window.write("right")
+        window.press("Enter")
+        window.until(READY)
+        assert texts(window, "#name") == ["<img src=x onerror=alert(1)>"]
+        search(window, "xyzzy coffee")
+        assert set(texts(window, "#results .id")) <= set(TEXTS)
+        assert "<b>bold</b>" in window.evaluate("document.getElementById('results').innerText")
+        assert (
+            window.evaluate("document.querySelectorAll('#results b b, img[onerror]').length") == 0
+        )
+        assert window.evaluate("sessionStorage.getItem('deltavec-token')") == "right"
+        assert window.evaluate("localStorage.length") == 0
