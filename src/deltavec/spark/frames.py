@@ -1,0 +1,99 @@
+"""What a DataFrame must be like, and what went wrong in Spark, said in one line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from deltavec import errors
+from deltavec.core.texts import Tokenizer, require_tokenizer
+from deltavec.errors import CorpusError, DeltavecError, InputError, MissingDependencyError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+OUR_ERROR = re.compile(r"^deltavec\.errors\.(\w+): (.*)", re.MULTILINE | re.DOTALL)
+
+
+def require_pyspark() -> None:
+    """Refuse to go on without Spark's Python package, and pandas, without which it has no Arrow."""
+    for name in ("pyspark", "pandas"):
+        if find_spec(name) is None:
+            raise MissingDependencyError(
+                f"deltavec.spark needs {name}: pip install 'deltavec[spark]'"
+            )
+
+
+def require_frame(frame: Any) -> None:
+    """Refuse what is not a DataFrame of a session that runs its own jobs."""
+    require_pyspark()
+    from pyspark.errors import PySparkException
+    from pyspark.sql import DataFrame
+
+    if not isinstance(frame, DataFrame):
+        raise InputError(
+            f"expected a Spark DataFrame, got {type(frame).__name__}: "
+            "spark.read or spark.createDataFrame makes one"
+        )
+    try:
+        frame.sparkSession.sparkContext  # noqa: B018, a remote session has none
+    except PySparkException:
+        raise InputError(
+            "expected a DataFrame of a Spark session of this process, got one of Spark Connect, "
+            "which cannot ship a model: run the job with spark-submit"
+        ) from None
+
+
+def require_text_column(frame: Any, column: Any) -> None:
+    """Refuse a frame without this column, or one that does not hold strings."""
+    require_frame(frame)
+    from pyspark.sql.types import StringType
+
+    found = [field for field in frame.schema.fields if field.name == column]
+    if not found:
+        raise CorpusError(
+            f"expected a column {column!r}, found {', '.join(frame.columns) or 'none'}"
+        )
+    if len(found) > 1:
+        raise CorpusError(f"expected one column {column!r}, found {len(found)}: rename the others")
+    if not isinstance(found[0].dataType, StringType):
+        raise CorpusError(
+            f"expected the column {column!r} to hold strings, got "
+            f"{found[0].dataType.simpleString()}: choose another one, or cast it to string"
+        )
+
+
+def require_rule(tokenizer: Tokenizer) -> None:
+    """Refuse a tokenizer that is not the name of a rule: executors are sent no code of a caller."""
+    require_tokenizer(tokenizer)
+    if not isinstance(tokenizer, str):
+        raise InputError(
+            "on Spark the tokenizer must be 'words' or 'whitespace', got a callable: put the words "
+            "that yours finds into a column, with spaces between them, and use 'whitespace'"
+        )
+
+
+def only_text(frame: DataFrame, column: str) -> DataFrame:
+    """The frame's text and nothing else, in a column named ``text``."""
+    from pyspark.sql import functions
+
+    quoted = column.replace("`", "``")
+    return frame.select(functions.col(f"`{quoted}`").alias("text"))
+
+
+@contextmanager
+def failing_clearly() -> Iterator[None]:
+    """Within it, an error of ours from an executor is that error, not one of Java's."""
+    from pyspark.errors import PythonException
+
+    try:
+        yield
+    except PythonException as error:
+        found = OUR_ERROR.search(str(error))
+        if found is None:
+            raise  # somebody else's function, upstream of ours
+        kind = getattr(errors, found[1], DeltavecError)
+        raise kind(found[2].strip()) from None

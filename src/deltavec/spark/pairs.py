@@ -1,0 +1,172 @@
+"""How often words stand near each other, counted in Spark.
+
+Each task counts the pairs of its own text with the kernels, a few million words at a time, and
+hands on one row for each pair of words that it met. Spark adds up equal pairs, on disk where memory
+runs out. Words are numbered in blocks whose rows cannot grow beyond a bound; a block is packed
+by one task, and the driver reads one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from deltavec.core.cooccurrence import (
+    Allocate,
+    Cooccurrence,
+    Rows,
+    counted_rows,
+    ids_of,
+    row_blocks,
+)
+from deltavec.core.packing import begins_of
+from deltavec.core.statistics import CorpusStatistics
+from deltavec.core.texts import as_texts
+from deltavec.core.vocabulary import Vocabulary
+from deltavec.spark.arrival import arrived_vocabulary
+from deltavec.spark.frames import failing_clearly
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+IDS_AT_ONCE = 1 << 23  # 32 MB: what pairs are counted in before they are handed on
+COUNTING_MEMORY = 256 << 20
+PAIRS_IN_A_BLOCK = 1 << 20
+PAIRS_IN_A_BATCH = 1 << 18
+PAIR = "block int, word int, neighbour int, count long"
+PACKED = "block int, lengths binary, neighbours binary, counts binary"
+
+
+def cooccurrence(
+    texts: DataFrame,
+    tokenizer: str,
+    key: str,
+    statistics: CorpusStatistics,
+    window: int,
+    allocate: Allocate = np.empty,
+) -> Cooccurrence:
+    """The counts of every two words that stand at most ``window`` places apart in a document.
+
+    Parameters
+    ----------
+    texts
+        A frame with one column of strings.
+    key
+        The vocabulary, as it was shipped.
+    statistics
+        Its words' counts in the column: they bound how many neighbours a word can have.
+    allocate
+        Where the driver keeps the counts.
+    """
+    from pyspark.sql import functions
+
+    words = len(statistics.token_counts)
+    starts = block_starts(statistics.token_counts, window)
+
+    def counted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        vocabulary = arrived_vocabulary(key)
+        for ids in gathered_ids(batches, tokenizer, vocabulary):
+            for rows in all_rows(ids, len(vocabulary), window):
+                yield from listed(rows, starts)
+
+    def packed(group: pa.Table) -> pa.Table:
+        return packed_block(group, starts, words)
+
+    pairs = texts.mapInArrow(counted, PAIR).repartition("block")
+    total = functions.sum("count").alias("count")
+    blocks = pairs.groupBy("block", "word", "neighbour").agg(total)
+    rows = blocks.groupBy("block").applyInArrow(packed, PACKED)
+    with failing_clearly():
+        return unpacked(rows.toLocalIterator(), starts, words, allocate)
+
+
+def block_starts(occurrences: npt.NDArray[np.int64], window: int) -> npt.NDArray[np.int64]:
+    """The first word of each block; a block's words have so many neighbours at the most."""
+    at_most = np.minimum(2 * window * occurrences, len(occurrences))
+    before = np.cumsum(at_most) - at_most
+    starts: npt.NDArray[np.int64] = np.unique(before // PAIRS_IN_A_BLOCK, return_index=True)[1]
+    return starts
+
+
+def gathered_ids(
+    batches: Iterable[pa.RecordBatch], tokenizer: str, vocabulary: Vocabulary
+) -> Iterator[npt.NDArray[np.int32]]:
+    """The documents as ids, each closed by -1, so many at a time that counting them pays."""
+    held: list[npt.NDArray[np.int32]] = []
+    for batch in batches:
+        held += ids_of(as_texts(batch.column(0), tokenizer), vocabulary, 1)
+        if sum(map(len, held)) >= IDS_AT_ONCE:
+            yield np.concatenate(held)
+            held = []
+    if held:
+        yield np.concatenate(held)
+
+
+def all_rows(ids: npt.NDArray[np.int32], words: int, window: int) -> Iterator[Rows]:
+    """The counts of these documents, some words' rows at a time."""
+    occurrences = np.bincount(ids[ids >= 0], minlength=words).astype(np.int64)
+    for first, last in row_blocks(occurrences, window, COUNTING_MEMORY):
+        yield counted_rows(ids, occurrences, first, last, window, 1, np.empty)
+
+
+def listed(rows: Rows, starts: npt.NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
+    """Counts as Spark's rows, one for each pair of words."""
+    lengths = np.diff(rows.begins)
+    words = np.repeat(np.arange(rows.first, rows.first + len(lengths), dtype=np.int32), lengths)
+    for first in range(0, len(words), PAIRS_IN_A_BATCH):
+        part = slice(first, first + PAIRS_IN_A_BATCH)
+        blocks = (np.searchsorted(starts, words[part], side="right") - 1).astype(np.int32)
+        columns = (blocks, words[part], rows.columns[part], rows.counts[part])
+        yield pa.RecordBatch.from_arrays(
+            [pa.array(column) for column in columns], ["block", "word", "neighbour", "count"]
+        )
+
+
+def packed_block(group: pa.Table, starts: npt.NDArray[np.int64], words: int) -> pa.Table:
+    """A block's pairs as one row: the lengths of its words' rows, then all of them in order."""
+    block, word, neighbour, count = (group[name].to_numpy() for name in group.column_names)
+    first, last = ends_of(int(block[0]), starts, words)
+    order = np.lexsort((neighbour, word))
+    arrays = {
+        "lengths": np.bincount(word - first, minlength=last - first),
+        "neighbours": neighbour[order],
+        "counts": count[order],
+    }
+    packed = {name: [array.tobytes()] for name, array in arrays.items()}
+    return pa.table({"block": pa.array(block[:1]), **packed})
+
+
+def ends_of(block: int, starts: npt.NDArray[np.int64], words: int) -> tuple[int, int]:
+    """The first word of a block, and that of the next."""
+    first, last = chain(starts[block : block + 2], [words] if block + 1 == len(starts) else [])
+    return int(first), int(last)
+
+
+def unpacked(
+    rows: Iterable[Any], starts: npt.NDArray[np.int64], words: int, allocate: Allocate
+) -> Cooccurrence:
+    """The counts of all words, in whatever order the blocks come."""
+    found: dict[int, Rows] = {}
+    for row in rows:
+        first, _ = ends_of(row.block, starts, words)
+        begins = begins_of(np.frombuffer(row.lengths, np.int64))
+        columns = kept(row.neighbours, np.dtype(np.int32), allocate)
+        counts = kept(row.counts, np.dtype(np.int64), allocate)
+        found[row.block] = Rows(first, begins, columns, counts)
+    empty = (np.zeros(0, np.int32), np.zeros(0, np.int64))
+    for block in set(range(len(starts))) - found.keys():
+        first, last = ends_of(block, starts, words)
+        found[block] = Rows(first, np.zeros(last - first + 1, np.int64), *empty)
+    return Cooccurrence(words, tuple(found[block] for block in sorted(found)))
+
+
+def kept(content: bytes, kind: np.dtype[Any], allocate: Allocate) -> npt.NDArray[Any]:
+    """What came as bytes, in the room that there is for it."""
+    array = allocate(len(content) // kind.itemsize, kind)
+    array[:] = np.frombuffer(content, kind)
+    return array
