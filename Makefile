@@ -44,9 +44,18 @@ format: $(DEV)  ## Rewrite the sources in the house format
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
+# Its own environment: the peers stay out of .venv. REVIEWS=file.parquet measures on that file's text.
+BENCH := .venv-bench
+REVIEWS ?=
+.PHONY: bench
+bench:  ## Measure speed and memory beside peers (REVIEWS=file.parquet for your text)
+	@$(MAKE) --no-print-directory VENV=$(BENCH) $(BENCH)/.installed-base
+	@$(BENCH)/bin/python benchmarks/set_up.py
+	@$(BENCH)/bin/python benchmarks/bench.py $(if $(REVIEWS),"$(REVIEWS)")
+
 .PHONY: clean
 clean:  ## Remove the set-up, the caches and what was built
-	rm -rf $(VENV) build dist docs/_build .coverage .coverage.* .hypothesis \
+	rm -rf $(VENV) $(BENCH) build dist docs/_build .coverage .coverage.* .hypothesis \
 		.import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find src tests docs -name __pycache__ -type d -prune -exec rm -rf {} +
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[1]
+RESULTS = (":(exclude)benchmarks/results", ":(exclude)docs/guides/speed.md")
 
 
 class Timed(NamedTuple):
@@ -49,10 +50,15 @@ def surroundings(packages: Sequence[str]) -> dict[str, Any]:
 
 
 def commit() -> str | None:
-    """The commit that was measured, marked if files differ from it."""
-    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty"]
-    answer = subprocess.run(command, capture_output=True, text=True, check=False)
-    return answer.stdout.strip() or None
+    """The commit that was measured, marked if files other than results differ from it."""
+    git = ["git", "-C", str(ROOT)]
+    answer = subprocess.run(
+        [*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
+    )
+    if answer.returncode != 0:
+        return None
+    changed = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", ".", *RESULTS], check=False)
+    return answer.stdout.strip() + ("-dirty" if changed.returncode else "")
 
 
 def publish(report: dict[str, Any], output: Path | None) -> None:

@@ -1,0 +1,141 @@
+"""Time and peak memory against the size of the corpus, from file to file.
+
+Corpora of growing size, the same text over and over, are embedded by ``deltavec embed`` in a
+process of its own, Parquet in and Parquet out. The rate in memory is taken in the same run, before
+and after. Start-up is the time for a corpus of one document; it is part of every rate, and taken
+off only where the exponent of growth is fitted.
+"""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from speed.launching import Launch, deltavec, launched
+from speed.setting import Setting
+from speed.text import repeated, words_in
+from speed.timing import digits, growth_exponent, million_per_second, rounded, seconds_of
+
+DIMENSIONS = 100
+ROWS_IN_A_GROUP = 65_536
+FITTED_FROM = 300_000  # below, start-up is a good part of the time, and varies
+REPEATS, REPEATS_OF_LARGEST = 3, 2
+BYTES_A_DOCUMENT = 3_000  # of scratch: text in, shards, the file they are put together in
+
+
+def growth(setting: Setting) -> dict[str, Any]:
+    """Seconds and peak memory for every size, the exponent of growth, and rates."""
+    model = setting.model(DIMENSIONS)
+    folder = setting.folder / "growth"
+    folder.mkdir(exist_ok=True)
+    model.save(folder / "model.dv")
+    in_memory = embed_seconds(setting)
+    start_up = measured(setting, folder, 1, ".parquet", REPEATS)
+    sizes, no_room = split_by_room(setting.plan.corpus_sizes, shutil.disk_usage(folder).free)
+    words = words_of_sizes(setting, sizes)
+    points = []
+    for size in sizes:
+        repeats = REPEATS_OF_LARGEST if size == max(sizes) else REPEATS
+        points.append(
+            point(size, words[size], measured(setting, folder, size, ".parquet", repeats))
+        )
+    second = sizes[-2:][0]
+    npy = point(second, words[second], measured(setting, folder, second, ".npy", REPEATS))
+    in_memory += embed_seconds(setting)
+    rate_in_memory = million_per_second(setting.sample_words, statistics.median(in_memory))
+    seconds_at_start = statistics.median(launch.seconds for launch in start_up)
+    return {
+        "dimensions": DIMENSIONS,
+        "threads": setting.cores,
+        "table_words": len(setting.table),
+        "in_memory_million_words_per_second": digits(rate_in_memory),
+        "in_memory_seconds": rounded(in_memory),
+        "start_up_seconds": digits(seconds_at_start),
+        "points": points,
+        "npy": npy,
+        "exponent": exponent(points, seconds_at_start),
+        "exponent_with_start_up": exponent(points, 0),
+        "sizes_without_room_on_disk": no_room,
+    }
+
+
+def embed_seconds(setting: Setting) -> list[float]:
+    """How long the sample takes in memory, several times."""
+    model = setting.model(DIMENSIONS)
+    model.embed(setting.sample[:100])
+    return [
+        seconds_of(lambda: model.embed(setting.sample, threads=setting.cores))
+        for _ in range(setting.plan.repeats)
+    ]
+
+
+def words_of_sizes(setting: Setting, sizes: list[int]) -> dict[int, int]:
+    """How many words each corpus holds."""
+    column = setting.text.column
+    return {
+        size: size // len(column) * setting.text.counts.tokens
+        + words_in(column[: size % len(column)])
+        for size in sizes
+    }
+
+
+def split_by_room(sizes: tuple[int, ...], free: int) -> tuple[list[int], list[int]]:
+    """The sizes that fit on the disk, and those that do not."""
+    fit = [size for size in sizes if size * BYTES_A_DOCUMENT <= free]
+    return fit, [size for size in sizes if size not in fit]
+
+
+def measured(setting: Setting, folder: Path, size: int, suffix: str, repeats: int) -> list[Launch]:
+    """Several runs over a corpus of so many documents."""
+    corpus, output = folder / f"corpus-{size}.parquet", folder / f"vectors{suffix}"
+    write_corpus(setting.text.column, size, corpus)
+    command = deltavec(
+        "embed", str(folder / "model.dv"), str(corpus),
+        "--output", str(output), "--threads", str(setting.cores), "--json",
+    )  # fmt: skip
+    launches = []
+    for _ in range(repeats):
+        output.unlink(missing_ok=True)
+        launches.append(launched(command, setting.cores))
+    output.unlink()
+    corpus.unlink()
+    return launches
+
+
+def write_corpus(column: pa.Array, documents: int, path: Path) -> None:
+    """Write so many documents, the text over and over."""
+    schema = pa.schema([("text", column.type)])
+    with pq.ParquetWriter(path, schema) as writer:
+        for piece in repeated(column, documents):
+            writer.write_table(
+                pa.table({"text": piece}, schema=schema), row_group_size=ROWS_IN_A_GROUP
+            )
+
+
+def point(documents: int, words: int, launches: list[Launch]) -> dict[str, Any]:
+    """What one size took."""
+    seconds = [launch.seconds for launch in launches]
+    middle = statistics.median(seconds)
+    return {
+        "documents": documents,
+        "words": words,
+        "median_seconds": digits(middle),
+        "peak_megabytes": digits(statistics.median(one.peak_bytes for one in launches) / 1e6),
+        "million_words_per_second": digits(million_per_second(words, middle)),
+        "seconds": rounded(seconds),
+        "peaks_megabytes": rounded([one.peak_bytes / 1e6 for one in launches]),
+    }
+
+
+def exponent(points: list[dict[str, Any]], start_up: float) -> float | None:
+    """The exponent of growth over the larger sizes, with so much taken off every time."""
+    large = [place for place in points if place["documents"] >= FITTED_FROM] or points
+    beyond = [place["median_seconds"] - start_up for place in large]
+    if len(large) < 2 or min(beyond) <= 0:
+        return None
+    return digits(growth_exponent([place["documents"] for place in large], beyond), 3)
