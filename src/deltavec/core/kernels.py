@@ -516,6 +516,17 @@ def embed(
 
 
 @compiled
+def embed_counts(occurrences: Int32s, known: int, terms: Terms, vector: Float32s) -> None:
+    """Write the unit vector of a document that holds each word so often into ``vector``."""
+    distinct_ids = np.flatnonzero(occurrences).astype(np.int32)
+    partial = np.empty(terms.rows.shape[1], np.float32)
+    total = np.empty(terms.rows.shape[1], np.float64)
+    magnitude = weighted_sum(distinct_ids, occurrences, known, terms, partial, total)
+    rounding = ROUNDING * (magnitude + terms.offset_norm)
+    write_unit(total, terms.offset, rounding, vector)
+
+
+@compiled
 def weighted_sum(
     distinct_ids: Int32s,
     occurrences: Int32s,

@@ -28,6 +28,8 @@ Result = TypeVar("Result")
 
 BYTES_WORTH_A_THREAD = 65_536
 PIECES_PER_THREAD = 4
+GIANT_BYTES = 8 << 20  # a document from which on threads share it
+GAP_WINDOW = 65_536
 
 
 def thread_count(threads: int | None) -> int:
@@ -86,13 +88,88 @@ def shared_out(
 
 
 def embedded(
-    texts: Texts, vocabulary: Vocabulary, folded: FoldedVectors, threads: int | None = None
+    texts: Texts,
+    vocabulary: Vocabulary,
+    folded: FoldedVectors,
+    threads: int | None = None,
+    *,
+    giant_bytes: int = GIANT_BYTES,
 ) -> npt.NDArray[np.float32]:
-    """The vectors of these documents, one a row, of unit length or zero."""
+    """The vectors of these documents, one a row, of unit length or zero.
+
+    A document of more than ``giant_bytes`` is cut up, so that all threads share it.
+    """
     vectors = np.empty((texts.documents, folded.rows.shape[1]), np.float32)
+    begin = 0
+    for giant in np.flatnonzero(np.diff(texts.ends) > giant_bytes).tolist():
+        embed_small(between(texts, begin, giant), vocabulary, folded, threads, vectors[begin:giant])
+        parts = cut_up(between(texts, giant, giant + 1), giant_bytes)
+        embed_giant(parts, vocabulary, folded, threads, vectors[giant])
+        begin = giant + 1
+    embed_small(
+        between(texts, begin, texts.documents), vocabulary, folded, threads, vectors[begin:]
+    )
+    return vectors
+
+
+def embed_small(
+    texts: Texts,
+    vocabulary: Vocabulary,
+    folded: FoldedVectors,
+    threads: int | None,
+    vectors: npt.NDArray[np.float32],
+) -> None:
+    """Write the vectors of documents that are shared out whole."""
 
     def work(first: int, last: int) -> None:
         kernels.embed(texts, first, last, vocabulary.table, folded.terms, vectors)
 
     on_pieces(work, texts, threads, PIECES_PER_THREAD)
-    return vectors
+
+
+def embed_giant(
+    parts: Texts,
+    vocabulary: Vocabulary,
+    folded: FoldedVectors,
+    threads: int | None,
+    vector: npt.NDArray[np.float32],
+) -> None:
+    """Write the vector of one document that was cut up: its words are counted on all threads."""
+    statistics = counted(parts, vocabulary, threads)
+    if statistics.known_tokens == 0:
+        vector[:] = 0
+        return
+    occurrences = statistics.token_counts.astype(np.int32)
+    kernels.embed_counts(occurrences, statistics.known_tokens, folded.terms, vector)
+
+
+def between(texts: Texts, first: int, last: int) -> Texts:
+    """The documents ``first`` to ``last``, on the same bytes."""
+    return texts._replace(ends=texts.ends[first : last + 1])
+
+
+def cut_up(document: Texts, size: int) -> Texts:
+    """One document as parts of about this size, each cut behind a byte that parts words.
+
+    Of UTF-8 text only ASCII bytes are looked at; one without any is not cut.
+    """
+    separates = document.rule.bytes == 0
+    if document.rule.decodes:
+        separates[128:] = False
+    begin, end = document.ends.tolist()
+    ends = [begin]
+    while ends[-1] < end:
+        ends.append(gap_after(document.data, ends[-1] + size, end, separates))
+    return document._replace(ends=np.array(ends, np.int64))
+
+
+def gap_after(
+    data: npt.NDArray[np.uint8], place: int, end: int, separates: npt.NDArray[np.bool_]
+) -> int:
+    """The first place from here on that has a separating byte before it, or the end."""
+    while place < end:
+        window = separates[data[place - 1 : min(place - 1 + GAP_WINDOW, end)]]
+        if window.any():
+            return place + int(window.argmax())
+        place += GAP_WINDOW
+    return end

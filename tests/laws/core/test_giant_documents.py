@@ -1,0 +1,52 @@
+"""A document that is cut up for many threads has the vector that it has whole."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deltavec.core.model import fit
+from deltavec.core.passes import GAP_WINDOW, cut_up, embedded, gap_after
+from deltavec.core.texts import as_texts
+from deltavec.core.vectors import WordVectors
+
+WORDS = ["sea", "été", "море", "room", "quiet", "a_longer_word"]
+MODEL = fit(
+    ["sea été море", "quiet room", "a_longer_word room sea"],
+    WordVectors(WORDS, np.random.default_rng(0).standard_normal((len(WORDS), 5))),
+    "idf-delta",
+)
+
+documents = st.lists(
+    st.lists(st.sampled_from([*WORDS, "unknown", ".", "\u3000", "\n"]), max_size=40).flatmap(
+        lambda parts: st.sampled_from([" ", "", "\u3000"]).map(lambda gap: gap.join(parts))
+    ),
+    max_size=6,
+)
+
+
+@given(documents, st.integers(1, 60), st.sampled_from(["words", "whitespace", str.split]))
+def test_cutting_documents_up_changes_nothing_but_rounding(texts, size, tokenizer):
+    chunk = as_texts(texts, tokenizer)
+    whole = embedded(chunk, MODEL.vocabulary, MODEL.folded)
+    cut = embedded(chunk, MODEL.vocabulary, MODEL.folded, giant_bytes=size)
+    assert cut == pytest.approx(whole, abs=2e-6)
+    assert np.array_equal(cut.any(axis=1), whole.any(axis=1))
+    again = embedded(chunk, MODEL.vocabulary, MODEL.folded, 2, giant_bytes=size)
+    assert np.array_equal(cut, again)
+
+
+@given(documents.filter(len), st.integers(1, 20))
+def test_parts_hold_every_byte_in_order(texts, size):
+    chunk = as_texts(texts[:1], "words")
+    ends = cut_up(chunk, size).ends
+    assert (ends[0], ends[-1]) == (chunk.ends[0], chunk.ends[1])
+    assert (np.diff(ends) > 0).all()
+
+
+def test_a_gap_far_away_is_found():
+    data = np.full(3 * GAP_WINDOW, ord("x"), np.uint8)
+    separates = np.arange(256) == ord(" ")
+    assert gap_after(data, 7, len(data), separates) == len(data)
+    data[2 * GAP_WINDOW] = ord(" ")
+    assert gap_after(data, 7, len(data), separates) == 2 * GAP_WINDOW + 1
