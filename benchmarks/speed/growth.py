@@ -58,8 +58,12 @@ def growth(setting: Setting) -> dict[str, Any]:
         "start_up_seconds": digits(seconds_at_start),
         "points": points,
         "npy": npy,
-        "exponent": exponent(points, seconds_at_start),
-        "exponent_with_start_up": exponent(points, 0),
+        "exponent": exponent(points, seconds_at_start, FITTED_FROM),
+        "exponents_of_other_fits": {
+            "from 100,000 documents": exponent(points, seconds_at_start, 100_000),
+            "start-up left in": exponent(points, 0, FITTED_FROM),
+            "from 100,000 documents, start-up left in": exponent(points, 0, 100_000),
+        },
         "sizes_without_room_on_disk": no_room,
     }
 
@@ -132,9 +136,9 @@ def point(documents: int, words: int, launches: list[Launch]) -> dict[str, Any]:
     }
 
 
-def exponent(points: list[dict[str, Any]], start_up: float) -> float | None:
-    """The exponent of growth over the larger sizes, with so much taken off every time."""
-    large = [place for place in points if place["documents"] >= FITTED_FROM] or points
+def exponent(points: list[dict[str, Any]], start_up: float, least: int) -> float | None:
+    """The exponent of growth from so many documents on, with so much taken off every time."""
+    large = [place for place in points if place["documents"] >= least]
     beyond = [place["median_seconds"] - start_up for place in large]
     if len(large) < 2 or min(beyond) <= 0:
         return None

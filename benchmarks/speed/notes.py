@@ -38,13 +38,14 @@ NOTES = {
         "`deltavec embed`, Parquet to Parquet, in a process of its own; larger corpora are the "
         "same text over and over, and lie in the system's file cache. Start-up is part of every "
         "time and rate here. The exponent is fitted to the sizes from 300,000 documents on, "
-        "start-up (the time for one document) taken off. Peak memory is that of the process, "
-        "mapped files included."
+        "start-up (the time for one document) taken off; what other choices give stands below. "
+        "Peak memory is that of the process, mapped files included."
     ),
     "training": (
         "From text to vectors: vocabulary, pairs of words and factorisation for ppmi; gensim's "
         "word2vec is CBOW with its defaults, from a file that was parted into words beforehand, "
-        "and runs once. `spectral` is the whole fit of that recipe. Peak memory is the process'."
+        "and runs once. The ratio is for a corpus of this size and no other. `spectral` is the "
+        "whole fit of that recipe. Peak memory is that of the process."
     ),
     "cold": (
         "Whole processes, Python's own start included, except for the import. The first embedding "

@@ -147,9 +147,14 @@ def growth(section: Results, _: Results) -> str:
         f"\nIn memory: {rate(section['in_memory_million_words_per_second'])} million words/s. "
         f"To .npy, {npy['documents']:,} documents: {rate(npy['million_words_per_second'])} "
         f"million words/s. Start-up, taken off for the exponent: "
-        f"{section['start_up_seconds']:.2g} s; exponent with start-up left in: "
-        f"{section['exponent_with_start_up']}.\n"
+        f"{section['start_up_seconds']:.2g} s. Exponents of other fits: {other_fits(section)}.\n"
     )
+
+
+def other_fits(section: Results) -> str:
+    """The exponents that other choices of sizes and start-up give."""
+    found = section["exponents_of_other_fits"].items()
+    return "; ".join(f"{fit}: {'-' if value is None else value}" for fit, value in found)
 
 
 def training(section: Results, _: Results) -> str:

@@ -12,7 +12,8 @@ import deltavec as dv
 from deltavec.core.discovery import WordCounts
 from speed.zipf import word
 
-RECIPE = "idf-sum-pca"  # speed is the same for every recipe: all are one table by then
+# One recipe stands for all: each is a table and an offset by then, read by the same kernel.
+RECIPE = "idf-sum-pca"
 MIN_COUNT = 2
 
 

@@ -10,6 +10,7 @@ from speed import report, text
 from speed.claims import CLAIMS, Claim, memory_growth, shown
 from speed.comparison import why_absent
 from speed.figures import DRAWN, write_figures
+from speed.growth import exponent
 from speed.panels import powers, short
 from speed.sweeps import scaling
 from speed.timing import bound, digits, growth_exponent, interleaved, medians
@@ -68,7 +69,7 @@ def results():
             "in_memory_million_words_per_second": 12.0,
             "start_up_seconds": 1.0,
             "exponent": 1.0,
-            "exponent_with_start_up": 0.9,
+            "exponents_of_other_fits": {"start-up left in": 0.9, "from 100,000 documents": None},
             "measured": measured(),
         },
     }
@@ -195,6 +196,19 @@ def test_memory_is_compared_with_that_of_a_hundred_thousand_documents():
 
 def test_the_rate_from_file_to_file_is_that_of_the_largest_corpus():
     assert row_of("`deltavec embed`, Parquet to Parquet, over in memory")[2] == "79 %"
+
+
+def test_the_exponents_of_other_fits_are_told_beside_the_one_that_must_show():
+    assert "start-up left in: 0.9; from 100,000 documents: -." in report.told(results())
+
+
+def test_the_exponent_is_fitted_from_a_size_on_with_start_up_taken_off():
+    places = [
+        {"documents": size, "median_seconds": 2 + size / 1000} for size in (10, 10_000, 100_000)
+    ]
+    assert exponent(places, 2, 1_000) == pytest.approx(1)
+    assert exponent(places, 0, 1_000) < 1
+    assert exponent(places, 2, 50_000) is None
 
 
 def test_sections_of_one_run_are_told_once():

@@ -149,7 +149,5 @@ def test_a_file_with_other_bytes_is_refused(tmp_path):
 
 
 def test_a_reason_names_no_address():
-    said = (
-        "WARNING: trying\nERROR: cannot reach https://registry.example/simple/ (host='x.example')\n"
-    )
+    said = "WARNING: trying\nERROR: cannot reach https://index.example/simple/ (host='x.example')\n"
     assert carried.last_line(said) == "ERROR: cannot reach (address) ((address))"
