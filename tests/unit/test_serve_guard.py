@@ -114,6 +114,30 @@ def test_a_client_that_never_stops_sending_is_cut_off() -> None:
     assert read < 2000
 
 
+def test_all_bodies_together_take_so_much_memory_and_no_more() -> None:
+    app = guarded()
+    app.room.free = 150
+
+    async def two() -> list[int]:
+        begun, free = asyncio.Event(), asyncio.Event()
+
+        async def slow(scope: Any, receive: Any, send: Any) -> None:
+            begun.set()
+            await free.wait()
+            await echo(scope, receive, send)
+
+        app.app = slow
+        first = asyncio.ensure_future(asked(app, "POST", "/", body=b"a" * 100))
+        await begun.wait()
+        refused = await asked(app, "POST", "/", body=b"a" * 100)
+        assert refused.error["type"] == "busy"
+        free.set()
+        return [(await first).status, (await asked(app, "POST", "/", body=b"a" * 100)).status]
+
+    assert asyncio.run(two()) == [200, 200]
+    assert app.room.free == 150
+
+
 def test_a_request_has_so_much_time_and_no_more() -> None:
     limits = Limits(seconds=0.05)
     assert ask(guarded(endless, limits=limits), "GET", "/").error["type"] == "timeout"

@@ -25,7 +25,7 @@ EXAMPLES = (
     "deltavec serve reviews.idx --host 0.0.0.0 --port 8080 --token SECRET",
 )
 GRACE = 5  # seconds that running requests have when the server is stopped
-MOST_WAITING_CONNECTIONS = 512
+MOST_CONNECTIONS = 1000
 
 
 class MapMethod(StrEnum):
@@ -113,7 +113,7 @@ def listening_socket(host: str, port: int) -> socket.socket:
     except OSError:
         raise InputError(f"expected an address of this machine for --host, got {host!r}") from None
     try:
-        return socket.create_server((host, port), family=family, backlog=MOST_WAITING_CONNECTIONS)
+        return socket.create_server((host, port), family=family, backlog=MOST_CONNECTIONS)
     except OSError as error:
         raise InputError(
             f"cannot listen at {host} port {port}: {(error.strerror or str(error)).lower()}; "
@@ -165,7 +165,7 @@ def run(app: FastAPI, listening: socket.socket) -> None:
             server_header=False,
             proxy_headers=False,
             timeout_graceful_shutdown=GRACE,
-            limit_concurrency=None,
+            limit_concurrency=MOST_CONNECTIONS,
         )
     )
 

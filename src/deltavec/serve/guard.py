@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import secrets
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -41,6 +41,7 @@ SECURITY = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 
+BODIES_HELD = 16  # of the largest size, at once
 DISCARDED = 8  # times the largest body
 DISCARD_SECONDS = 2.0
 
@@ -77,6 +78,7 @@ class Guard:
         self.token = token
         self.public = frozenset(public)
         self.loopback_only = loopback_only
+        self.room = Room(BODIES_HELD * limits.body_bytes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -101,15 +103,43 @@ class Guard:
         if self.token is not None and scope["path"] not in self.public:
             require_token(headers.get("authorization", ""), self.token)
         late = 408
+        with self.room.share() as share:
+            try:
+                async with asyncio.timeout(self.limits.seconds):
+                    body = await whole_body(headers, receive, self.limits.body_bytes, share)
+                    late = 504
+                    await until_gone(self.app(scope, replayed(body), answer.send), receive)
+            except TimeoutError:
+                raise RequestError(
+                    late, f"the request took longer than {self.limits.seconds:g} seconds"
+                ) from None
+
+
+class Room:
+    """The memory for all bodies together; one that finds no more is sent away."""
+
+    def __init__(self, size: int) -> None:
+        self.free = size
+
+    @contextmanager
+    def share(self) -> Iterator[Callable[[int], None]]:
+        """A way to take some of it, given back at the end."""
+        taken = 0
+
+        def take(size: int) -> None:
+            nonlocal taken
+            if size > self.free:
+                raise RequestError(
+                    503, "too many large requests at once: try again in a second",
+                    headers={"Retry-After": "1"},
+                )  # fmt: skip
+            self.free -= size
+            taken += size
+
         try:
-            async with asyncio.timeout(self.limits.seconds):
-                body = await whole_body(headers, receive, self.limits.body_bytes)
-                late = 504
-                await until_gone(self.app(scope, replayed(body), answer.send), receive)
-        except TimeoutError:
-            raise RequestError(
-                late, f"the request took longer than {self.limits.seconds:g} seconds"
-            ) from None
+            yield take
+        finally:
+            self.free += taken
 
 
 class Answer:
@@ -162,7 +192,9 @@ def require_token(authorization: str, token: str) -> None:
         )
 
 
-async def whole_body(headers: Headers, receive: Receive, most: int) -> bytes:
+async def whole_body(
+    headers: Headers, receive: Receive, most: int, take: Callable[[int], None]
+) -> bytes:
     """The request's body; refused as soon as it is too large, whatever it says of itself."""
     refusal = RequestError(413, f"the body is larger than {most:,} bytes: send less at a time")
     announced = headers.get("content-length", "")
@@ -181,6 +213,7 @@ async def whole_body(headers: Headers, receive: Receive, most: int) -> bytes:
             if more:
                 await discard(receive, DISCARDED * most)
             raise refusal
+        take(len(piece))
         pieces.append(piece)
         if not more:
             return b"".join(pieces)

@@ -126,7 +126,7 @@ function shares(name, side, why) {
       "tr",
       { class: kind },
       element("th", { scope: "row" }, label, times > 1 ? element("small", {}, ` ×${times}`) : null),
-      element("td", { class: "amount" }, kind === "sum" ? "" : bar(value, most)),
+      element("td", { class: "amount" }, kind ? "" : bar(value, most)),
       element("td", {}, signed(value)),
     );
   return element(
