@@ -9,6 +9,7 @@ import pytest
 
 import deltavec as dv
 from deltavec.search.approximate import FEW_ROWS
+from search_folders import with_file
 from search_strategies import unit_rows
 
 pytest.importorskip("usearch")
@@ -162,6 +163,21 @@ def test_a_damaged_graph_is_refused(index, tmp_path, rows):
             dv.load_index(tmp_path / "x.idx", verify=False)
     path.write_bytes(whole[:-1])
     with pytest.raises(dv.InputError, match=r"graph\.usearch: expected"):
+        dv.load_index(tmp_path / "x.idx")
+
+
+@pytest.mark.parametrize("other", ["another width", "other rows", "no graph"])
+def test_a_graph_that_is_not_the_index_s_own_is_refused(rows, tmp_path, other):
+    dv.Index(rows[:50], approximate=True).save(tmp_path / "x.idx")
+    graphs = {"another width": rows[:50, 1:], "other rows": rows[:70], "no graph": None}
+    content = b"usearch" * 100
+    if graphs[other] is not None:
+        dv.Index(unit_rows(graphs[other]), approximate=True).save(tmp_path / "y.idx")
+        content = (tmp_path / "y.idx" / "graph.usearch").read_bytes()
+    with_file(tmp_path / "x.idx", "graph.usearch", content)
+    with pytest.raises(
+        dv.InputError, match=r"graph\.usearch: .*(not that of this|expected a graph)"
+    ):
         dv.load_index(tmp_path / "x.idx")
 
 

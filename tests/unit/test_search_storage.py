@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import deltavec as dv
 from deltavec.search.description import sealed
+from search_folders import entries_of, with_file
 from search_strategies import unit_rows
 
 ROWS = unit_rows(np.random.default_rng(0).standard_normal((50, 4)))
@@ -21,10 +21,12 @@ def folder(tmp_path):
     return tmp_path / "x.idx"
 
 
-def entries_of(folder):
-    entries = json.loads((folder / "index.json").read_text())
-    del entries["checksum"]
-    return entries
+def arrow_file(**columns):
+    batch = pa.RecordBatch.from_pydict(columns)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    return sink.getvalue().to_pybytes()
 
 
 def test_a_folder_holds_ordinary_files(folder):
@@ -146,6 +148,34 @@ def test_what_is_no_description_is_refused(folder):
         (folder / "index.json").write_bytes(content)
         with pytest.raises(dv.InputError, match="damaged, or not a deltavec index"):
             dv.load_index(folder)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"no arrow", "expected Arrow's file format"),
+        (arrow_file(id=pa.array(NAMES[:49], pa.large_string())), "expected 50 ids"),
+        (arrow_file(id=pa.array([None, *NAMES[1:]], pa.large_string())), "an id is missing"),
+        (arrow_file(id=pa.array([*NAMES[1:], NAMES[1]], pa.large_string())), "ids must be unique"),
+        (arrow_file(name=pa.array(NAMES, pa.large_string())), "expected 50 ids"),
+    ],
+)
+def test_ids_are_looked_at_even_if_the_checksum_is_right(folder, content, message):
+    with_file(folder, "ids.arrow", content)
+    with pytest.raises(dv.InputError, match=message):
+        dv.load_index(folder)
+
+
+def test_rows_are_looked_at_even_if_the_checksum_is_right(folder):
+    whole = (folder / "vectors.npy").read_bytes()
+    with_file(folder, "vectors.npy", whole[:-4] + np.float32(np.nan).tobytes())
+    with pytest.raises(
+        dv.InputError, match="vectors must be finite, got NaN or infinity in row 49"
+    ):
+        dv.load_index(folder)
+    with_file(folder, "vectors.npy", whole.replace(b"(50, 4)", b"(4, 50)"))
+    with pytest.raises(dv.InputError, match="the header is not the one of this index"):
+        dv.load_index(folder)
 
 
 def test_files_of_another_index_are_refused(folder, tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,30 +14,15 @@ from deltavec.core.kernels import Float32s
 from deltavec.core.passes import thread_count
 from deltavec.errors import InputError
 from deltavec.search import storage
-from deltavec.search.approximate import likely_best_rows
-from deltavec.search.exact import best_rows
 from deltavec.search.graph import EXPANSION, Graph
 from deltavec.search.hits import Hits
 from deltavec.search.ids import Ids, IdsLike
-from deltavec.search.requests import (
-    Where,
-    as_queries,
-    chosen_rows,
-    require_count,
-    require_dimensions,
-)
+from deltavec.search.requests import Where, require_count, require_dimensions
 from deltavec.search.rows import Pieces
+from deltavec.search.searching import State, searched
 from deltavec.search.storage import Stored
 
 SAMPLE = 1000
-
-
-class State(NamedTuple):
-    """Rows, their ids and their graph; replaced whole, so that a search sees one or the other."""
-
-    pieces: Pieces
-    ids: Ids
-    graph: Graph | None
 
 
 class Index:
@@ -288,21 +273,3 @@ def load_index(
     """
     thread_count(threads)
     return Index._of(storage.load(Path(path), mmap=mmap, verify=verify), threads)
-
-
-def searched(
-    state: State, queries: npt.ArrayLike, k: int, where: Where | None, threads: int
-) -> Hits:
-    """What `Index.search` gives."""
-    pieces, ids, graph = state
-    wanted = as_queries(queries, pieces.dimensions)
-    require_count(k)
-    chosen = chosen_rows(where, ids)
-    k = min(int(k), len(pieces) if chosen is None else len(chosen))
-    if graph:
-        found = likely_best_rows(
-            pieces, graph, ids.ranks, wanted, k, chosen=chosen, threads=threads
-        )
-    else:
-        found = best_rows(pieces, ids.ranks, wanted, k, chosen=chosen, threads=threads)
-    return Hits(ids.at(ids.rows_at(found.ranks)), found.scores)
