@@ -20,7 +20,7 @@ from speed.carried import MODELS, fetched, last_line
 HERE = Path(__file__).parent
 ENVIRONMENT = Path(sys.prefix)
 # In this order: what follows torch then finds it there, and brings no other build of it.
-PACKAGES = ("torch", "model2vec", "sentence-transformers", "spacy")
+PACKAGES = ("torch", "model2vec", "sentence-transformers", "spacy", "faiss-cpu", "usearch")
 
 
 def pinned(requirements: str) -> dict[str, str]:

@@ -17,7 +17,9 @@ GUIDES = Path(__file__).parents[2] / "docs" / "guides"
 BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("guide", ["getting-started.md", "command-line.md", "collections.md"])
+@pytest.mark.parametrize(
+    "guide", ["getting-started.md", "command-line.md", "collections.md", "search.md"]
+)
 def test_a_guide_s_commands_and_code_work(
     guide: str,
     small: Path,
