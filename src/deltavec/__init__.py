@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         MissingDependencyError,
         ModelError,
         RecipeError,
+        SmallModelWarning,
         VectorsError,
     )
     from deltavec.estimator import DocumentEmbedder
@@ -57,6 +58,7 @@ _HOMES = {
     "RECIPES": "core.recipes",
     "Recipe": "core.recipes",
     "RecipeError": "errors",
+    "SmallModelWarning": "errors",
     "VectorsError": "errors",
     "WordVectors": "core.vectors",
     "build_collection": "collection",
@@ -91,6 +93,7 @@ __all__ = [
     "ModelError",
     "Recipe",
     "RecipeError",
+    "SmallModelWarning",
     "VectorsError",
     "WordVectors",
     "__version__",

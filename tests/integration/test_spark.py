@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,9 +38,12 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 @pytest.fixture(scope="module")
 def frame(spark: SparkSession) -> DataFrame:
-    rows = [(number, {"n": [number]}, text) for number, text in enumerate(DOCUMENTS)]
-    table = spark.createDataFrame(rows, "id long, more map<string, array<long>>, text string")
-    return table.repartition(3).cache()
+    rows = [
+        (number, {"n": [number, None]}, datetime(2019, 1, 31, 23, 59, number % 60), text)
+        for number, text in enumerate(DOCUMENTS)
+    ]
+    names = "id long, more map<string, array<long>>, at timestamp, text string"
+    return spark.createDataFrame(rows, names).repartition(3).cache()
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +135,7 @@ def test_other_columns_and_the_order_of_rows_are_kept(
     frame: DataFrame, model: dv.EmbeddingModel
 ) -> None:
     embedded = dv.spark.embed(frame, "text", model, output="vector")
-    assert embedded.columns == ["id", "more", "text", "vector"]
+    assert embedded.columns == ["id", "more", "at", "text", "vector"]
     assert dict(embedded.dtypes)["vector"] == "array<float>"
     # Rows of a partition come in their order, partition after partition.
     assert embedded.drop("vector").collect() == frame.collect()
@@ -237,11 +241,13 @@ def test_wrong_input_is_refused_before_any_work(
     fit, embed, train = dv.spark.fit, dv.spark.embed, dv.spark.train_vectors
     twice = frame.selectExpr("text", "text")
     strange = frame.selectExpr("text", "make_interval(1, 2) as span")
+    stream = spark.readStream.format("rate").load().selectExpr("string(value) as text")
     for refused, message in (
         (lambda: embed(DOCUMENTS, "text", model), "expected a Spark DataFrame, got list"),
-        (lambda: fit(frame, "body", vectors), "expected a column 'body', found id, more, text"),
+        (lambda: fit(frame, "body", vectors), "expected a column 'body', found id, more, at, text"),
         (lambda: embed(frame, "id", model), "'id' to hold strings, got bigint: .* cast it"),
         (lambda: train(frame, 3), "expected a column 3"),
+        (lambda: train(stream, "text"), "got a stream: write it to files first"),
         (lambda: train(frame, "text", window=0), "window must be a whole number from 1 on"),
         (lambda: embed(twice, "text", model), "expected one column 'text', found 2"),
         (lambda: embed(strange, "text", model), "'span' is of type interval.*: drop it"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -84,7 +85,7 @@ def test_what_the_guide_tells_works(folder: Path, tmp_path: Path) -> None:
     blocks = PYTHON_BLOCK.findall((ROOT / "docs" / "guides" / "spark.md").read_text("utf-8"))
     assert blocks
     options = [word for pair in settings(tmp_path).items() for word in ("--conf", "=".join(pair))]
-    environment = {**surroundings(), "PYSPARK_SUBMIT_ARGS": " ".join([*options, "pyspark-shell"])}
+    environment = {**surroundings(), "PYSPARK_SUBMIT_ARGS": shlex.join([*options, "pyspark-shell"])}
     done = subprocess.run(
         [sys.executable, "-c", "\n".join(blocks)],
         cwd=tmp_path,

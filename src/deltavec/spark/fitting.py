@@ -19,7 +19,12 @@ from deltavec.core.recipes import Choice, Recipe
 from deltavec.core.scratch import spilling
 from deltavec.core.spectral import spectral_of_counts, usual_window
 from deltavec.core.vectors import WordVectors
-from deltavec.spark.frames import only_text, require_rule, require_text_column
+from deltavec.spark.frames import (
+    only_text,
+    require_rereadable,
+    require_rule,
+    require_text_column,
+)
 from deltavec.spark.pairs import cooccurrence
 from deltavec.spark.passes import corpus_statistics, second_moment
 from deltavec.spark.shipping import ship_model, ship_vocabulary
@@ -72,6 +77,7 @@ def fit(
     require_rule(tokenizer)
     require_memory(max_memory)
     require_text_column(frame, column)
+    require_rereadable(frame)
     begin = on_stage or (lambda stage: None)
     if choice.recipe.form == "spectral":
         return fit_spectral(frame, column, choice, tokenizer, threads, max_memory, begin)

@@ -66,6 +66,15 @@ def require_text_column(frame: Any, column: Any) -> None:
         )
 
 
+def require_rereadable(frame: DataFrame) -> None:
+    """Refuse a stream, which cannot be read twice, nor to its end."""
+    if frame.isStreaming:
+        raise CorpusError(
+            "expected documents that can be read more than once, got a stream: "
+            "write it to files first"
+        )
+
+
 def require_rule(tokenizer: Tokenizer) -> None:
     """Refuse a tokenizer that is not the name of a rule: executors are sent no code of a caller."""
     require_tokenizer(tokenizer)

@@ -9,7 +9,12 @@ from deltavec.core.cooccurrence import DEFAULT_MEMORY
 from deltavec.core.ppmi import vectors_of_counts
 from deltavec.core.scratch import spilling
 from deltavec.core.vectors import WordVectors
-from deltavec.spark.frames import only_text, require_rule, require_text_column
+from deltavec.spark.frames import (
+    only_text,
+    require_rereadable,
+    require_rule,
+    require_text_column,
+)
 from deltavec.spark.pairs import cooccurrence
 from deltavec.spark.passes import corpus_statistics
 from deltavec.spark.shipping import ship_vocabulary
@@ -66,6 +71,7 @@ def train_vectors(
     require_parameters("ppmi", dimensions, window, min_count, 1, max_memory)
     require_rule(tokenizer)
     require_text_column(frame, column)
+    require_rereadable(frame)
     begin = on_stage or (lambda stage: None)
     texts = only_text(frame, column)
     begin("learning the vocabulary")

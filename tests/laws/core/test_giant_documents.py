@@ -36,6 +36,12 @@ def test_cutting_documents_up_changes_nothing_but_rounding(texts, size, tokenize
     assert np.array_equal(cut, again)
 
 
+def test_a_giant_document_without_known_words_is_a_zero_row():
+    chunk = as_texts(["nothing known " * 9, "sea"], "words")
+    vectors = embedded(chunk, MODEL.vocabulary, MODEL.folded, giant_bytes=20)
+    assert vectors.any(axis=1).tolist() == [False, True]
+
+
 @given(documents.filter(len), st.integers(1, 20))
 def test_parts_hold_every_byte_in_order(texts, size):
     chunk = as_texts(texts[:1], "words")

@@ -223,3 +223,24 @@ def test_a_document_of_many_words_keeps_its_precision():
     model = dv.fit([" ".join(words)], vectors, "unit-sum")
     mean = vectors.matrix.astype(float).mean(axis=0)
     assert model.embed([" ".join(words)])[0] == pytest.approx(mean / np.linalg.norm(mean), abs=1e-6)
+
+
+def test_the_recipe_follows_from_what_is_given():
+    assert dv.fit(CORPUS).recipe.name == "spectral"
+    assert dv.fit(CORPUS, VECTORS).recipe.name == "idf-sum-pca"
+    assert dv.fit(CORPUS, recipe="auto").notes["vectors"].startswith("trained on the corpus")
+
+
+@pytest.mark.parametrize("bound", [0, -1, 2.5, True, "2 GB"])
+def test_a_bound_on_memory_is_a_number_of_bytes(bound):
+    with pytest.raises(dv.InputError, match="max_memory must be a whole number of bytes"):
+        dv.fit(CORPUS, max_memory=bound)
+
+
+def test_counts_in_files_give_the_same_model():
+    assert dv.fit(CORPUS * 9, max_memory=1).fingerprint == dv.fit(CORPUS * 9).fingerprint
+
+
+def test_fewer_dimensions_than_asked_for_are_told():
+    with pytest.warns(dv.SmallModelWarning, match="300 were asked for"):
+        dv.fit(CORPUS * 9)
