@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
-from spark_cluster import PATIENCE, settings
 
 import deltavec as dv
+from integration.spark_cluster import PATIENCE, settings
 
 PARTITIONS = 4
 

@@ -36,7 +36,7 @@ def test_a_worker_that_dies_during_embed_changes_nothing(tmp_path: Path) -> None
             stdout=log,
             stderr=subprocess.STDOUT,
             cwd=tmp_path,
-            env=surroundings(),
+            env={**surroundings(), "PYTHONPATH": str(DRIVER.parents[1])},
         )
         try:
 

@@ -48,7 +48,9 @@ def test_pairs_counted_in_parts_and_packed_in_blocks_are_those_of_the_whole(
     monkeypatch.setattr(pairs, "PAIRS_IN_A_BATCH", 100)
     starts = pairs.block_starts(np.bincount(ids[ids >= 0], minlength=200), WINDOW)
     assert len(starts) > 2
-    tables = [pairs.packed_block(group, starts, 200) for group in spread_out(ids, starts)]
+    tables = [
+        pairs.packed_block(group, starts, 200, pa.binary()) for group in spread_out(ids, starts)
+    ]
     rows = [Row(**row) for table in reversed(tables) for row in table.to_pylist()]
     counts = pairs.unpacked(rows, starts, 200, np.empty)
     whole = cooccurrence(ids, 200, WINDOW)
@@ -81,7 +83,7 @@ def test_documents_are_gathered_until_counting_pays(monkeypatch: pytest.MonkeyPa
 def test_counted_words_become_rows_and_their_sum_stands_beside_null() -> None:
     counts = WordCounts()
     counts.add(as_texts(["the Sea the sea", "x" * (LONGEST_LEARNED + 1), "Ça"], "words"))
-    rows = pa.Table.from_batches(list(words.listed(counts))).to_pylist()
+    rows = pa.Table.from_batches(list(words.listed(counts, pa.binary()))).to_pylist()
     found = {row["word"]: row["count"] for row in rows}
     assert found == {None: 6, b"the": 2, b"sea": 2, "ça".encode(): 1}
 
