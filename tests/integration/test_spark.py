@@ -215,13 +215,14 @@ def test_our_error_in_a_task_is_our_error_on_the_driver(frame: DataFrame) -> Non
 def test_somebody_else_s_error_in_a_task_stays_theirs(
     frame: DataFrame, vectors: dv.WordVectors
 ) -> None:
+    from py4j.protocol import Py4JJavaError
     from pyspark.errors import PythonException
 
     def broken(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         raise KeyError("not ours")
         yield from batches
 
-    with pytest.raises(PythonException, match="not ours"):
+    with pytest.raises((PythonException, Py4JJavaError), match="not ours"):
         dv.spark.fit(frame.coalesce(1).mapInArrow(broken, frame.schema), "text", vectors)
 
 

@@ -82,7 +82,7 @@ def require_room(frame: DataFrame, output: Any) -> None:
         raise InputError(f"the frame has a column {output!r} already: name another output")
     for field in frame.schema.fields:
         try:
-            to_arrow_type(field.dataType)
+            to_arrow_type(field.dataType, timezone="UTC")  # any: only whether it can be
         except PySparkException:
             raise InputError(
                 f"the column {field.name!r} is of type {field.dataType.simpleString()}, which "

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from deltavec import errors
 from deltavec.core.texts import Tokenizer, require_tokenizer
 from deltavec.errors import CorpusError, DeltavecError, InputError, MissingDependencyError
@@ -91,6 +93,12 @@ def only_text(frame: DataFrame, column: str) -> DataFrame:
 
     quoted = column.replace("`", "``")
     return frame.select(functions.col(f"`{quoted}`").alias("text"))
+
+
+def bytes_type(frame: DataFrame) -> pa.DataType:
+    """The Arrow type in which the frame's session wants bytes from Python."""
+    large = frame.sparkSession.conf.get("spark.sql.execution.arrow.useLargeVarTypes", "false")
+    return pa.large_binary() if large == "true" else pa.binary()
 
 
 @contextmanager

@@ -29,7 +29,7 @@ from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.texts import as_texts
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.spark.arrival import arrived_vocabulary
-from deltavec.spark.frames import failing_clearly
+from deltavec.spark.frames import bytes_type, failing_clearly
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -67,6 +67,7 @@ def cooccurrence(
 
     words = len(statistics.token_counts)
     starts = block_starts(statistics.token_counts, window)
+    stored = bytes_type(texts)
 
     def counted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         vocabulary = arrived_vocabulary(key)
@@ -75,7 +76,7 @@ def cooccurrence(
                 yield from listed(rows, starts)
 
     def packed(group: pa.Table) -> pa.Table:
-        return packed_block(group, starts, words)
+        return packed_block(group, starts, words, stored)
 
     pairs = texts.mapInArrow(counted, PAIR).repartition("block")
     total = functions.sum("count").alias("count")
@@ -127,7 +128,9 @@ def listed(rows: Rows, starts: npt.NDArray[np.int64]) -> Iterator[pa.RecordBatch
         )
 
 
-def packed_block(group: pa.Table, starts: npt.NDArray[np.int64], words: int) -> pa.Table:
+def packed_block(
+    group: pa.Table, starts: npt.NDArray[np.int64], words: int, stored: pa.DataType
+) -> pa.Table:
     """A block's pairs as one row: the lengths of its words' rows, then all of them in order."""
     block, word, neighbour, count = (group[name].to_numpy() for name in group.column_names)
     first, last = ends_of(int(block[0]), starts, words)
@@ -137,7 +140,7 @@ def packed_block(group: pa.Table, starts: npt.NDArray[np.int64], words: int) -> 
         "neighbours": neighbour[order],
         "counts": count[order],
     }
-    packed = {name: [array.tobytes()] for name, array in arrays.items()}
+    packed = {name: pa.array([array.tobytes()], stored) for name, array in arrays.items()}
     return pa.table({"block": pa.array(block[:1]), **packed})
 
 

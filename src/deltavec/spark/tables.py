@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from deltavec.spark.frames import failing_clearly
+from deltavec.spark.frames import bytes_type, failing_clearly
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -44,7 +44,7 @@ def summed(
     fan_in
         How many tables one process holds at once.
     """
-    kind = empty.dtype
+    kind, stored = empty.dtype, bytes_type(texts)
 
     def partial(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from pyspark import TaskContext
@@ -52,12 +52,12 @@ def summed(
         table = table_of(batch.column(0) for batch in batches)
         task = TaskContext.get()
         if table is not None and task is not None:
-            yield one_row(task.partitionId(), table)
+            yield one_row(task.partitionId(), table, stored)
 
     def joined(group: pa.Table) -> pa.Table:
         rows = group.sort_by("part")
         part = rows["part"][0].as_py() // fan_in
-        return pa.Table.from_batches([one_row(part, total(rows["numbers"], kind))])
+        return pa.Table.from_batches([one_row(part, total(rows["numbers"], kind), stored)])
 
     tables = texts.mapInArrow(partial, SCHEMA)
     for _ in range(ROUNDS):
@@ -71,9 +71,10 @@ def summed(
         return whole
 
 
-def one_row(part: int, table: npt.NDArray[Any]) -> pa.RecordBatch:
+def one_row(part: int, table: npt.NDArray[Any], stored: pa.DataType) -> pa.RecordBatch:
     """A table and its place, as Spark sees them."""
-    return pa.RecordBatch.from_pydict({"part": [part], "numbers": [table.tobytes()]})
+    numbers = pa.array([table.tobytes()], stored)
+    return pa.RecordBatch.from_arrays([pa.array([part]), numbers], ["part", "numbers"])
 
 
 def total(tables: Iterable[Any], kind: np.dtype[Any]) -> npt.NDArray[Any]:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from deltavec.core.discovery import WordCounts, frequent_words
 from deltavec.core.texts import as_texts
 from deltavec.core.vocabulary import Vocabulary
-from deltavec.spark.frames import failing_clearly
+from deltavec.spark.frames import bytes_type, failing_clearly
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -54,14 +54,16 @@ def counted_words(texts: DataFrame, tokenizer: str) -> Iterator[DataFrame]:
     """All words with their counts; beside null, how many words there are in all."""
     from pyspark.sql import functions
 
+    stored = bytes_type(texts)
+
     def counted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         counts = WordCounts()
         for batch in batches:
             counts.add(as_texts(batch.column(0), tokenizer))
             if counts.distinct >= DISTINCT_AT_ONCE:
-                yield from listed(counts)
+                yield from listed(counts, stored)
                 counts = WordCounts()
-        yield from listed(counts)
+        yield from listed(counts, stored)
 
     partial = texts.mapInArrow(counted, SCHEMA)
     whole = partial.groupBy("word").agg(functions.sum("count").alias("count"))
@@ -73,10 +75,10 @@ def counted_words(texts: DataFrame, tokenizer: str) -> Iterator[DataFrame]:
         whole.unpersist()
 
 
-def listed(counts: WordCounts) -> Iterator[pa.RecordBatch]:
+def listed(counts: WordCounts, stored: pa.DataType) -> Iterator[pa.RecordBatch]:
     """The counted words as Spark's rows, and beside null the sum of all."""
     yield pa.RecordBatch.from_arrays(
-        [pa.array([None], pa.binary()), pa.array([counts.tokens], pa.int64())], ["word", "count"]
+        [pa.array([None], stored), pa.array([counts.tokens], pa.int64())], ["word", "count"]
     )
     vocabulary, occurrences = counts.frequent(1)
     words = pa.LargeBinaryArray.from_buffers(
@@ -84,7 +86,7 @@ def listed(counts: WordCounts) -> Iterator[pa.RecordBatch]:
         len(vocabulary),
         [None, pa.py_buffer(vocabulary.offsets), pa.py_buffer(vocabulary.data)],
     )
-    yield pa.RecordBatch.from_arrays([words.cast(pa.binary()), occurrences], ["word", "count"])
+    yield pa.RecordBatch.from_arrays([words.cast(stored), occurrences], ["word", "count"])
 
 
 def vocabulary_of(words: Any) -> Vocabulary:
