@@ -37,8 +37,8 @@ from deltavec.core.vectors import WordVectors
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import CorpusError, InputError, RecipeError
 
-# As many documents as the corpus' centre counts for in that of a collection: with fewer than this
-# the corpus' is the better one, with more the collection's (experiments/beyond).
+# As many documents as the corpus' centre counts for in that of a collection: the mean of a few is
+# a poor centre. What it gains and costs: docs/decisions/0009 and experiments/beyond.
 CENTRE_DOCUMENTS = 100
 
 

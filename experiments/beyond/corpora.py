@@ -1,0 +1,149 @@
+"""The corpora of these experiments: their words, and what their documents belong to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow.parquet as pq
+
+from deltavec.core.discovery import usual_min_count
+from deltavec.core.statistics import CorpusStatistics
+from deltavec.evaluation.forums import Forum
+from deltavec.evaluation.lee import LeeDocuments, lee_documents
+from deltavec.evaluation.question_tables import table_forums
+from deltavec.evaluation.review_words import ReviewWords, read_words
+from deltavec.io.corpora import read_corpus
+
+KINDS = ("hotel", "restaurant", "attraction")
+FORUMS = ("askubuntu", "meta_stackexchange", "english_stackexchange")
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledCorpus:
+    """Documents, their words, and what is known of them.
+
+    Attributes
+    ----------
+    name : str
+        What the corpus is called.
+    texts : list of str
+        The documents.
+    words : ReviewWords
+        Every word of the corpus, the most frequent first, and the words of every document.
+    groups : ndarray of str
+        What each document belongs to: a location, a newsgroup, a forum. Empty for Lee.
+    kinds : ndarray of str
+        The kind of the location; empty elsewhere.
+    forums : tuple of Forum
+        The pairs of questions that were judged; their places count from the forum's first.
+    lee : LeeDocuments or None
+        What people said of Lee's stories; the judged ones come last.
+    first : int
+        Where the texts of a forum begin among those of all forums.
+    """
+
+    name: str
+    texts: list[str]
+    words: ReviewWords
+    groups: npt.NDArray[Any]
+    kinds: npt.NDArray[Any]
+    forums: tuple[Forum, ...] = ()
+    lee: LeeDocuments | None = None
+    first: int = 0
+
+    @property
+    def peer_name(self) -> str:
+        """The corpus whose texts other embedders were given."""
+        return "questions" if self.name in FORUMS else self.name
+
+    @property
+    def known(self) -> int:
+        """How many words `deltavec.fit` learns; they are the first ones."""
+        statistics = self.words.statistics
+        return int((statistics.token_counts >= usual_min_count(statistics.tokens)).sum())
+
+    @property
+    def statistics(self) -> CorpusStatistics:
+        """The counts of the words that `deltavec.fit` learns."""
+        return self.words.statistics.taken(np.arange(self.known))
+
+    def listed_ids(self) -> npt.NDArray[np.int32]:
+        """The words that are learned, in their order, each document closed by -1."""
+        ids, begins = self.words.words
+        return np.insert(ids, begins[1:], -1)[self._kept(ids, begins)]
+
+    def _kept(
+        self, ids: npt.NDArray[np.int32], begins: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.bool_]:
+        return np.insert(ids < self.known, begins[1:], True)
+
+
+def of_texts(
+    name: str, texts: list[str], groups: Any = None, kinds: Any = None, **others: Any
+) -> LabelledCorpus:
+    """The corpus of these texts."""
+    words = read_words(read_corpus(texts), np.arange(len(texts)), "words")
+    nothing = np.full(len(texts), "")
+    return LabelledCorpus(
+        name,
+        texts,
+        words,
+        nothing if groups is None else np.asarray(groups, str),
+        nothing if kinds is None else np.asarray(kinds, str),
+        **others,
+    )
+
+
+def reviews(folder: Path, kind: str | None = None) -> LabelledCorpus:
+    """The reviews of all kinds, or of one."""
+    table = pq.read_table(folder / "reviews.parquet")
+    texts, groups, kinds = (table[name].to_pylist() for name in ("text", "location", "kind"))
+    if kind is None:
+        return of_texts("reviews", texts, groups, kinds)
+    rows = [row for row, found in enumerate(kinds) if found == kind]
+    return of_texts(
+        kind, [texts[row] for row in rows], [groups[row] for row in rows], [kind] * len(rows)
+    )
+
+
+def newsgroups(folder: Path) -> LabelledCorpus:
+    """The newsgroups."""
+    table = pq.read_table(folder / "newsgroups.parquet")
+    return of_texts("newsgroups", table["text"].to_pylist(), table["group"].to_pylist())
+
+
+def questions(folder: Path, forum: str | None = None) -> LabelledCorpus:
+    """The questions of all forums, or of one."""
+    forums = tuple(table_forums(folder / "duplicate_questions.parquet"))
+    first = 0
+    if forum is not None:
+        place = [found.name for found in forums].index(forum)
+        first = sum(len(found.questions) for found in forums[:place])
+        forums = (forums[place],)
+    texts = [text for found in forums for text in found.questions]
+    groups = [found.name for found in forums for _ in found.questions]
+    return of_texts(forum or "questions", texts, groups, forums=forums, first=first)
+
+
+def lee(folder: Path | None = None) -> LabelledCorpus:
+    """Lee's news stories, from gensim's test data."""
+    documents = lee_documents()
+    return of_texts("lee", documents.stories, lee=documents)
+
+
+# What is fitted as a whole; a forum is a corpus of its own.
+CORPORA = ("reviews", "newsgroups", *FORUMS, "lee")
+
+
+def corpus_named(name: str, folder: Path) -> LabelledCorpus:
+    """A corpus by its name; one kind of reviews, or one forum, is a corpus too."""
+    if name in KINDS:
+        return reviews(folder, name)
+    if name in FORUMS:
+        return questions(folder, name)
+    makers = {"reviews": reviews, "newsgroups": newsgroups, "questions": questions, "lee": lee}
+    return makers[name](folder)

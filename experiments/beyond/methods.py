@@ -1,0 +1,174 @@
+"""The methods of the comparison, each a function from a draw to its documents' vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from corpora import LabelledCorpus
+from problems import Draw, Vectors, counts_of
+from spectral_variants import (
+    CENTRE_DOCUMENTS,
+    Parameters,
+    drawn_sums,
+    factorisations,
+    shared_centre,
+    weighed,
+)
+
+from deltavec.core.discovery import usual_min_count
+from deltavec.core.forms import length_weights
+from deltavec.core.vectors import WordVectors
+from deltavec.core.weights import idf
+from deltavec.evaluation.baselines import Lsa, doc2vec_vectors, scaled_rows, tfidf
+from deltavec.evaluation.variants import Variant, common_component, variants
+from deltavec.training import train_vectors
+
+LSA_DOCUMENTS = 50_000
+REMOVED = ", component removed"
+
+Method = Callable[[Draw], Vectors]
+
+
+class Comparison:
+    """What each method learns from a corpus, when it is first asked for.
+
+    Parameters
+    ----------
+    corpus
+        The corpus that is learned from and that draws are made of.
+    cache
+        A folder for what takes long to learn.
+    wider
+        All forums, for a corpus that is one of them: word2vec and doc2vec need more text than
+        one forum has.
+    """
+
+    def __init__(
+        self, corpus: LabelledCorpus, cache: Path, wider: LabelledCorpus | None = None
+    ) -> None:
+        self.corpus, self.cache = corpus, cache
+        self.wider = corpus if wider is None else wider
+
+    @cached_property
+    def weights(self) -> npt.NDArray[np.float64]:
+        """Idf of every word of the corpus."""
+        return idf(self.corpus.words.statistics)
+
+    def tfidf(self, draw: Draw, power: float) -> Vectors:
+        """Sparse tf-idf."""
+        return tfidf(counts_of(self.corpus, draw), self.weights, power=power)
+
+    @cached_property
+    def factorised(self):
+        """The spectral recipe's table."""
+        return next(iter(factorisations(self.corpus, [Parameters()], self.cache)))[1]
+
+    def spectral(self, draw: Draw) -> Vectors:
+        """Ours, for comparing these documents with each other: what `for_collection` gives."""
+        found = self.factorised
+        sums = drawn_sums(self.corpus, draw, found)
+        centre = shared_centre(sums, found, CENTRE_DOCUMENTS)
+        return weighed(sums, found.strengths(), found.mean_length, centre)
+
+    def spectral_own_centre(self, draw: Draw) -> Vectors:
+        """The same, seen from nothing but these documents' own mean."""
+        found = self.factorised
+        sums = drawn_sums(self.corpus, draw, found)
+        return weighed(sums, found.strengths(), found.mean_length)
+
+    def spectral_corpus_centre(self, draw: Draw) -> Vectors:
+        """Ours for documents of this length, seen from the centre of the corpus."""
+        found = self.factorised
+        sums = drawn_sums(self.corpus, draw, found)
+        middle = found.frequencies @ found.rows
+        return weighed(sums, found.strengths(), found.mean_length, middle)
+
+    def spectral_as_fitted(self, draw: Draw) -> Vectors:
+        """Ours as fitted: length and centre of the corpus, nothing learned from these documents."""
+        found = self.factorised
+        sums = drawn_sums(self.corpus, draw, found)
+        middle = found.frequencies @ found.rows
+        moved = (sums.y - middle) * length_weights(found.strengths(), 1.0)
+        return scaled_rows(moved * (sums.lengths > 0)[:, None])
+
+    @cached_property
+    def _lsa(self) -> tuple[Lsa, int]:
+        counts, statistics = self.corpus.words.counts, self.corpus.words.statistics
+        known = int((statistics.token_counts >= usual_min_count(statistics.tokens)).sum())
+        rows = np.arange(counts.shape[0])
+        if len(rows) > LSA_DOCUMENTS:
+            rows = np.sort(np.random.default_rng(0).choice(rows, LSA_DOCUMENTS, replace=False))
+        return Lsa(counts[rows][:, :known]), known
+
+    def lsa(self, draw: Draw) -> Vectors:
+        """scikit-learn's TF-IDF and truncated SVD, 300 dimensions."""
+        fitted, known = self._lsa
+        return fitted.embed(counts_of(self.corpus, draw)[:, :known])
+
+    def word_vectors(self, method: str) -> WordVectors:
+        """Word vectors trained on the corpus, with the defaults of `deltavec.train_vectors`."""
+        corpus = self.wider if method == "word2vec" else self.corpus
+        path = self.cache / "vectors" / f"{method}-{corpus.name}.npz"
+        if not path.exists():
+            trained = train_vectors(corpus.texts, method=method)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            np.savez(path, words=np.array(trained.words), matrix=trained.matrix)
+        with np.load(path) as kept:
+            return WordVectors(kept["words"].tolist(), kept["matrix"])
+
+    def recipes(self, draw: Draw, vectors: WordVectors) -> Iterator[Variant]:
+        """The paper's recipes; the component comes from these documents, as in the paper."""
+        places = vectors.vocabulary.ids(self.corpus.words.vocabulary.words)
+        columns = np.flatnonzero(places >= 0)
+        aligned = WordVectors.from_unit_rows(
+            self.corpus.words.vocabulary.taken(columns), vectors.matrix[places[columns]]
+        )
+        statistics = self.corpus.words.statistics.taken(columns)
+        return variants(counts_of(self.corpus, draw)[:, columns], aligned, statistics)
+
+    def doc2vec(self, draw: Draw, seed: int = 0) -> Vectors:
+        """doc2vec with the paper's settings and min_count 5, trained on what is compared.
+
+        Questions and stories are few: there it is trained on all of them.
+        """
+        words = self.wider.words.words
+        if len(draw.labels) == 0:
+            listed = [words.of_document(place) for place in range(words.documents)]
+            rows = draw.places[:, 0] + (self.corpus.first if self.wider is not self.corpus else 0)
+            return doc2vec_vectors(listed, min_count=5, seed=seed)[rows]
+        listed = [
+            np.concatenate([words.of_document(place) for place in places])
+            for places in draw.places.tolist()
+        ]
+        return doc2vec_vectors(listed, min_count=5, seed=seed)
+
+    @cached_property
+    def _potion(self) -> npt.NDArray[np.float32]:
+        with np.load(self.cache / "vectors" / f"potion-{self.corpus.peer_name}.npz") as kept:
+            return kept["sums"]
+
+    def potion(self, draw: Draw) -> Vectors:
+        """potion-base-8M: the mean of all tokens' vectors."""
+        return scaled_rows(
+            self._potion[self.corpus.first + draw.places].sum(axis=1, dtype=np.float64)
+        )
+
+    @cached_property
+    def _minilm(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:
+        with np.load(self.cache / "vectors" / f"minilm-{self.corpus.peer_name}.npz") as kept:
+            return kept["rows"], kept["vectors"]
+
+    def minilm(self, draw: Draw) -> Vectors:
+        """all-MiniLM-L6-v2, documents of one text only."""
+        rows, vectors = self._minilm
+        return vectors[np.searchsorted(rows, self.corpus.first + draw.places[:, 0])]
+
+
+def without_common(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """The vectors with nothing along what they have in common, at unit length again."""
+    p = common_component(vectors).astype(np.float32)
+    return scaled_rows(vectors - np.outer(vectors @ p, p))

@@ -1,0 +1,46 @@
+#!/bin/sh
+# Every figure of the README but the speed, in order; what was factorised or embedded before is read back.
+#   reproduce.sh DATA CACHE [PEERS_PYTHON POTION_FOLDER MINILM_FOLDER]
+# About an hour and a half on two quiet cores, most of it the factorisations of the reviews.
+set -eu
+data=$1 cache=$2
+here=$(dirname "$0")
+python=${PYTHON:-python}
+forums="askubuntu meta_stackexchange english_stackexchange"
+export OPENBLAS_NUM_THREADS=1
+
+run() { script=$1; shift; "$python" "$here/$script.py" "$@" --cache "$cache"; }
+
+run check "$data"
+for corpus in lee $forums newsgroups reviews; do
+    run compare "$data" "$corpus" spectral own-centre corpus-centre as-fitted tf-idf tf-idf2 lsa ppmi word2vec
+    run adaptation "$data" "$corpus"
+    run centres "$data" "$corpus"
+    run lengths "$data" "$corpus"
+done
+run adaptation "$data" newsgroups --fresh
+for corpus in lee $forums newsgroups reviews; do
+    run parameters "$data" "$corpus"
+done
+run transfer "$data" --own lee $forums newsgroups reviews hotel restaurant attraction
+run transfer "$data"
+run subwords "$data"
+if [ $# -ge 5 ]; then
+    run peer_texts "$data"
+    for corpus in lee questions newsgroups reviews; do
+        for peer in potion minilm; do
+            case $peer in potion) model=$4 texts=all ;; minilm) model=$5 texts=some ;; esac
+            vectors=$cache/vectors/$peer-$corpus.npz
+            [ -f "$vectors" ] ||
+                "$3" "$here/peer_vectors.py" $peer "$model" "$cache/texts/$corpus-$texts.json" "$vectors"
+        done
+    done
+    for corpus in lee $forums newsgroups reviews; do
+        run compare "$data" "$corpus" potion
+        run compare "$data" "$corpus" --small spectral tf-idf tf-idf2 potion minilm
+    done
+fi
+for corpus in lee $forums newsgroups reviews; do
+    run compare "$data" "$corpus" doc2vec
+done
+"$python" "$here/report.py"
