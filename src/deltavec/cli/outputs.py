@@ -61,9 +61,11 @@ def checked_new_folder(path: Path) -> Path:
 
 def checked_model_folder(path: Path) -> Path:
     """The path, if a model can be written there; a model that is there already may be replaced."""
-    from deltavec.io.storage import problems_of, require_replaceable
+    from deltavec.errors import ModelError
+    from deltavec.io.folder_kinds import problems_of
+    from deltavec.io.storage import MODEL_FOLDER
 
-    with problems_of(path):
-        require_replaceable(path)
+    with problems_of(path, ModelError):
+        MODEL_FOLDER.require_replaceable(path)
     require_folder_of(path)
     return path

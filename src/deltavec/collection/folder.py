@@ -29,6 +29,7 @@ from deltavec.collection.description import (
 from deltavec.errors import DeltavecError, InputError
 from deltavec.io import storage
 from deltavec.io.files import flush_to_disk, replacing
+from deltavec.io.folder_kinds import problems_of
 from deltavec.io.folders import put_in_place, remove_folder
 
 DESCRIPTION = "collection.json"
@@ -169,14 +170,3 @@ def disk_problems(folder: Path) -> Iterator[None]:
             f"{error.filename or folder}: {error.strerror or error}; what stood at {folder} before "
             "is as it was"
         ) from error
-
-
-@contextmanager
-def problems_of(path: Path) -> Iterator[None]:
-    """Whatever goes wrong inside, as an `InputError` that begins with the path."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror or error}") from error

@@ -14,11 +14,12 @@ from deltavec.collection import building
 from deltavec.collection.collection import Collection
 from deltavec.collection.description import Description
 from deltavec.collection.documents import DocumentStore
-from deltavec.collection.folder import DESCRIPTION, MODEL, problems_of, read_description
+from deltavec.collection.folder import DESCRIPTION, MODEL, read_description
 from deltavec.collection.vectors import mapped_vectors, require_unchanged
 from deltavec.collection.writing import OnProgress
 from deltavec.core.model import EmbeddingModel
 from deltavec.errors import InputError
+from deltavec.io.folder_kinds import problems_of
 from deltavec.io.storage import load
 from deltavec.search import Index
 

@@ -24,11 +24,11 @@ from deltavec.evaluation.baselines import (
     sparse_pairwise_auc,
     tfidf,
 )
-from deltavec.evaluation.linear_algebra import one_thread
 from deltavec.evaluation.review_background import BOTH_WAYS, Background
 from deltavec.evaluation.review_settings import COMPONENTS_FROM, ReviewSettings
 from deltavec.evaluation.review_words import Documents
 from deltavec.evaluation.variants import REMOVAL, common_component, without_removal
+from deltavec.search.products import one_thread
 
 Item = TypeVar("Item")
 

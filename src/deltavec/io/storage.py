@@ -7,11 +7,10 @@ values with what a fitted model can hold before anything is computed from them.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +20,8 @@ from deltavec.core.model import EmbeddingModel
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.tokens import rule
 from deltavec.core.vocabulary import Vocabulary
-from deltavec.errors import InputError, ModelError
+from deltavec.errors import ModelError
+from deltavec.io.folder_kinds import FolderKind, problems_of
 from deltavec.io.folders import replacing_folder
 from deltavec.io.model_description import (
     LARGEST_NUMBER,
@@ -39,6 +39,7 @@ from deltavec.io.model_tensors import Arrays, mapped_tensors, sha256, write_tens
 DESCRIPTION = "model.json"
 TENSORS = "model.safetensors"
 FILES = (DESCRIPTION, TENSORS)
+MODEL_FOLDER = FolderKind("model", FILES, DESCRIPTION, MARK, ModelError)
 
 
 def save(model: EmbeddingModel, folder: str | PathLike[str]) -> None:
@@ -68,8 +69,8 @@ def save(model: EmbeddingModel, folder: str | PathLike[str]) -> None:
             "yours finds"
         )
     target = Path(folder)
-    with problems_of(target):
-        require_replaceable(target)
+    with problems_of(target, ModelError):
+        MODEL_FOLDER.require_replaceable(target)
         arrays, entries = arrays_of(model), description(model)
         require_sound(entries)
         require_sound_arrays(arrays, entries, rows=True)
@@ -106,25 +107,25 @@ def load(folder: str | PathLike[str], *, verify: bool = True) -> EmbeddingModel:
     """
     source = Path(folder)
     while True:
-        before = identity(source)
+        before = MODEL_FOLDER.identity(source)
         try:
             model = read(source, verify)
         except ModelError:
-            if identity(source) == before:
+            if MODEL_FOLDER.identity(source) == before:
                 raise
         else:
-            if identity(source) == before:
+            if MODEL_FOLDER.identity(source) == before:
                 return model
         # Somebody saved another model between the reading of the two files: once more.
 
 
 def read(folder: Path, verify: bool) -> EmbeddingModel:
     """The model in a folder that nobody replaces meanwhile."""
-    with opened(folder / DESCRIPTION) as file:
+    with MODEL_FOLDER.opened(folder / DESCRIPTION) as file:
         entries = unsealed(file.read(LONGEST + 1))
         recipe = stored_recipe(entries)
         rule(entries["tokenizer"])
-    with opened(folder / TENSORS) as file:
+    with MODEL_FOLDER.opened(folder / TENSORS) as file:
         arrays = mapped_tensors(file, stored_sizes(entries))
         if verify and sha256(file) != entries["tensor_sha256"]:
             raise ModelError("the content does not have its checksum: the file is damaged")
@@ -205,60 +206,3 @@ def require_within(name: str, array: Any, smallest: float, largest: float) -> No
         low, high = array[block].min(initial=0.0), array[block].max(initial=0.0)
         if not (low >= smallest and high <= largest):
             raise ModelError(f"{name} must be finite and from {smallest:g} to {largest:g}")
-
-
-def require_replaceable(folder: Path) -> None:
-    """Refuse to write where something stands that deltavec has not written."""
-    if not os.path.lexists(folder):
-        return
-    if not folder.is_dir():
-        raise ModelError("expected a folder, or nothing, found something else: choose another name")
-    for entry in folder.iterdir():
-        if entry.name not in FILES or not entry.is_file():
-            raise ModelError(
-                f"the folder holds {entry.name!r}, which is not part of a deltavec model, and is "
-                "left alone: choose another name"
-            )
-    if any(folder.iterdir()) and MARK not in start_of(folder / DESCRIPTION):
-        raise ModelError(
-            "the folder is not a deltavec model, and is left alone: choose another name"
-        )
-
-
-def start_of(path: Path) -> bytes:
-    """The first bytes of a file, none if it is not there."""
-    if not path.is_file():
-        return b""
-    with path.open("rb") as file:
-        return file.read(1024)
-
-
-def identity(folder: Path) -> tuple[int, int, int]:
-    """What tells a folder from the one that takes its place."""
-    with problems_of(folder):
-        if not folder.is_dir():
-            what = "a file" if folder.exists() else "nothing there"
-            raise ModelError(f"expected the folder of a deltavec model, found {what}")
-        status = folder.stat()
-        return status.st_dev, status.st_ino, status.st_mtime_ns  # inodes are used again
-
-
-@contextmanager
-def opened(path: Path) -> Iterator[BinaryIO]:
-    """The file, open for reading, and the name of what is wrong with it."""
-    with problems_of(path):
-        if not path.is_file():
-            raise ModelError("the file is missing: the folder is not a deltavec model, or damaged")
-        with path.open("rb") as file:
-            yield file
-
-
-@contextmanager
-def problems_of(path: Path) -> Iterator[None]:
-    """Whatever goes wrong inside, as a `ModelError` that begins with the path."""
-    try:
-        yield
-    except InputError as error:
-        raise ModelError(f"{path}: {error}") from None
-    except OSError as error:
-        raise ModelError(f"{path}: {error.strerror or error}") from error

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -23,6 +22,7 @@ import pyarrow as pa
 
 from deltavec.core.kernels import Float32s, Int64s
 from deltavec.errors import InputError
+from deltavec.io.folder_kinds import FolderKind, problems_of
 from deltavec.io.folders import replacing_folder
 from deltavec.io.model_tensors import sha256
 from deltavec.search.description import LONGEST, MARK, described, sealed, unsealed
@@ -32,6 +32,7 @@ from deltavec.search.rows import Pieces, frozen, length_error
 
 DESCRIPTION, VECTORS, IDS, GRAPH = "index.json", "vectors.npy", "ids.arrow", "graph.usearch"
 FILES = (DESCRIPTION, VECTORS, IDS, GRAPH)
+INDEX_FOLDER = FolderKind("index", FILES, DESCRIPTION, MARK)
 BYTES_AT_ONCE = 1 << 24
 NO_KEYS = np.empty(0, np.int64)
 
@@ -48,7 +49,7 @@ class Stored(NamedTuple):
 def save(stored: Stored, folder: Path) -> None:
     """Write an index to a folder, in the place of the one that stands there."""
     with problems_of(folder):
-        require_replaceable(folder)
+        INDEX_FOLDER.require_replaceable(folder)
         with replacing_folder(folder, FILES) as fresh:
             files = {VECTORS: written(fresh / VECTORS, partial(write_vectors, stored.pieces))}
             if stored.graph or stored.ids.given or stored.ids.following != len(stored.ids):
@@ -63,39 +64,39 @@ def save(stored: Stored, folder: Path) -> None:
 def load(folder: Path, *, mmap: bool, verify: bool) -> Stored:
     """The index in a folder."""
     while True:
-        before = identity(folder)
+        before = INDEX_FOLDER.identity(folder)
         try:
             stored = read(folder, mmap, verify)
         except InputError:
-            if identity(folder) == before:
+            if INDEX_FOLDER.identity(folder) == before:
                 raise
         else:
-            if identity(folder) == before:
+            if INDEX_FOLDER.identity(folder) == before:
                 return stored
         # Somebody saved another index between the reading of two files: once more.
 
 
 def read(folder: Path, mmap: bool, verify: bool) -> Stored:
     """The index in a folder that nobody replaces meanwhile."""
-    with opened(folder / DESCRIPTION) as file:
+    with INDEX_FOLDER.opened(folder / DESCRIPTION) as file:
         entries = unsealed(file.read(LONGEST + 1))
     files = entries["files"]
     for name in files:
-        with opened(folder / name) as file:
+        with INDEX_FOLDER.opened(folder / name) as file:
             require_size(file, files[name]["bytes"])
             # The vectors are many, and any bytes are numbers; the others are read by parsers.
             if (verify or name != VECTORS) and sha256(file) != files[name]["sha256"]:
                 raise InputError("the content does not have its checksum: the file is damaged")
     rows, dimensions = entries["rows"], entries["dimensions"]
-    with opened(folder / VECTORS) as file:
+    with INDEX_FOLDER.opened(folder / VECTORS) as file:
         array = read_vectors(file, rows, dimensions, mmap)
         error = length_error(array, "vectors") if verify else entries["length_error"]
     ids, keys, graph = Ids.counted(rows), NO_KEYS, None
     if IDS in files:
-        with opened(folder / IDS) as file:
+        with INDEX_FOLDER.opened(folder / IDS) as file:
             ids, keys = read_ids(file, entries)
     if GRAPH in files:
-        with opened(folder / GRAPH):
+        with INDEX_FOLDER.opened(folder / GRAPH):
             graph = Graph.read(folder / GRAPH, keys, dimensions, **entries["graph"])
     return Stored(Pieces((array,), error), ids, graph, entries["recall"])
 
@@ -185,59 +186,3 @@ def require_size(file: BinaryIO, expected: int) -> None:
         raise InputError(
             f"expected {expected:,} bytes, found {found:,}: the file was cut short or exchanged"
         )
-
-
-def require_replaceable(folder: Path) -> None:
-    """Refuse to write where something stands that is not an index."""
-    if not os.path.lexists(folder):
-        return
-    if not folder.is_dir():
-        raise InputError("expected a folder, or nothing, found something else: choose another name")
-    names = [entry.name for entry in folder.iterdir()]
-    for name in names:
-        if name not in FILES or not (folder / name).is_file():
-            raise InputError(
-                f"the folder holds {name!r}, which is not part of a deltavec index, and is left "
-                "alone: choose another name"
-            )
-    if names and (DESCRIPTION not in names or MARK not in start_of(folder / DESCRIPTION)):
-        raise InputError(
-            "the folder is not a deltavec index, and is left alone: choose another name"
-        )
-
-
-def start_of(path: Path) -> bytes:
-    """The first bytes of a file."""
-    with path.open("rb") as file:
-        return file.read(1024)
-
-
-def identity(folder: Path) -> tuple[int, int, int]:
-    """What tells a folder from the one that takes its place."""
-    with problems_of(folder):
-        if not folder.is_dir():
-            what = "a file" if folder.exists() else "nothing there"
-            raise InputError(f"expected the folder of a deltavec index, found {what}")
-        status = folder.stat()
-        return status.st_dev, status.st_ino, status.st_mtime_ns  # inodes are used again
-
-
-@contextmanager
-def opened(path: Path) -> Iterator[BinaryIO]:
-    """The file, open for reading, and the name of what is wrong with it."""
-    with problems_of(path):
-        if not path.is_file():
-            raise InputError("the file is missing: the folder is not a deltavec index, or damaged")
-        with path.open("rb") as file:
-            yield file
-
-
-@contextmanager
-def problems_of(path: Path) -> Iterator[None]:
-    """Whatever goes wrong inside, as an `InputError` that begins with the path."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror or error}") from error
