@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
+PYTEST := $(BIN)/pytest --quiet --numprocesses=auto --dist=loadfile
 
 # Stamps: a set-up is done again only when what it is made from has changed.
 BASE := $(VENV)/.installed-base
@@ -22,10 +23,10 @@ demo: $(BASE)  ## Show the whole path on real text; nothing is downloaded but th
 	@$(BIN)/deltavec demo
 
 .PHONY: test
-test: $(DEV)  ## Run the tests: core without the JIT for line coverage, then everything with it
-	NUMBA_DISABLE_JIT=1 HYPOTHESIS_PROFILE=nojit $(BIN)/pytest --quiet tests/unit/core tests/laws/core -m "not compiled" \
+test: $(DEV)  ## Run the tests on all cores: core without the JIT for line coverage, then everything with it
+	NUMBA_DISABLE_JIT=1 HYPOTHESIS_PROFILE=nojit $(PYTEST) tests/unit/core tests/laws/core -m "not compiled" \
 		--cov=src/deltavec/core --cov-report=term-missing:skip-covered --cov-fail-under=100
-	$(BIN)/pytest
+	$(PYTEST)
 
 .PHONY: check
 check: $(DEV)  ## Check style, types, layers and docs

@@ -76,7 +76,8 @@ def demonstration(tmp_path_factory: pytest.TempPathFactory) -> Demonstration:
 
 
 @pytest.fixture(scope="session")
-def lee(demonstration: Demonstration) -> Path:
+def lee(demonstration: Demonstration, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The demo's 350 stories as a collection, with two columns."""
     folder = demonstration.folder / "lee-news"
-    return lee_collection(folder / "news.txt", folder / "news.dv", demonstration.folder / "lee.idx")
+    own = tmp_path_factory.mktemp("lee") / "lee.idx"
+    return lee_collection(folder / "news.txt", folder / "news.dv", own)
