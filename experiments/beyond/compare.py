@@ -84,6 +84,13 @@ def methods(comparison: Comparison) -> dict[str, Callable[[], Callable[[Problem]
     }
 
 
+def table_of(corpus: str, small: bool) -> str:
+    """The table that the scores of a corpus go into; mixed reviews have one of their own."""
+    if small:
+        return "small"
+    return "mixed" if corpus == "reviews" else "table"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path, help="the folder with the data files")
@@ -97,7 +104,7 @@ def main() -> None:
     posed = list(problems(corpus, small=arguments.small, draws=draws))
     wider = corpus_named("questions", arguments.data) if corpus.name in FORUMS else None
     known = methods(Comparison(corpus, arguments.cache, wider))
-    name = f"{'small' if arguments.small else 'table'}-{corpus.name}"
+    name = f"{table_of(corpus.name, arguments.small)}-{corpus.name}"
     begun = time.perf_counter()
     for wanted in arguments.methods:
         scored = known[wanted]()

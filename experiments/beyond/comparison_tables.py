@@ -76,34 +76,34 @@ def against_ours(method: str, problem: str, prefix: str = "table") -> Estimate |
     return difference(ours, theirs, problem in BOOTSTRAPPED)
 
 
-def best_recipe(problem: str, method: str) -> str:
+def best_recipe(problem: str, method: str, prefix: str = "table") -> str:
     """The paper's recipe that does best on a problem: chosen with hindsight."""
-    names = [
-        f"{name}, {method}" for name in PAPER if problem in scores().get(f"{name}, {method}", {})
-    ]
-    return max(names, key=lambda name: score(name, problem).mean, default="")
+    found = scores(prefix)
+    names = [f"{name}, {method}" for name in PAPER if problem in found.get(f"{name}, {method}", {})]
+    return max(names, key=lambda name: score(name, problem, prefix).mean, default="")
 
 
-def score_table(problems: tuple[str, ...]) -> str:
+def score_table(problems: tuple[str, ...], prefix: str = "table") -> str:
     rows = []
     for method in METHODS:
-        cells = [score(method, problem) for problem in problems]
+        cells = [score(method, problem, prefix) for problem in problems]
         rows.append(
             [NAMES.get(method, method), *("-" if c is None else with_error(c) for c in cells)]
         )
         if method == "idf-delta-pca, ppmi":
             for vectors in ("word2vec", "ppmi"):
-                best = [best_recipe(problem, vectors) for problem in problems]
+                best = [best_recipe(problem, vectors, prefix) for problem in problems]
                 rows.append(
                     [
                         f"best of the paper's 18, {vectors}",
                         *(
-                            with_error(score(name, problem)) if name else "-"
+                            with_error(score(name, problem, prefix)) if name else "-"
                             for name, problem in zip(best, problems, strict=True)
                         ),
                     ]
                 )
-    return table(["method", *problems], rows)
+    run = [row for row in rows if any(cell != "-" for cell in row[1:])]
+    return table(["method", *problems], run)
 
 
 def lead_table() -> str:
@@ -228,6 +228,7 @@ def spelled(figures: dict[str, Any]) -> list[str]:
 TABLES = {
     "summary": summary_table,
     "reviews": lambda: score_table(REVIEWS),
+    "mixed": lambda: score_table(REVIEWS, "mixed"),
     "others": lambda: score_table(OTHERS),
     "lead": lead_table,
     "minilm": small_table,

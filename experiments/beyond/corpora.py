@@ -43,7 +43,7 @@ class LabelledCorpus:
     lee : LeeDocuments or None
         What people said of Lee's stories; the judged ones come last.
     first : int
-        Where the texts of a forum begin among those of all forums.
+        Where the texts of a forum, or of a kind, begin among those of all.
     """
 
     name: str
@@ -58,6 +58,8 @@ class LabelledCorpus:
     @property
     def peer_name(self) -> str:
         """The corpus whose texts other embedders were given."""
+        if self.name in KINDS:
+            return "reviews"
         return "questions" if self.name in FORUMS else self.name
 
     @property
@@ -104,10 +106,11 @@ def reviews(folder: Path, kind: str | None = None) -> LabelledCorpus:
     texts, groups, kinds = (table[name].to_pylist() for name in ("text", "location", "kind"))
     if kind is None:
         return of_texts("reviews", texts, groups, kinds)
-    rows = [row for row, found in enumerate(kinds) if found == kind]
-    return of_texts(
-        kind, [texts[row] for row in rows], [groups[row] for row in rows], [kind] * len(rows)
-    )
+    first, count = kinds.index(kind), kinds.count(kind)
+    own = slice(first, first + count)
+    if set(kinds[own]) != {kind}:
+        raise ValueError(f"the reviews of kind {kind!r} are not in one piece")
+    return of_texts(kind, texts[own], groups[own], kinds[own], first=first)
 
 
 def newsgroups(folder: Path) -> LabelledCorpus:
@@ -135,8 +138,9 @@ def lee(folder: Path | None = None) -> LabelledCorpus:
     return of_texts("lee", documents.stories, lee=documents)
 
 
-# What is fitted as a whole; a forum is a corpus of its own.
-CORPORA = ("reviews", "newsgroups", *FORUMS, "lee")
+# What is fitted as a whole: one kind of reviews, or one forum, is a corpus; "reviews" is the
+# file as it is, all kinds.
+CORPORA = (*KINDS, "reviews", "newsgroups", *FORUMS, "lee")
 
 
 def corpus_named(name: str, folder: Path) -> LabelledCorpus:

@@ -27,13 +27,13 @@ VARIATIONS = (
     Parameters(),
     *(Parameters(idf_power=power) for power in (1.5, 2.0, 0.5)),
     *(Parameters(identity_share=share) for share in (0.0, 0.5, 1.5, 2.0, 3.0)),
+    Parameters(dimensions=500),
+    Parameters(window_factor=0.5),
+    Parameters(window_factor=2.0),
     Parameters(idf_power=1.5, identity_share=0.5),
     Parameters(idf_power=1.5, identity_share=1.5),
     Parameters(idf_power=1.5, identity_share=2.0),
     Parameters(idf_power=2.0, identity_share=2.0),
-    Parameters(dimensions=500),
-    Parameters(window_factor=0.5),
-    Parameters(window_factor=2.0),
 )
 
 
