@@ -38,6 +38,11 @@ def compiled(function: Function) -> Function:
     return cast(Function, numba.njit(cache=True, nogil=True)(function))
 
 
+def fused(function: Function) -> Function:
+    """The function, compiled likewise, where a product and a sum may be one rounded operation."""
+    return cast(Function, numba.njit(cache=True, nogil=True, fastmath={"contract"})(function))
+
+
 # A signed integer of 64 bits; to a type checker, simply an int.
 signed = cast(Callable[[Any], int], np.int64)
 
@@ -96,6 +101,9 @@ TWO = np.uint64(2)
 PACKED = 8  # bytes in one packed integer
 IDS_AT_ONCE = 4096
 WORDS_BETWEEN_FLUSHES = 256
+ROWS_AT_ONCE = 8
+TERMS_AT_ONCE = 1 << 20
+DOCUMENTS_AT_ONCE = 1 << 16
 LONGEST_LEARNED = 1024
 # Below this share of what was summed, the length of a sum is rounding: see docs/decisions/0004.
 ROUNDING = 1e-5
@@ -478,98 +486,126 @@ def learn(texts: Texts, words: Words, token_counts: Int64s, progress: Int64s) ->
 def embed(
     texts: Texts, first: int, last: int, words: Words, terms: Terms, vectors: Float32s
 ) -> None:
-    """Write the unit vectors of documents ``first`` to ``last`` into ``vectors``."""
+    """Write the unit vectors of documents ``first`` to ``last`` into ``vectors``.
+
+    The words of many documents are found before the rows of any are added: taking turns after
+    every document, the table of slots and the rows would push each other out of the cache.
+    """
     ids = np.empty(IDS_AT_ONCE, np.int32)
     word = np.empty(max(words.longest, PACKED), np.uint8)
     occurrences = np.zeros(terms.rows.shape[0], np.int32)
-    distinct_ids = np.empty(terms.rows.shape[0], np.int32)
-    partial = np.empty(terms.rows.shape[1], np.float32)
-    total = np.empty(terms.rows.shape[1], np.float64)
-    for document in range(first, last):
-        position, end = texts.ends[document], texts.ends[document + 1]
-        distinct = 0
-        known_here = 0
-        while True:
-            position, known, _, _, _ = scan(
-                texts.data, position, end, texts.rule, words, word, ids, False
+    # Room for one more document, whatever it holds, and for the word written in vain.
+    term_ids = np.empty(TERMS_AT_ONCE + terms.rows.shape[0] + 1, np.int32)
+    shares = np.empty(term_ids.size, np.float32)
+    magnitudes = np.empty(DOCUMENTS_AT_ONCE, np.float64)
+    ends = np.zeros(DOCUMENTS_AT_ONCE + 1, np.int64)
+    while first < last:
+        count = 0
+        while first + count < last and count < DOCUMENTS_AT_ONCE and ends[count] < TERMS_AT_ONCE:
+            position, end = texts.ends[first + count], texts.ends[first + count + 1]
+            distinct = ends[count]
+            known_here = 0
+            while True:
+                position, known, _, _, _ = scan(
+                    texts.data, position, end, texts.rule, words, word, ids, False
+                )
+                known_here += known
+                for place in range(known):
+                    number = np.uint64(ids[place])
+                    # Written in any case: whether a word is new is hard to foresee.
+                    term_ids[distinct] = number
+                    distinct += occurrences[number] == 0
+                    occurrences[number] += 1
+                if known < ids.size:
+                    break
+            own = slice(ends[count], distinct)
+            magnitudes[count] = take_shares(
+                term_ids[own], occurrences, known_here, terms, shares[own]
             )
-            known_here += known
-            for place in range(known):
-                number = ids[place]
-                if occurrences[number] == 0:
-                    distinct_ids[distinct] = number
-                    distinct += 1
-                occurrences[number] += 1
-            if known < ids.size:
-                break
-        vector = vectors[document]
-        if known_here == 0:
-            vector[:] = 0
-            continue
-        magnitude = weighted_sum(
-            distinct_ids[:distinct], occurrences, known_here, terms, partial, total
-        )
-        rounding = ROUNDING * (magnitude + terms.offset_norm)
-        write_unit(total, terms.offset, rounding, vector)
-        for place in range(distinct):
-            occurrences[distinct_ids[place]] = 0
+            count += 1
+            ends[count] = distinct
+        for index in range(count):
+            own = slice(ends[index], ends[index + 1])
+            if own.start == own.stop:
+                vectors[first + index] = 0
+                continue
+            total = weighted_sum(term_ids[own], shares[own], terms.rows)
+            write_unit(total, terms, magnitudes[index], vectors[first + index])
+        first += count
 
 
 @compiled
 def embed_counts(occurrences: Int32s, known: int, terms: Terms, vector: Float32s) -> None:
-    """Write the unit vector of a document that holds each word so often into ``vector``."""
-    distinct_ids = np.flatnonzero(occurrences).astype(np.int32)
-    partial = np.empty(terms.rows.shape[1], np.float32)
-    total = np.empty(terms.rows.shape[1], np.float64)
-    magnitude = weighted_sum(distinct_ids, occurrences, known, terms, partial, total)
-    rounding = ROUNDING * (magnitude + terms.offset_norm)
-    write_unit(total, terms.offset, rounding, vector)
+    """Write the unit vector of a document that holds each word so often; the counts are spent."""
+    term_ids = np.flatnonzero(occurrences).astype(np.int32)
+    shares = np.empty(term_ids.size, np.float32)
+    magnitude = take_shares(term_ids, occurrences, known, terms, shares)
+    write_unit(weighted_sum(term_ids, shares, terms.rows), terms, magnitude, vector)
 
 
 @compiled
-def weighted_sum(
-    distinct_ids: Int32s,
-    occurrences: Int32s,
-    known: int,
-    terms: Terms,
-    partial: Float32s,
-    total: Float64s,
+def take_shares(
+    term_ids: Int32s, occurrences: Int32s, known: int, terms: Terms, shares: Float32s
 ) -> float:
-    """Write the sum of (n_i / N - penalty_i) row_i into ``total``; the sum of the lengths summed.
-
-    Rows are added in float32, which the processor does eight at a time, and carried over to
-    float64 after every few hundred words, so that rounding does not grow with the document.
-    """
-    rows, penalties, norms = terms.rows, terms.penalties, terms.norms
-    dimensions = rows.shape[1]
-    partial[:] = 0
-    total[:] = 0
+    """Write n_i / N - penalty_i, set the counts back to 0; the sum of the lengths to be summed."""
     magnitude = 0.0
-    for place in range(distinct_ids.size):
-        number = np.uint64(distinct_ids[place])
-        share = occurrences[number] / known - penalties[number]
-        magnitude += abs(share) * norms[number]
-        share32 = np.float32(share)
-        for k in range(dimensions):
-            partial[k] += share32 * rows[number, k]
-        if (place + 1) % WORDS_BETWEEN_FLUSHES == 0:
-            for k in range(dimensions):
-                total[k] += partial[k]
-                partial[k] = 0
-    for k in range(dimensions):
-        total[k] += partial[k]
+    for place in range(term_ids.size):
+        number = np.uint64(term_ids[place])
+        share = occurrences[number] / known - terms.penalties[number]
+        occurrences[number] = 0
+        magnitude += abs(share) * terms.norms[number]
+        shares[place] = share
     return magnitude
 
 
+@fused
+def weighted_sum(ids: Int32s, shares: Float32s, rows: Float32s) -> Float64s:
+    """The sum of share_i row_i.
+
+    Rows are added in float32, which the processor does eight numbers at a time, and carried over
+    to float64 after every few hundred words, so that rounding does not grow with the document.
+    Eight rows are added in one go: the sum is then read and written once for all of them, and the
+    processor fetches the next rows while it waits for the first.
+    """
+    dimensions = rows.shape[1]
+    partial = np.empty(dimensions, np.float32)
+    total = np.zeros(dimensions, np.float64)
+    for begin in range(0, ids.size, WORDS_BETWEEN_FLUSHES):
+        end = min(begin + WORDS_BETWEEN_FLUSHES, ids.size)
+        partial[:] = 0
+        place = begin
+        while place + ROWS_AT_ONCE <= end:
+            a, b = rows[np.uint64(ids[place])], rows[np.uint64(ids[place + 1])]
+            c, d = rows[np.uint64(ids[place + 2])], rows[np.uint64(ids[place + 3])]
+            e, f = rows[np.uint64(ids[place + 4])], rows[np.uint64(ids[place + 5])]
+            g, h = rows[np.uint64(ids[place + 6])], rows[np.uint64(ids[place + 7])]
+            p, q, r, s = shares[place], shares[place + 1], shares[place + 2], shares[place + 3]
+            t, u, v, w = shares[place + 4], shares[place + 5], shares[place + 6], shares[place + 7]
+            for k in range(dimensions):
+                partial[k] += (
+                    p * a[k] + q * b[k] + r * c[k] + s * d[k]
+                    + t * e[k] + u * f[k] + v * g[k] + w * h[k]
+                )  # fmt: skip
+            place += ROWS_AT_ONCE
+        while place < end:
+            row, share = rows[np.uint64(ids[place])], shares[place]
+            for k in range(dimensions):
+                partial[k] += share * row[k]
+            place += 1
+        for k in range(dimensions):
+            total[k] += partial[k]
+    return total
+
+
 @compiled
-def write_unit(total: Float64s, offset: Float64s, rounding: float, vector: Float32s) -> None:
+def write_unit(total: Float64s, terms: Terms, magnitude: float, vector: Float32s) -> None:
     """Write (total - offset) at unit length into ``vector``; zeros if its length is rounding."""
     square = 0.0
     for k in range(total.size):
-        total[k] -= offset[k]
+        total[k] -= terms.offset[k]
         square += total[k] * total[k]
     length = np.sqrt(square)
-    if length <= rounding:
+    if length <= ROUNDING * (magnitude + terms.offset_norm):
         vector[:] = 0
     else:
         for k in range(total.size):
