@@ -8,7 +8,8 @@ Three questions, in one run:
 - How fast does Spark embed, for each core, beside ``embed_to_file`` on the same cores? (the file
   repeated until it has so many gigabytes of text; Parquet in, Parquet out)
 - How fast is what people write without deltavec: a pandas UDF around a TfidfVectorizer, whose rows
-  are stored as indices and values? (some of the same files, as its rate does not grow with them)
+  are stored as indices and values, or around model2vec with potion-base-8M? (some of the same
+  text, as their rates do not grow with it; model2vec only where ``make bench`` put it)
 
 The plot goes beside the JSON. The cluster is Spark's own ``local-cluster``: a master, and workers
 of one core in processes of their own.
@@ -20,7 +21,8 @@ import argparse
 import os
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,6 +38,7 @@ import deltavec as dv
 from deltavec.io.sinks import embed_to_file
 
 PACKAGES = ["numba", "numpy", "pandas", "pyarrow", "pyspark", "scikit-learn"]
+POTION = Path(sys.prefix) / "models" / "potion-base-8M"
 ROWS_IN_A_GROUP = 10_000
 CLOSE = 1 - 1e-6
 
@@ -173,6 +176,30 @@ def tfidf_rates(
     return {"documents": load.documents, **rates(spark_runs(weighted, out), load, repeats)}
 
 
+def model2vec_rates(frame: DataFrame, load: Load, repeats: int, out: Path) -> dict[str, Any]:
+    """How fast a pandas UDF around model2vec is; each task opens the model once."""
+    if find_spec("model2vec") is None or not POTION.is_dir():
+        return {"absent": "model2vec or its model potion-base-8M is not there"}
+    import pandas as pd
+
+    folder = str(POTION)
+
+    def encode(batches: Iterator[pd.Series]) -> Iterator[pd.Series]:
+        from model2vec import StaticModel
+
+        model = StaticModel.from_pretrained(folder)
+        for texts in batches:
+            yield pd.Series(list(model.encode(texts.tolist())))
+
+    encode.__annotations__ = {  # no strings
+        "batches": Iterator[pd.Series],
+        "return": Iterator[pd.Series],
+    }
+    udf = functions.pandas_udf(encode, "array<float>")
+    encoded = frame.select("id", udf("text").alias("vector"))
+    return {"documents": load.documents, **rates(spark_runs(encoded, out), load, repeats)}
+
+
 def spark_runs(frame: DataFrame, out: Path) -> dict[str, Callable[[], Any]]:
     """The ways to let Spark compute a frame, each begun once on a little of it."""
     frame.limit(1000).write.format("noop").mode("overwrite").save()
@@ -203,6 +230,9 @@ def measured(spark: SparkSession, arguments: argparse.Namespace, folder: Path) -
         vectors = dv.train_vectors(texts, dimensions=dimensions)
         models[dimensions] = dv.fit(texts, vectors, "idf-delta-pca")
     tokens = models[arguments.dimensions[0]].statistics.tokens
+    few = texts[: arguments.model2vec_documents]
+    (few_file,) = repeated(few, folder / "few", 0)
+    few_tokens = dv.fit(few, vectors, "unit-sum").statistics.tokens
     some = files[: max(1, round(len(files) * arguments.tfidf_share))]
     cores = arguments.workers
 
@@ -217,8 +247,16 @@ def measured(spark: SparkSession, arguments: argparse.Namespace, folder: Path) -
         for model in models.values()
     ]
     plain = tfidf_rates(weighted, texts, load_of(some), arguments.repeats, folder / "tfidf")
+    potion = model2vec_rates(
+        spark.read.parquet(str(few_file)).repartition(4 * cores).cache(),
+        Load(folder / "few", len(few), few_tokens, cores),
+        arguments.repeats,
+        folder / "potion",
+    )
     for run in embedding:
         run["times_tfidf"] = times(run, plain)
+        if "absent" not in potion:
+            run["times_model2vec"] = times(run, potion)
     java = "select java_method('java.lang.System', 'getProperty', 'java.version')"
     return {
         **surroundings(PACKAGES),
@@ -234,6 +272,7 @@ def measured(spark: SparkSession, arguments: argparse.Namespace, folder: Path) -
         "agreement": agreement(once, texts, vectors, not arguments.without_spectral),
         "embed": embedding,
         "tfidf_pandas_udf": plain,
+        "model2vec_pandas_udf": potion,
     }
 
 
@@ -253,6 +292,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--memory", type=int, default=3072, help="megabytes for each worker")
     parser.add_argument("--tfidf-share", type=float, default=0.1, help="of the files, for tf-idf")
+    parser.add_argument("--model2vec-documents", type=int, default=20_000)
     parser.add_argument("--without-spectral", action="store_true", help="a shorter comparison")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--folder", type=Path, help="for temporary files: 10 times the text")

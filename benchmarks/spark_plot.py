@@ -17,6 +17,9 @@ NAMES = {
 COLOURS = {"one_machine_to_parquet": "c6", "spark_to_parquet": "c0", "spark_to_nowhere": "c5"}
 
 
+PEERS = {"tf-idf": "tfidf_pandas_udf", "model2vec": "model2vec_pandas_udf"}
+
+
 def drawn(report: dict[str, Any]) -> str:
     """The report's rates as an SVG file."""
     bars = [
@@ -24,15 +27,15 @@ def drawn(report: dict[str, Any]) -> str:
         for run in report["embed"]
         for way, rate in rates(run)
     ]
-    plain = report["tfidf_pandas_udf"]
-    bars += [(f"tf-idf UDF: {NAMES[way]}", rate, "c1") for way, rate in rates(plain)]
+    for name, key in PEERS.items():
+        bars += [(f"{name} UDF: {NAMES[way]}", rate, "c1") for way, rate in rates(report[key])]
     title = "Million tokens a second for each core"
     return as_file(Figure("spark", title, title, (panel(title, bars),)))
 
 
 def rates(run: dict[str, Any]) -> list[tuple[str, float]]:
-    """What was measured, by way."""
-    return list(run["million_tokens_per_second_per_core"].items())
+    """What was measured, by way; nothing where it is absent."""
+    return list(run.get("million_tokens_per_second_per_core", {}).items())
 
 
 def panel(title: str, bars: list[tuple[str, float, str]]) -> Panel:

@@ -19,7 +19,7 @@ import openai
 import pytest
 
 import deltavec as dv
-from deltavec.cli.serve import announce
+from deltavec.cli.serve import announce, listening_socket
 from deltavec.serve.app import create_app
 from deltavec.serve.limits import Limits
 from integration.typed import Deltavec, command
@@ -203,3 +203,11 @@ def test_wrong_input_is_one_line(lee: Path, tmp_path: Path, deltavec: Deltavec) 
     assert "token" in deltavec("serve", lee, "--port", 0, "--token", "ä").error
     assert deltavec("serve", lee, "--port", 70_000).code == 2
     assert deltavec("serve", lee, "--map", "tsne").code == 2
+
+
+def test_no_half_of_an_answer_waits_for_the_other_to_be_acknowledged() -> None:
+    with listening_socket("127.0.0.1", 0) as listening:
+        with socket.create_connection(listening.getsockname()):
+            accepted, _ = listening.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

@@ -113,12 +113,16 @@ def listening_socket(host: str, port: int) -> socket.socket:
     except OSError:
         raise InputError(f"expected an address of this machine for --host, got {host!r}") from None
     try:
-        return socket.create_server((host, port), family=family, backlog=MOST_CONNECTIONS)
+        listening = socket.create_server((host, port), family=family, backlog=MOST_CONNECTIONS)
     except OSError as error:
         raise InputError(
             f"cannot listen at {host} port {port}: {(error.strerror or str(error)).lower()}; "
             "choose another with --port, or 0 for any"
         ) from None
+    # Its connections inherit this: otherwise the second half of an answer waits 40 ms for the
+    # first to be acknowledged. asyncio would see to it, but not for a socket that it was given.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening
 
 
 def is_loopback(listening: socket.socket) -> bool:
