@@ -39,11 +39,11 @@ def model():
 
 
 def documents_of(count):
-    """Documents of about 2 KB, every seventh of them without a known word."""
+    """Documents of about 4 KB, every seventh of them without a known word."""
     return [
         "nothing known"
         if number % 7 == 0
-        else " ".join(WORDS[(number * 31 + step * step) % 50] for step in range(300))
+        else " ".join(WORDS[(number * 31 + step * step) % 50] for step in range(600))
         for number in range(count)
     ]
 
@@ -354,7 +354,7 @@ def test_work_on_documents_that_cannot_be_recognised_is_not_resumed(model, tmp_p
 def test_a_damaged_shard_and_what_follows_it_are_written_again(model, big, tmp_path, damage):
     output = tmp_path / "out.npy"
     stopped_halfway(model, big, output)
-    second = tmp_path / "out.npy.partial" / "part-000001.parquet"
+    second = tmp_path / "out.npy.partial" / "part-000001.arrow"
     if damage == "cut":
         second.write_bytes(second.read_bytes()[:-8])
     else:
@@ -386,7 +386,7 @@ def test_a_corpus_that_breaks_off_says_so_and_keeps_the_shards(model, tmp_path):
     path.write_text("\n".join([*lines, "broken"]))
     with pytest.raises(CorpusError, match="line 9001"):
         embed_to_file(model, path, tmp_path / "out.npy", shard_documents=500)
-    assert len(list((tmp_path / "out.npy.partial").glob("part-*.parquet"))) >= 10
+    assert len(list((tmp_path / "out.npy.partial").glob("part-*.arrow"))) >= 10
     assert not (tmp_path / "out.npy").exists()
 
 
@@ -410,7 +410,7 @@ def test_a_full_disk_is_one_clear_error_and_the_next_run_goes_on(model, big, tmp
     partial = tmp_path / "out.npy.partial"
 
     def fill_the_disk(_progress):
-        target = partial / "part-000004.parquet.tmp"
+        target = partial / "part-000004.arrow.tmp"
         if not target.is_symlink():
             target.symlink_to("/dev/full")
 
@@ -445,7 +445,7 @@ def test_a_limit_on_file_sizes_is_the_same_error_in_a_process_of_its_own(big, tm
     assert ran.stderr.startswith("cannot write ")
     assert "File too large; make room" in ran.stderr
     # every shard is small enough: what did not fit is the file they were put together in
-    assert len(list((tmp_path / "out.npy.partial").glob("part-*.parquet"))) == 18
+    assert len(list((tmp_path / "out.npy.partial").glob("part-*.arrow"))) == 18
 
 
 def test_a_folder_one_may_not_write_is_one_clear_error(model, tmp_path):

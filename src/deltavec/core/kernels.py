@@ -86,6 +86,29 @@ class Terms(NamedTuple):
     offset_norm: float
 
 
+class Scratch(NamedTuple):
+    """What embedding writes and forgets; the occurrences are 0 before and after."""
+
+    occurrences: Int32s
+    term_ids: Int32s
+    shares: Float32s
+    magnitudes: Float64s
+    ends: Int64s
+
+    @classmethod
+    def of(cls, words: int) -> Scratch:
+        """Room for the documents of a vocabulary of so many words."""
+        # For one more document, whatever it holds, and for the word written in vain.
+        terms = TERMS_AT_ONCE + words + 1
+        return cls(
+            np.zeros(words, np.int32),
+            np.empty(terms, np.int32),
+            np.empty(terms, np.float32),
+            np.empty(DOCUMENTS_AT_ONCE, np.float64),
+            np.zeros(DOCUMENTS_AT_ONCE + 1, np.int64),
+        )
+
+
 MIX_1 = np.uint64(0x9E3779B97F4A7C15)
 MIX_2 = np.uint64(0xD6E8FEB86659FD93)
 HALF = np.uint64(32)
@@ -484,7 +507,13 @@ def learn(texts: Texts, words: Words, token_counts: Int64s, progress: Int64s) ->
 
 @compiled
 def embed(
-    texts: Texts, first: int, last: int, words: Words, terms: Terms, vectors: Float32s
+    texts: Texts,
+    first: int,
+    last: int,
+    words: Words,
+    terms: Terms,
+    scratch: Scratch,
+    vectors: Float32s,
 ) -> None:
     """Write the unit vectors of documents ``first`` to ``last`` into ``vectors``.
 
@@ -493,12 +522,7 @@ def embed(
     """
     ids = np.empty(IDS_AT_ONCE, np.int32)
     word = np.empty(max(words.longest, PACKED), np.uint8)
-    occurrences = np.zeros(terms.rows.shape[0], np.int32)
-    # Room for one more document, whatever it holds, and for the word written in vain.
-    term_ids = np.empty(TERMS_AT_ONCE + terms.rows.shape[0] + 1, np.int32)
-    shares = np.empty(term_ids.size, np.float32)
-    magnitudes = np.empty(DOCUMENTS_AT_ONCE, np.float64)
-    ends = np.zeros(DOCUMENTS_AT_ONCE + 1, np.int64)
+    occurrences, term_ids, shares, magnitudes, ends = scratch
     while first < last:
         count = 0
         while first + count < last and count < DOCUMENTS_AT_ONCE and ends[count] < TERMS_AT_ONCE:

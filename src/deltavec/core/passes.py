@@ -7,6 +7,7 @@ other; the kernels hold no interpreter lock.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
@@ -18,7 +19,7 @@ import numpy.typing as npt
 
 from deltavec.core import kernels
 from deltavec.core.forms import FoldedVectors
-from deltavec.core.kernels import Texts
+from deltavec.core.kernels import Scratch, Texts
 from deltavec.core.packing import equal_shares
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.vocabulary import Vocabulary
@@ -120,9 +121,12 @@ def embed_small(
     vectors: npt.NDArray[np.float32],
 ) -> None:
     """Write the vectors of documents that are shared out whole."""
+    own = threading.local()
 
     def work(first: int, last: int) -> None:
-        kernels.embed(texts, first, last, vocabulary.table, folded.terms, vectors)
+        if not hasattr(own, "scratch"):
+            own.scratch = Scratch.of(len(vocabulary))
+        kernels.embed(texts, first, last, vocabulary.table, folded.terms, own.scratch, vectors)
 
     on_pieces(work, texts, threads, PIECES_PER_THREAD)
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from deltavec.errors import CorpusError
 
-CHUNK_BYTES = 4 << 20
+CHUNK_BYTES = 8 << 20
 CHUNK_DOCUMENTS = 65_536
 
 

@@ -1,10 +1,11 @@
 """Vectors on disk in shards, each whole or not there: what survives a kill.
 
-A run writes to a folder of its own, one parquet file for each few thousand documents, beside a
-manifest that says what they were made from. A shard gets its name only when it is on disk; so
-whatever stops the run, the shards in the folder are good, and a run with the same manifest goes
-on after the last of them. Where a shard ends depends on the documents alone, never on how they
-were read: a run that was killed and one that was not write the same shards.
+A run writes to a folder of its own, one file for each few thousand documents, beside a manifest
+that says what they were made from: parquet files where the folder itself is wanted, else Arrow
+files, which cost next to nothing to write and to read again. A shard gets its name only when it
+is on disk; so whatever stops the run, the shards in the folder are good, and a run with the same
+manifest goes on after the last of them. Where a shard ends depends on the documents alone, never
+on how they were read: a run that was killed and one that was not write the same shards.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ MANIFEST = "_deltavec.json"  # readers of parquet folders pass over names that b
 SHARD_DOCUMENTS = 16_384
 SHARD_TEXT_BYTES = 64 << 20
 
-_OURS = re.compile(rf"(part-\d{{6}}\.parquet|{re.escape(MANIFEST)})(\.tmp)?|assembled")
+_OURS = re.compile(rf"(part-\d{{6}}\.(?:arrow|parquet)|{re.escape(MANIFEST)})(\.tmp)?|assembled")
 
 
 class Rows(NamedTuple):
@@ -123,12 +124,17 @@ def zero_rows(vectors: npt.NDArray[np.float32]) -> int:
 def parquet_options(schema: pa.Schema) -> dict[str, Any]:
     """How shards and whole files are written: no dictionary of floats, no statistics of them."""
     kept = schema.names[:-1]
-    return {"compression": "zstd", "use_dictionary": kept, "write_statistics": kept}
+    return {
+        # Floats are not worth compressing: zstd took 404 bytes for the 400 of a vector.
+        "compression": dict.fromkeys(kept, "zstd") | {f"{EMBEDDING}.list.element": "none"},
+        "use_dictionary": kept,
+        "write_statistics": kept,
+    }
 
 
-def shard_path(folder: Path, number: int) -> Path:
+def shard_path(folder: Path, number: int, suffix: str) -> Path:
     """Where the shard of a number is."""
-    return folder / f"part-{number:06}.parquet"
+    return folder / f"part-{number:06}{suffix}"
 
 
 def write_shard(path: Path, table: pa.Table) -> Shard:
@@ -138,8 +144,12 @@ def write_shard(path: Path, table: pa.Table) -> Shard:
     temporary = path.with_name(f"{path.name}.tmp")
     # a Python file: what it says about a full disk reaches us as it is
     with temporary.open("wb") as file:
-        options = parquet_options(table.schema)
-        parquet.write_table(table, file, row_group_size=max(1, len(table)), **options)
+        if path.suffix == ".arrow":
+            with pa.ipc.new_file(file, table.schema) as writer:
+                writer.write_table(table)
+        else:
+            options = parquet_options(table.schema)
+            parquet.write_table(table, file, row_group_size=max(1, len(table)), **options)
     put_in_place(temporary, path)
     return Shard(path, len(table), zero_rows(vectors_of(table)))
 
@@ -148,13 +158,16 @@ def read_shard(path: Path) -> pa.Table:
     """The table of a shard."""
     from pyarrow import parquet
 
+    if path.suffix == ".arrow":
+        with path.open("rb") as file:
+            return pa.ipc.open_file(file).read_all()
     return parquet.ParquetFile(path).read()
 
 
-def finished_shards(folder: Path, schema: pa.Schema) -> list[Shard]:
+def finished_shards(folder: Path, schema: pa.Schema, suffix: str) -> list[Shard]:
     """The good shards from the first on; what comes after a gap or a bad one is removed."""
     shards: list[Shard] = []
-    while (path := shard_path(folder, len(shards))).exists():
+    while (path := shard_path(folder, len(shards), suffix)).exists():
         try:
             table = read_shard(path)
         except (pa.ArrowInvalid, OSError):
@@ -188,7 +201,9 @@ def foreign_files(folder: Path) -> list[str]:
     return names
 
 
-def resumed(folder: Path, manifest: dict[str, Any], schema: pa.Schema) -> tuple[list[Shard], str]:
+def resumed(
+    folder: Path, manifest: dict[str, Any], schema: pa.Schema, suffix: str
+) -> tuple[list[Shard], str]:
     """The shards to go on from, and why earlier work was not used if there was some.
 
     Parameters
@@ -200,6 +215,8 @@ def resumed(folder: Path, manifest: dict[str, Any], schema: pa.Schema) -> tuple[
         the documents are still the same, and then nothing is reused.
     schema : pyarrow.Schema
         The columns of a shard.
+    suffix : str
+        What the shards' names end in: ``.arrow`` or ``.parquet``.
     """
     folder.mkdir(exist_ok=True)
     others = foreign_files(folder)
@@ -211,7 +228,7 @@ def resumed(folder: Path, manifest: dict[str, Any], schema: pa.Schema) -> tuple[
     before = _read_manifest(folder)
     reason = "" if before is None else _difference(before, manifest)
     if before is not None and not reason:
-        return finished_shards(folder, schema), ""
+        return finished_shards(folder, schema, suffix), ""
     clear(folder)
     temporary = folder / f"{MANIFEST}.tmp"
     temporary.write_text(json.dumps(manifest, indent=2) + "\n")

@@ -28,7 +28,7 @@ from deltavec.io.documents import Piece, text_sizes
 from deltavec.io.overlap import done_behind, read_ahead
 from deltavec.io.targets import Target
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 
 class Embedder(Protocol):
@@ -143,7 +143,7 @@ def embed_to_file(
     }
     notice = on_notice or (lambda sentence: None)
     with _failing_clearly(target):
-        before, reason = shards.resumed(target.partial, manifest, schema)
+        before, reason = shards.resumed(target.partial, manifest, schema, target.shard_suffix)
     done = sum(shard.documents for shard in before)
     if reason:
         notice(f"starting over: {target.partial} cannot be used, {reason}")
@@ -217,7 +217,7 @@ def _written(
     def write(numbered: tuple[int, list[shards.Rows]]) -> shards.Shard:
         number, group = numbered
         with _failing_clearly(target):
-            path = shards.shard_path(target.partial, number)
+            path = shards.shard_path(target.partial, number, target.shard_suffix)
             return shards.write_shard(path, shards.as_table(group, schema))
 
     none = True
@@ -226,7 +226,7 @@ def _written(
         yield shard
     if none and first == 0:
         with _failing_clearly(target):
-            path = shards.shard_path(target.partial, 0)
+            path = shards.shard_path(target.partial, 0, target.shard_suffix)
             yield shards.write_shard(path, schema.empty_table())
 
 

@@ -30,9 +30,7 @@ def _one_parquet(path: Path, parts: Sequence[Path], schema: pa.Schema) -> None:
 
 
 def _one_npy(path: Path, parts: Sequence[Path], schema: pa.Schema) -> None:
-    from pyarrow import parquet
-
-    rows = sum(parquet.ParquetFile(part).metadata.num_rows for part in parts)
+    rows = sum(len(shards.read_shard(part)) for part in parts)
     width = schema.field(shards.EMBEDDING).type.list_size
     with path.open("wb") as file:
         header = {"descr": "<f4", "fortran_order": False, "shape": (rows, width)}
@@ -91,6 +89,11 @@ class Target:
     def partial(self) -> Path:
         """Where unfinished work is."""
         return self.path.with_name(f"{self.path.name}.partial")
+
+    @property
+    def shard_suffix(self) -> str:
+        """What the names of shards end in: those of a folder stay as they are."""
+        return ".parquet" if self.is_folder else ".arrow"
 
     def assemble(self, parts: Sequence[Path], schema: pa.Schema) -> None:
         """Put the shards in the output's place, in one step, and remove what was unfinished."""
