@@ -52,7 +52,7 @@ class Plan:
     dimensions: tuple[int, ...] = (25, 50, 100, 200, 300, 600)
     recut_words: int = 4_000_000
     corpus_sizes: tuple[int, ...] = (10_000, 31_623, 100_000, 316_228, 1_000_000, 3_162_278)
-    training_documents: int = 60_000
+    training_documents: int = 200_000
 
 
 QUICK = Plan(
