@@ -203,16 +203,14 @@ def beyond_ascii(
         position += size
         code_point += shift
         remaining, left = encoded(code_point) if code_point >= 128 else (code_point, 1)
-        while left > 0:
-            if length < word.size:
-                word[length] = remaining & 255
-            packed |= np.uint64(remaining & 255) << (BYTE * np.uint64(length & 7))
-            length += 1
-            if length & 7 == 0:
-                h = mixed(h ^ packed)
-                packed = EMPTY
-            remaining >>= 8
-            left -= 1
+        for place in range(min(left, word.size - length)):
+            word[length + place] = remaining >> 8 * place & 255
+        taken = np.uint64(length & 7)
+        packed |= np.uint64(remaining) << (BYTE * taken)
+        length += left
+        if signed(taken) + left >= PACKED:  # a character has at most 4 bytes: 4 were taken before
+            h = mixed(h ^ packed)
+            packed = np.uint64(remaining) >> (BYTE * (BYTE - taken))
     return position, length, mixed(h ^ packed)
 
 

@@ -26,6 +26,7 @@ from deltavec.core.spectral import Spectral, spectral
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.texts import (
     Chunked,
+    InMemory,
     Tokenizer,
     as_chunked,
     as_texts,
@@ -96,10 +97,18 @@ class EmbeddingModel:
             Rows of unit length. A document without known words, or of which nothing is left, is
             a row of zeros.
         """
-        matrices = list(self.embed_batches(documents, threads=threads))
-        if len(matrices) == 1:
-            return matrices[0]
-        return np.concatenate([np.zeros((0, self.dimensions), np.float32), *matrices])
+        chunked = as_chunked(documents)
+        if not isinstance(chunked, InMemory):
+            matrices = self.embed_batches(chunked, threads=threads)
+            return np.concatenate([np.zeros((0, self.dimensions), np.float32), *matrices])
+        vectors = np.empty((len(chunked), self.dimensions), np.float32)
+        begin = 0
+        for chunk in chunked.large_chunks():
+            texts = as_texts(chunk, self.tokenizer)
+            own = vectors[begin : begin + texts.documents]
+            embedded(texts, self.vocabulary, self.folded, threads, vectors=own)
+            begin += texts.documents
+        return vectors
 
     def embed_batches(
         self, documents: Any, *, threads: int | None = None

@@ -28,7 +28,7 @@ from deltavec.errors import InputError
 Result = TypeVar("Result")
 
 BYTES_WORTH_A_THREAD = 65_536
-PIECES_PER_THREAD = 4
+PIECES_PER_THREAD = 6
 GIANT_BYTES = 8 << 20  # a document from which on threads share it
 GAP_WINDOW = 65_536
 
@@ -95,12 +95,15 @@ def embedded(
     threads: int | None = None,
     *,
     giant_bytes: int = GIANT_BYTES,
+    vectors: npt.NDArray[np.float32] | None = None,
 ) -> npt.NDArray[np.float32]:
     """The vectors of these documents, one a row, of unit length or zero.
 
-    A document of more than ``giant_bytes`` is cut up, so that all threads share it.
+    They are written into ``vectors`` if it is given. A document of more than ``giant_bytes`` is cut
+    up, so that all threads share it.
     """
-    vectors = np.empty((texts.documents, folded.rows.shape[1]), np.float32)
+    if vectors is None:
+        vectors = np.empty((texts.documents, folded.rows.shape[1]), np.float32)
     begin = 0
     for giant in np.flatnonzero(np.diff(texts.ends) > giant_bytes).tolist():
         embed_small(between(texts, begin, giant), vocabulary, folded, threads, vectors[begin:giant])

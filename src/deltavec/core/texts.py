@@ -26,6 +26,7 @@ Tokenizer: TypeAlias = str | Callable[[str], Iterable[str]]
 Chunk: TypeAlias = "pa.Array | Sequence[str] | Sequence[Sequence[str]]"
 
 DOCUMENTS_AT_ONCE = 16_384
+COLUMN_AT_ONCE = 1 << 18
 
 
 @runtime_checkable
@@ -52,8 +53,16 @@ class InMemory:
         return len(self.documents)
 
     def __iter__(self) -> Iterator[Any]:
-        for begin in range(0, len(self.documents), DOCUMENTS_AT_ONCE):
-            yield self.documents[begin : begin + DOCUMENTS_AT_ONCE]
+        return self.chunks_of(DOCUMENTS_AT_ONCE)
+
+    def large_chunks(self) -> Iterator[Any]:
+        """Chunks for what needs no memory of its own for each: a column is not copied."""
+        return self.chunks_of(COLUMN_AT_ONCE if is_column(self.documents) else DOCUMENTS_AT_ONCE)
+
+    def chunks_of(self, size: int) -> Iterator[Any]:
+        """Chunks of so many documents."""
+        for begin in range(0, len(self.documents), size):
+            yield self.documents[begin : begin + size]
 
 
 class Streamed:
@@ -155,7 +164,7 @@ def as_texts(chunk: Any, tokenizer: Tokenizer) -> Texts:
     Documents that are lists of words keep them as they are. Strings are parted by the named rule;
     a callable is asked for each string's words.
     """
-    if not hasattr(chunk, "buffers"):
+    if not is_column(chunk):
         documents = list(chunk)
         if any(isinstance(document, list | tuple) for document in documents):
             return joined_words([word_list(document) for document in documents])
@@ -167,6 +176,11 @@ def as_texts(chunk: Any, tokenizer: Tokenizer) -> Texts:
             [called(tokenizer, document) for document in strings_of(chunk).to_pylist()]
         )
     return arrow_texts(strings_of(chunk), tokens.rule(tokenizer))
+
+
+def is_column(documents: Any) -> bool:
+    """Whether the documents are an Arrow array."""
+    return hasattr(documents, "buffers")
 
 
 def require_tokenizer(tokenizer: Tokenizer) -> None:
