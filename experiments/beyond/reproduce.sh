@@ -7,11 +7,15 @@ data=$1 cache=$2
 here=$(dirname "$0")
 python=${PYTHON:-python}
 forums="askubuntu meta_stackexchange english_stackexchange"
+kinds="hotel restaurant attraction"
 export OPENBLAS_NUM_THREADS=1
 
 run() { script=$1; shift; "$python" "$here/$script.py" "$@" --cache "$cache"; }
 
 run check "$data"
+for corpus in $kinds; do
+    run compare "$data" "$corpus" spectral own-centre corpus-centre as-fitted tf-idf tf-idf2 lsa ppmi word2vec
+done
 for corpus in lee $forums newsgroups reviews; do
     run compare "$data" "$corpus" spectral own-centre corpus-centre as-fitted tf-idf tf-idf2 lsa ppmi word2vec
     run adaptation "$data" "$corpus"
@@ -35,12 +39,12 @@ if [ $# -ge 5 ]; then
                 "$3" "$here/peer_vectors.py" $peer "$model" "$cache/texts/$corpus-$texts.json" "$vectors"
         done
     done
-    for corpus in lee $forums newsgroups reviews; do
+    for corpus in lee $forums newsgroups $kinds; do
         run compare "$data" "$corpus" potion
-        run compare "$data" "$corpus" --small spectral tf-idf tf-idf2 potion minilm
+        run compare "$data" "$corpus" spectral tf-idf tf-idf2 potion minilm --small
     done
 fi
-for corpus in lee $forums newsgroups reviews; do
+for corpus in lee $forums newsgroups $kinds; do
     run compare "$data" "$corpus" doc2vec
 done
 "$python" "$here/report.py"
