@@ -10,6 +10,7 @@ import numpy.typing as npt
 from deltavec.core import kernels
 from deltavec.core.kernels import Texts
 from deltavec.core.texts import Chunked, Tokenizer, as_texts
+from deltavec.core.tokens import narrowest_rule
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import CorpusError
 
@@ -38,7 +39,8 @@ class WordCounts:
         self._offsets = lengthened(self._offsets, words + 1)
         self._counts = lengthened(self._counts, words)
         self._slots = np.zeros(4 * words, np.uint64)
-        kernels.fill_slots(self._words()._replace(offsets=self._offsets[: self.distinct + 1]))
+        known = self._words()._replace(offsets=self._offsets[: self.distinct + 1])
+        kernels.fill_slots(known, narrowest_rule())
 
     def _words(self) -> kernels.Words:
         """The table as the kernels read and extend it."""

@@ -10,6 +10,13 @@ byte. The table of slots is open addressing with linear steps: slot s is the pai
 ``slots[2 * s]``, the hash, and ``slots[2 * s + 1]``, the length (upper half) and the id + 1
 (lower half; 0 means empty).
 
+Bytes beyond ASCII pass through that loop as they are. If what stands between two ASCII separators
+is, byte for byte, a word of the vocabulary that the rule reads as it is written, then it is that
+word, and nothing is decoded. Only what is not found so (a capital, a separator or a mark of
+another script, an unknown word) is decoded character by character. The highest bit of the length
+is set for words beyond ASCII that the rule does not read as they are written: the look-up before
+decoding passes them by.
+
 Why the results do not depend on threads or batches
 ---------------------------------------------------
 A document's vector is computed by one thread from that document alone, its words in the order in
@@ -113,6 +120,9 @@ MIX_1 = np.uint64(0x9E3779B97F4A7C15)
 MIX_2 = np.uint64(0xD6E8FEB86659FD93)
 HALF = np.uint64(32)
 LOW = np.uint64(0xFFFFFFFF)
+NOT_AS_WRITTEN = np.uint64(0x80000000)
+LENGTH = np.uint64(0x7FFFFFFF)
+LENGTH_AND_MARK = LOW
 ONE = np.uint64(1)
 EMPTY = np.uint64(0)
 BYTE = np.uint64(8)
@@ -224,7 +234,7 @@ def found(h: np.uint64, word: UInt8s, words: Words) -> int:
         entry = words.slots[slot * TWO + ONE]
         if entry == EMPTY:
             return -1
-        if words.slots[slot * TWO] == h and signed(entry >> HALF) == length:
+        if words.slots[slot * TWO] == h and signed(entry >> HALF & LENGTH) == length:
             number = signed(entry & LOW) - 1
             if length <= PACKED or equal(word, length, words.data, words.offsets[number]):
                 return number
@@ -236,6 +246,18 @@ def equal(word: UInt8s, length: int, vocabulary: UInt8s, begin: int) -> bool:
     """Whether the vocabulary's bytes from ``begin`` on are those of the word."""
     for place in range(length):  # noqa: SIM110, numba has no all() over a generator
         if word[place] != vocabulary[begin + place]:
+            return False
+    return True
+
+
+@compiled
+def reads(
+    data: UInt8s, begin: np.uint64, folded: UInt8s, length: int, vocabulary: UInt8s, offset: int
+) -> bool:
+    """Whether the vocabulary's bytes from ``offset`` on are those of the text, lower-cased."""
+    start = np.uint64(offset)
+    for place in range(np.uint64(length)):
+        if folded[data[begin + place]] != vocabulary[start + place]:
             return False
     return True
 
@@ -254,25 +276,45 @@ def hashed(word: UInt8s) -> np.uint64:
 
 
 @compiled
-def insert(h: np.uint64, length: int, number: int, slots: UInt64s) -> None:
-    """Take the first free slot for a word that is not in the table."""
+def insert(h: np.uint64, length: np.uint64, number: int, slots: UInt64s) -> None:
+    """Take the first free slot for a word that is not in the table; the length may be marked."""
     mask = np.uint64(slots.size // 2 - 1)
     slot = h & mask
     while slots[slot * TWO + ONE] != EMPTY:
         slot = (slot + ONE) & mask
     slots[slot * TWO] = h
-    slots[slot * TWO + ONE] = np.uint64(length) << HALF | np.uint64(number + 1)
+    slots[slot * TWO + ONE] = length << HALF | np.uint64(number + 1)
 
 
 @compiled
-def fill_slots(words: Words) -> int:
-    """Put every word into the empty slots; the first word that was there already, or -1."""
+def read_as_written(word: UInt8s, rule: Rule, read: UInt8s) -> bool:
+    """Whether a text of these bytes alone is this one word under the rule, or they are ASCII."""
+    beyond = False
+    for place in range(word.size):
+        beyond |= word[place] >= 128
+    if not beyond:
+        return True
+    end, length, _ = beyond_ascii(word, 0, word.size, rule, read)
+    return end == word.size and length == word.size and equal(read, length, word, 0)
+
+
+@compiled
+def fill_slots(words: Words, rule: Rule) -> int:
+    """Put every word into the empty slots; the first word that was there already, or -1.
+
+    The rule is to read no more than the texts' own: a word that it reads as it is written must be
+    so for every rule that the slots are used with.
+    """
+    read = np.empty(max(words.longest, PACKED), np.uint8)
     for number in range(words.offsets.size - 1):
         word = words.data[words.offsets[number] : words.offsets[number + 1]]
         h = hashed(word)
         if found(h, word, words) >= 0:
             return number
-        insert(h, word.size, number, words.slots)
+        length = np.uint64(word.size)
+        if not read_as_written(word, rule, read):
+            length |= NOT_AS_WRITTEN
+        insert(h, length, number, words.slots)
     return -1
 
 
@@ -309,19 +351,21 @@ def scan(
     folded, decodes = rule.bytes, rule.decodes
     slots, vocabulary, offsets = words.slots, words.data, words.offsets
     mask = np.uint64(slots.size // 2 - 1)
+    longest = np.uint64(word.size)
     # Unsigned places: numba looks at every signed one to see whether it counts from the end.
     place = np.uint64(position)
     stop = np.uint64(end)
     known = 0
     passed = 0
     while known < ids.size:
-        while place < stop and folded[data[place]] == 0 and not (decodes and data[place] >= 128):
+        while place < stop and folded[data[place]] == 0:
             place += ONE
         if place >= stop:
             break
         begin = place
         h = EMPTY
         packed = EMPTY
+        seen = EMPTY
         # Eight bytes at a time: the length of a word then costs no branch that is hard to foresee.
         while place + BYTE <= stop:
             packed = (
@@ -342,8 +386,11 @@ def scan(
                 place += ((before_end & EACH_LOW) * EACH_LOW) >> TOP_BYTE
                 break
             h = mixed(h ^ packed)
+            seen |= packed
             packed = EMPTY
             place += BYTE
+            if decodes and place - begin > longest and seen & EACH_HIGH != EMPTY:
+                break  # not a word as it is written; where it ends, decoding will tell
         else:
             shift = EMPTY
             while place < stop and folded[data[place]] != 0:
@@ -352,15 +399,8 @@ def scan(
                 place += ONE
         h = mixed(h ^ packed)
         length = signed(place - begin)
-        if decodes and place < stop and data[place] >= 128:
-            position, length, h = beyond_ascii(data, signed(begin), end, rule, word)
-            place = np.uint64(position)
-            if length == 0:
-                continue
-        elif length > PACKED or stop_at_unknown:
-            for index in range(min(length, word.size)):
-                word[index] = folded[data[begin + np.uint64(index)]]
-        passed += 1
+        beyond = decodes and (seen | packed) & EACH_HIGH != EMPTY
+        compared = LENGTH_AND_MARK if beyond else LENGTH
         slot = h & mask
         number = -1
         # A word longer than the room for one is longer than any in the vocabulary.
@@ -368,12 +408,26 @@ def scan(
             entry = slots[slot * TWO + ONE]
             if entry == EMPTY:
                 break
-            if slots[slot * TWO] == h and signed(entry >> HALF) == length:
+            if slots[slot * TWO] == h and signed(entry >> HALF & compared) == length:
                 candidate = signed(entry & LOW) - 1
-                if length <= PACKED or equal(word, length, vocabulary, offsets[candidate]):
+                if length <= PACKED or reads(
+                    data, begin, folded, length, vocabulary, offsets[candidate]
+                ):
                     number = candidate
                     break
             slot = (slot + ONE) & mask
+        if number < 0:
+            if beyond:
+                position, length, h = beyond_ascii(data, signed(begin), end, rule, word)
+                place = np.uint64(position)
+                if length == 0:
+                    continue
+                if length <= word.size:
+                    number = found(h, word[:length], words)
+            elif stop_at_unknown:
+                for index in range(min(length, word.size)):
+                    word[index] = folded[data[begin + np.uint64(index)]]
+        passed += 1
         if number >= 0:
             ids[known] = number
             known += 1
@@ -493,7 +547,7 @@ def learn(texts: Texts, words: Words, token_counts: Int64s, progress: Int64s) ->
             begin = words.offsets[distinct]
             words.data[begin : begin + length] = word[:length]
             words.offsets[distinct + 1] = begin + length
-            insert(h, length, distinct, words.slots)
+            insert(h, np.uint64(length), distinct, words.slots)
             token_counts[distinct] += 1
             distinct += 1
         elif length == 0 and known < ids.size:

@@ -161,8 +161,6 @@ def cut_up(document: Texts, size: int) -> Texts:
     Of UTF-8 text only ASCII bytes are looked at; one without any is not cut.
     """
     separates = document.rule.bytes == 0
-    if document.rule.decodes:
-        separates[128:] = False
     begin, end = document.ends.tolist()
     ends = [begin]
     while ends[-1] < end:

@@ -48,8 +48,8 @@ class Rule(NamedTuple):
     Attributes
     ----------
     bytes
-        For each byte the byte that stands for it in a word, 0 if it is not a word character of
-        its own: a separator, or a part of a longer UTF-8 sequence.
+        For each byte the byte that stands for it in a word, 0 if it separates words. A part of a
+        longer UTF-8 sequence stands for itself.
     decodes
         Whether bytes from 80 on are UTF-8 sequences to look up in the pages.
     page_of, pages
@@ -90,10 +90,9 @@ def paged(shifts: npt.NDArray[np.int32]) -> Rule:
         numbers.setdefault(page.tobytes(), len(numbers)) for page in shifts.reshape(-1, PAGE)
     ]
     pages = np.frombuffer(b"".join(numbers), np.int32).reshape(-1, PAGE)
-    ascii_bytes = np.zeros(PAGE, np.uint8)
-    for byte in np.flatnonzero(shifts[:128] != SEPARATOR):
-        ascii_bytes[byte] = byte + shifts[byte]
-    return frozen(Rule(ascii_bytes, True, np.array(page_of, np.uint8), pages))
+    each_byte = np.arange(PAGE, dtype=np.uint8)
+    each_byte[:128] = np.where(shifts[:128] == SEPARATOR, 0, each_byte[:128] + shifts[:128])
+    return frozen(Rule(each_byte, True, np.array(page_of, np.uint8), pages))
 
 
 def frozen(rule: Rule) -> Rule:
@@ -115,6 +114,11 @@ def rule(name: str) -> Rule:
         every_byte[TOKEN_SEPARATOR[0]] = 0
         return frozen(Rule(every_byte, False, np.zeros(1, np.uint8), np.zeros((1, 1), np.int32)))
     raise InputError(f"tokenizer must be 'words', 'whitespace' or a callable, got {name!r}")
+
+
+def narrowest_rule() -> Rule:
+    """The rule for which a word that it reads as it is written is one for every other rule too."""
+    return rule("words")
 
 
 def words(text: str, name: str = "words") -> list[str]:

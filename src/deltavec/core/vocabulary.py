@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from deltavec.core import kernels
 from deltavec.core.packing import begins_of, packed
+from deltavec.core.tokens import narrowest_rule
 from deltavec.errors import InputError
 
 
@@ -43,12 +44,12 @@ class Vocabulary:
         # At most half full, so that a search for an absent word ends after a step or two.
         slots = np.zeros(4 * power_of_two(max(count, 8)), np.uint64)
         longest = int(np.diff(self.offsets).max(initial=0))
-        clash = kernels.fill_slots(kernels.Words(slots, self.data, self.offsets, longest))
+        table = kernels.Words(slots, self.data, self.offsets, longest)
+        clash = kernels.fill_slots(table, narrowest_rule())
         if clash >= 0:
             raise InputError(f"words must be distinct, got {self.word(clash)!r} twice")
         for array in (self.data, self.offsets, slots):
             array.flags.writeable = False
-        table = kernels.Words(slots, self.data, self.offsets, longest)
         object.__setattr__(self, "table", table)
 
     @classmethod

@@ -3,7 +3,9 @@ import pytest
 
 from deltavec.core import kernels
 from deltavec.core.discovery import WordCounts, learned_vocabulary, usual_min_count, word_counts
+from deltavec.core.passes import counted
 from deltavec.core.texts import as_chunked, as_texts
+from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import CorpusError
 
 
@@ -60,3 +62,14 @@ def test_every_word_keeps_its_bytes():
     vocabulary, _ = counts.frequent(1)
     assert sorted(vocabulary.words) == sorted(words)
     assert np.array_equal(np.sort(vocabulary.ids(words)), np.arange(6))
+
+
+def test_a_run_longer_than_any_word_is_decoded_to_its_end():
+    run = "слово—Слово—another—" * 100
+    assert len(run.encode()) > 2 * kernels.LONGEST_LEARNED
+    counts = word_counts(as_chunked([run, f"слово {run}"]), "words")
+    vocabulary, occurrences = counts.frequent(1)
+    assert vocabulary.words == ["слово", "another"]
+    assert occurrences.tolist() == [401, 200]
+    known = counted(as_texts([run], "words"), Vocabulary.of(["слово", "another", "слово—слово"]))
+    assert known.token_counts.tolist() == [200, 100, 0]

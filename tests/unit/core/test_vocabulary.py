@@ -5,6 +5,7 @@ from deltavec.core import kernels
 from deltavec.core.kernels import Texts
 from deltavec.core.packing import packed
 from deltavec.core.passes import counted
+from deltavec.core.texts import as_texts
 from deltavec.core.tokens import rule
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import InputError
@@ -76,3 +77,13 @@ def test_no_words_are_a_vocabulary_too():
     empty = Vocabulary.of([])
     assert len(empty) == 0
     assert empty.ids(["sea"]).tolist() == [-1]
+
+
+def test_words_no_rule_would_read_as_written_are_found_by_who_asks_for_them():
+    curious = Vocabulary.of(["été", "Été", "d’été", "😀"])
+    assert curious.ids(["Été", "d’été", "😀", "été"]).tolist() == [1, 2, 3, 0]
+    text = "Été d’été été 😀"
+    own_words = Texts(*packed([b"\xff".join(w.encode() for w in text.split())]), rule("tokens"))
+    assert counted(own_words, curious).token_counts.tolist() == [1, 1, 1, 1]
+    assert counted(as_texts([text], "whitespace"), curious).token_counts.tolist() == [1, 1, 1, 1]
+    assert counted(as_texts([text], "words"), curious).token_counts.tolist() == [3, 0, 0, 0]
