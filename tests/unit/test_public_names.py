@@ -47,6 +47,13 @@ def test_errors_can_be_imported_without_loading_anything_heavy():
     assert names_after("from deltavec import DeltavecError").isdisjoint(HEAVY)
 
 
+def test_embedding_a_few_documents_loads_no_dataframes(tmp_path):
+    vectors = deltavec.WordVectors(["sea", "view"], [[1.0, 0.0], [0.0, 1.0]])
+    deltavec.fit(["sea view", "sea"], vectors, "idf-sum").save(tmp_path / "model.dv")
+    program = f"import deltavec as dv; dv.load({str(tmp_path / 'model.dv')!r}).embed(['the sea'])"
+    assert names_after(program).isdisjoint({"pandas", "polars", "sklearn"})
+
+
 def test_an_unknown_name_is_an_attribute_error_that_names_it():
     with pytest.raises(AttributeError, match="no_such_name"):
         deltavec.no_such_name  # noqa: B018

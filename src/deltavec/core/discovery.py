@@ -39,7 +39,9 @@ class WordCounts:
         self._offsets = lengthened(self._offsets, words + 1)
         self._counts = lengthened(self._counts, words)
         self._slots = np.zeros(4 * words, np.uint64)
-        known = self._words()._replace(offsets=self._offsets[: self.distinct + 1])
+        known = self._words()._replace(
+            data=read_only(self._data), offsets=read_only(self._offsets[: self.distinct + 1])
+        )
         kernels.fill_slots(known, narrowest_rule())
 
     def _words(self) -> kernels.Words:
@@ -74,6 +76,13 @@ def lengthened(array: npt.NDArray[Kind], length: int) -> npt.NDArray[Kind]:
     longer = np.zeros(length, array.dtype)
     longer[: len(array)] = array
     return longer
+
+
+def read_only(array: npt.NDArray[Kind]) -> npt.NDArray[Kind]:
+    """The same array, not to be written to through this name: kernels are compiled for such."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def word_counts(corpus: Chunked, tokenizer: Tokenizer) -> WordCounts:

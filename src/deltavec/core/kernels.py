@@ -14,8 +14,8 @@ Bytes beyond ASCII pass through that loop as they are. If what stands between tw
 is, byte for byte, a word of the vocabulary that the rule reads as it is written, then it is that
 word, and nothing is decoded. Only what is not found so (a capital, a separator or a mark of
 another script, an unknown word) is decoded character by character. The highest bit of the length
-is set for words beyond ASCII that the rule does not read as they are written: the look-up before
-decoding passes them by.
+is set for words that the rule does not read as they are written: the look-up before decoding
+passes them by.
 
 Why the results do not depend on threads or batches
 ---------------------------------------------------
@@ -276,45 +276,35 @@ def hashed(word: UInt8s) -> np.uint64:
 
 
 @compiled
-def insert(h: np.uint64, length: np.uint64, number: int, slots: UInt64s) -> None:
-    """Take the first free slot for a word that is not in the table; the length may be marked."""
+def insert(h: np.uint64, marked: np.uint64, number: int, slots: UInt64s) -> None:
+    """Take the first free slot for a word that is not in the table; its length may be marked."""
     mask = np.uint64(slots.size // 2 - 1)
     slot = h & mask
     while slots[slot * TWO + ONE] != EMPTY:
         slot = (slot + ONE) & mask
     slots[slot * TWO] = h
-    slots[slot * TWO + ONE] = length << HALF | np.uint64(number + 1)
-
-
-@compiled
-def read_as_written(word: UInt8s, rule: Rule, read: UInt8s) -> bool:
-    """Whether a text of these bytes alone is this one word under the rule, or they are ASCII."""
-    beyond = False
-    for place in range(word.size):
-        beyond |= word[place] >= 128
-    if not beyond:
-        return True
-    end, length, _ = beyond_ascii(word, 0, word.size, rule, read)
-    return end == word.size and length == word.size and equal(read, length, word, 0)
+    slots[slot * TWO + ONE] = marked << HALF | np.uint64(number + 1)
 
 
 @compiled
 def fill_slots(words: Words, rule: Rule) -> int:
     """Put every word into the empty slots; the first word that was there already, or -1.
 
-    The rule is to read no more than the texts' own: a word that it reads as it is written must be
-    so for every rule that the slots are used with.
+    A word that the rule reads as it is written must be one for every rule that the slots are used
+    with. Words of ASCII are marked as well, which nobody looks at.
     """
     read = np.empty(max(words.longest, PACKED), np.uint8)
     for number in range(words.offsets.size - 1):
-        word = words.data[words.offsets[number] : words.offsets[number + 1]]
+        begin, end = words.offsets[number], words.offsets[number + 1]
+        word = words.data[begin:end]
         h = hashed(word)
         if found(h, word, words) >= 0:
             return number
-        length = np.uint64(word.size)
-        if not read_as_written(word, rule, read):
-            length |= NOT_AS_WRITTEN
-        insert(h, length, number, words.slots)
+        marked = np.uint64(word.size)
+        stop, length, _ = beyond_ascii(words.data, begin, end, rule, read)
+        if stop != end or length != word.size or not equal(read, length, words.data, begin):
+            marked |= NOT_AS_WRITTEN
+        insert(h, marked, number, words.slots)
     return -1
 
 

@@ -27,6 +27,7 @@ Chunk: TypeAlias = "pa.Array | Sequence[str] | Sequence[Sequence[str]]"
 
 DOCUMENTS_AT_ONCE = 16_384
 COLUMN_AT_ONCE = 1 << 18
+FEW = 1024
 
 
 @runtime_checkable
@@ -168,6 +169,8 @@ def as_texts(chunk: Any, tokenizer: Tokenizer) -> Texts:
         documents = list(chunk)
         if any(isinstance(document, list | tuple) for document in documents):
             return joined_words([word_list(document) for document in documents])
+        if len(documents) <= FEW and not callable(tokenizer):
+            return few_texts(documents, tokens.rule(tokenizer))
         chunk = arrow_strings(documents)
     if is_list_column(chunk):
         return joined_words([document or [] for document in chunk.to_pylist()])
@@ -218,15 +221,31 @@ def joined_words(documents: list[list[str]]) -> Texts:
     return Texts(*packed(pieces), tokens.rule("tokens"))
 
 
-def arrow_strings(documents: Sequence[Any]) -> Any:
-    """A list of strings (or None) as an Arrow array."""
-    import pyarrow as pa
-
+def require_strings(documents: Sequence[Any]) -> None:
+    """Refuse documents that are neither strings nor None."""
     for place, document in enumerate(documents):
         if type(document) is not str and document is not None and not isinstance(document, str):
             raise CorpusError(
                 f"every document must be a string, got {describe(document)} at place {place}"
             )
+
+
+def few_texts(documents: Sequence[Any], rule: tokens.Rule) -> Texts:
+    """A few strings (or None) as bytes, without Arrow.
+
+    Arrow takes a third of the time for many. But the first time that it is given a list it imports
+    pandas, if there is one, to see whether the list is pandas' own, and that takes longer than
+    anything else that a short program does.
+    """
+    require_strings(documents)
+    return Texts(*packed(encoded(document or "" for document in documents)), rule)
+
+
+def arrow_strings(documents: Sequence[Any]) -> Any:
+    """A list of strings (or None) as an Arrow array."""
+    import pyarrow as pa
+
+    require_strings(documents)
     try:
         return pa.array(documents, pa.large_string())
     except UnicodeEncodeError:  # half a surrogate pair, which UTF-8 cannot hold

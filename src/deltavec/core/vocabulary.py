@@ -45,11 +45,12 @@ class Vocabulary:
         slots = np.zeros(4 * power_of_two(max(count, 8)), np.uint64)
         longest = int(np.diff(self.offsets).max(initial=0))
         table = kernels.Words(slots, self.data, self.offsets, longest)
+        for array in (self.data, self.offsets):
+            array.flags.writeable = False
         clash = kernels.fill_slots(table, narrowest_rule())
         if clash >= 0:
             raise InputError(f"words must be distinct, got {self.word(clash)!r} twice")
-        for array in (self.data, self.offsets, slots):
-            array.flags.writeable = False
+        slots.flags.writeable = False
         object.__setattr__(self, "table", table)
 
     @classmethod

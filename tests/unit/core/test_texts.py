@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from deltavec.core.model import corpus_statistics
-from deltavec.core.texts import as_chunked, as_texts, rereadable
+from deltavec.core.texts import FEW, as_chunked, as_texts, rereadable
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import CorpusError, InputError
 
@@ -68,6 +68,14 @@ def test_a_callable_gives_the_words():
 
 def test_half_a_surrogate_pair_becomes_a_question_mark():
     assert words_of(["a\ud800b", None]) == [b"a?b", b""]
+    assert words_of(["a\ud800b", None] * FEW) == [b"a?b", b""] * FEW
+
+
+def test_a_few_documents_are_read_as_many_are():
+    assert words_of(DOCUMENTS * FEW) == words_of(DOCUMENTS) * FEW
+    for corpus in (["a", 7], ["a", 7] * FEW):
+        with pytest.raises(CorpusError, match="every document must be a string, got int"):
+            words_of(corpus)
 
 
 def test_a_generator_can_be_read_once():
