@@ -1,13 +1,14 @@
 """Time and peak memory against the size of the corpus, from file to file.
 
 Corpora of growing size, the same text over and over, are embedded by ``deltavec embed`` in a
-process of its own, Parquet in and Parquet out. The rate in memory is taken in the same run, before
-and after. Start-up is the time for a corpus of one document; it is part of every rate, and taken
-off only where the exponent of growth is fitted.
+process of its own, Parquet in and Parquet out; the sizes take turns. The rate in memory is taken
+in the same run, before and after. Start-up is the time for a corpus of one document; it is part of
+every rate, and taken off only where the exponent of growth is fitted.
 """
 
 from __future__ import annotations
 
+import itertools
 import shutil
 import statistics
 from pathlib import Path
@@ -24,7 +25,7 @@ from speed.timing import digits, growth_exponent, million_per_second, rounded, s
 DIMENSIONS = 100
 ROWS_IN_A_GROUP = 65_536
 FITTED_FROM = 300_000  # below, start-up is a good part of the time, and varies
-REPEATS, REPEATS_OF_LARGEST = 3, 2
+REPEATS = 5
 BYTES_A_DOCUMENT = 3_000  # of scratch: text in, shards, the file they are put together in
 
 
@@ -35,20 +36,16 @@ def growth(setting: Setting) -> dict[str, Any]:
     folder.mkdir(exist_ok=True)
     model.save(folder / "model.dv")
     in_memory = embed_seconds(setting)
-    start_up = measured(setting, folder, 1, ".parquet", REPEATS)
     sizes, no_room = split_by_room(setting.plan.corpus_sizes, shutil.disk_usage(folder).free)
     words = words_of_sizes(setting, sizes)
-    points = []
-    for size in sizes:
-        repeats = REPEATS_OF_LARGEST if size == max(sizes) else REPEATS
-        points.append(
-            point(size, words[size], measured(setting, folder, size, ".parquet", repeats))
-        )
     second = sizes[-2:][0]
-    npy = point(second, words[second], measured(setting, folder, second, ".npy", REPEATS))
+    runs = [(1, ".parquet"), *((size, ".parquet") for size in sizes), (second, ".npy")]
+    launches = taken_in_turn(setting, folder, runs)
+    points = [point(size, words[size], launches[size, ".parquet"]) for size in sizes]
+    npy = point(second, words[second], launches[second, ".npy"])
     in_memory += embed_seconds(setting)
     rate_in_memory = million_per_second(setting.sample_words, statistics.median(in_memory))
-    seconds_at_start = statistics.median(launch.seconds for launch in start_up)
+    seconds_at_start = statistics.median(launch.seconds for launch in launches[1, ".parquet"])
     return {
         "dimensions": DIMENSIONS,
         "threads": setting.cores,
@@ -89,25 +86,31 @@ def words_of_sizes(setting: Setting, sizes: list[int]) -> dict[int, int]:
 
 
 def split_by_room(sizes: tuple[int, ...], free: int) -> tuple[list[int], list[int]]:
-    """The sizes that fit on the disk, and those that do not."""
-    fit = [size for size in sizes if size * BYTES_A_DOCUMENT <= free]
+    """The sizes that fit on the disk together, smallest first, and those that do not."""
+    so_far = zip(sizes, itertools.accumulate(sizes), strict=True)
+    fit = [size for size, in_all in so_far if in_all * BYTES_A_DOCUMENT <= free]
     return fit, [size for size in sizes if size not in fit]
 
 
-def measured(setting: Setting, folder: Path, size: int, suffix: str, repeats: int) -> list[Launch]:
-    """Several runs over a corpus of so many documents."""
-    corpus, output = folder / f"corpus-{size}.parquet", folder / f"vectors{suffix}"
-    write_corpus(setting.text.column, size, corpus)
-    command = deltavec(
-        "embed", str(folder / "model.dv"), str(corpus),
-        "--output", str(output), "--threads", str(setting.cores), "--json",
-    )  # fmt: skip
-    launches = []
-    for _ in range(repeats):
-        output.unlink(missing_ok=True)
-        launches.append(launched(command, setting.cores))
-    output.unlink()
-    corpus.unlink()
+def taken_in_turn(
+    setting: Setting, folder: Path, runs: list[tuple[int, str]]
+) -> dict[tuple[int, str], list[Launch]]:
+    """Several launches for every number of documents and kind of output."""
+    corpora = {size: folder / f"corpus-{size}.parquet" for size, _ in runs}
+    for size, path in corpora.items():
+        write_corpus(setting.text.column, size, path)
+    launches: dict[tuple[int, str], list[Launch]] = {run: [] for run in runs}
+    for _ in range(REPEATS):
+        for size, suffix in runs:
+            output = folder / f"vectors{suffix}"
+            command = deltavec(
+                "embed", str(folder / "model.dv"), str(corpora[size]),
+                "--output", str(output), "--threads", str(setting.cores), "--json",
+            )  # fmt: skip
+            launches[size, suffix].append(launched(command, setting.cores))
+            output.unlink()
+    for path in corpora.values():
+        path.unlink()
     return launches
 
 

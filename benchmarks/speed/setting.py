@@ -45,7 +45,7 @@ class Plan:
         ("sentence-transformers MiniLM", 64),
     )
     table_words: int = 400_000
-    repeats: int = 7
+    repeats: int = 15
     peer_repeats: int = 5
     lengths: tuple[int, ...] = (10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
     table_sizes: tuple[int, ...] = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
