@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -130,21 +130,26 @@ class Comparison:
         statistics = self.corpus.words.statistics.taken(columns)
         return variants(counts_of(self.corpus, draw)[:, columns], aligned, statistics)
 
-    def doc2vec(self, draw: Draw, seed: int = 0) -> Vectors:
-        """doc2vec with the paper's settings and min_count 5, trained on what is compared.
+    def doc2vec(self, draws: Sequence[Draw], seed: int = 0) -> list[Vectors]:
+        """doc2vec with the paper's settings and min_count 5: the vectors of each draw's documents.
 
-        Questions and stories are few: there it is trained on all of them.
+        It is trained once, on every text of the corpus and on every document of several texts.
         """
         words = self.wider.words.words
-        if len(draw.labels) == 0:
-            listed = [words.of_document(place) for place in range(words.documents)]
-            rows = draw.places[:, 0] + (self.corpus.first if self.wider is not self.corpus else 0)
-            return doc2vec_vectors(listed, min_count=5, seed=seed)[rows]
-        listed = [
-            np.concatenate([words.of_document(place) for place in places])
-            for places in draw.places.tolist()
-        ]
-        return doc2vec_vectors(listed, min_count=5, seed=seed)
+        first = 0 if self.wider is self.corpus else self.corpus.first
+        listed = [words.of_document(place) for place in range(words.documents)]
+        rows = []
+        for draw in draws:
+            if draw.places.shape[1] == 1:
+                rows.append(first + draw.places[:, 0])
+            else:
+                rows.append(len(listed) + np.arange(len(draw.places)))
+                listed += [
+                    np.concatenate([words.of_document(first + place) for place in places])
+                    for places in draw.places.tolist()
+                ]
+        vectors = doc2vec_vectors(listed, min_count=5, seed=seed)
+        return [vectors[own] for own in rows]
 
     @cached_property
     def _potion(self) -> npt.NDArray[np.float32]:

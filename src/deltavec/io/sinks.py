@@ -132,7 +132,7 @@ def embed_to_file(
     target = Target.of(output, keep)
     if isinstance(documents.source, Files):
         target.check_apart_from(file.path for file in documents.source.files)
-    width = model.embed(pa.array([], pa.string())).shape[1]
+    width = model.embed([]).shape[1]
     schema = shards.shard_schema(_kept_schema(documents, keep), width)
     manifest = {
         "format": FORMAT_VERSION,
