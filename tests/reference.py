@@ -442,7 +442,8 @@ def spectral(
     """The spectral recipe, step by step, with an exact dense decomposition."""
     counts = count(documents, vocabulary)
     L0 = sum(counts.n_c.values()) / len(documents)
-    W = window or min(50, max(5, round(L0 / 4)))
+    part = 2 if sum(len(document) for document in documents) >= 1_000_000 else 4
+    W = window or min(100, max(5, round(L0 / part)))
     M = ppmi(cooccurrence(documents, vocabulary, W))
     alpha = sum(float(np.linalg.norm(row)) for row in M) / len(M)
     p = np.array([counts.tf_c(word) for word in vocabulary])

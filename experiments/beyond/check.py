@@ -1,4 +1,4 @@
-"""Does the variant with default parameters equal `deltavec.fit`? Cosines on newsgroups and Lee."""
+"""Does the variant with the default parameters equal `deltavec.fit`? Cosines on four corpora."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from corpora import corpus_named
 from problems import problems
 from spectral_variants import (
     CENTRE_DOCUMENTS,
-    Parameters,
+    adopted,
     drawn_sums,
     factorisations,
     shared_centre,
@@ -25,10 +25,10 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--cache", type=Path, required=True)
     arguments = parser.parse_args()
-    for name in ("lee", "english_stackexchange", "newsgroups"):
+    for name in ("lee", "english_stackexchange", "restaurant", "newsgroups"):
         corpus = corpus_named(name, arguments.data)
         model = dv.fit(corpus.texts, recipe="spectral")
-        _, found = next(iter(factorisations(corpus, [Parameters()], arguments.cache)))
+        _, found = next(iter(factorisations(corpus, [adopted(corpus)], arguments.cache)))
         problem = list(problems(corpus))[-1]
         draw = problem.draws[0]
         texts = ["\n".join(corpus.texts[place] for place in places) for places in draw.places]

@@ -12,7 +12,7 @@ from corpora import LabelledCorpus
 from problems import Draw, Vectors, counts_of
 from spectral_variants import (
     CENTRE_DOCUMENTS,
-    Parameters,
+    adopted,
     drawn_sums,
     factorisations,
     shared_centre,
@@ -28,6 +28,7 @@ from deltavec.evaluation.variants import Variant, common_component, variants
 from deltavec.training import train_vectors
 
 LSA_DOCUMENTS = 50_000
+DOC2VEC_TEXTS = 25_000
 REMOVED = ", component removed"
 
 Method = Callable[[Draw], Vectors]
@@ -65,7 +66,7 @@ class Comparison:
     @cached_property
     def factorised(self):
         """The spectral recipe's table."""
-        return next(iter(factorisations(self.corpus, [Parameters()], self.cache)))[1]
+        return next(iter(factorisations(self.corpus, [adopted(self.corpus)], self.cache)))[1]
 
     def spectral(self, draw: Draw) -> Vectors:
         """Ours, for comparing these documents with each other: what `for_collection` gives."""
@@ -133,15 +134,19 @@ class Comparison:
     def doc2vec(self, draws: Sequence[Draw], seed: int = 0) -> list[Vectors]:
         """doc2vec with the paper's settings and min_count 5: the vectors of each draw's documents.
 
-        It is trained once, on every text of the corpus and on every document of several texts.
+        It is trained once, on every text of the corpus (of a large one on those that are compared
+        and on others) and on every document of several texts.
         """
         words = self.wider.words.words
         first = 0 if self.wider is self.corpus else self.corpus.first
-        listed = [words.of_document(place) for place in range(words.documents)]
+        compared = [first + draw.places[:, 0] for draw in draws if draw.places.shape[1] == 1]
+        others = np.random.default_rng(seed).permutation(words.documents)[:DOC2VEC_TEXTS]
+        texts = np.unique(np.concatenate([*compared, others]))
+        listed = [words.of_document(place) for place in texts.tolist()]
         rows = []
         for draw in draws:
             if draw.places.shape[1] == 1:
-                rows.append(first + draw.places[:, 0])
+                rows.append(np.searchsorted(texts, first + draw.places[:, 0]))
             else:
                 rows.append(len(listed) + np.arange(len(draw.places)))
                 listed += [

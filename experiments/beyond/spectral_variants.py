@@ -21,7 +21,7 @@ from deltavec.core.cooccurrence import cooccurrence
 from deltavec.core.forms import length_weights
 from deltavec.core.ppmi import Ppmi
 from deltavec.core.singular import leading_left_singular
-from deltavec.core.spectral import usual_window
+from deltavec.core.spectral import LARGE_CORPUS
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.weights import idf
 from deltavec.evaluation.baselines import scaled_rows
@@ -92,12 +92,22 @@ class Factorised(NamedTuple):
         return cls(**{**found, "mean_length": float(found["mean_length"])})
 
 
+def adopted(corpus: LabelledCorpus) -> Parameters:
+    """The parameters of `deltavec.fit`: half a document as the window of a large corpus."""
+    large = corpus.words.statistics.tokens >= LARGE_CORPUS
+    return Parameters(window_factor=2.0) if large else Parameters()
+
+
 class CountedPairs:
-    """The word pairs of a corpus within a window, ready to be factorised in many ways."""
+    """The word pairs of a corpus within a window, ready to be factorised in many ways.
+
+    The window is a multiple of a quarter of the mean document, which is from 5 to 50 words.
+    """
 
     def __init__(self, corpus: LabelledCorpus, window_factor: float = 1.0) -> None:
         self.statistics = corpus.statistics
-        self.window = round(window_factor * usual_window(self.statistics.mean_length))
+        quarter = round(self.statistics.mean_length / 4)
+        self.window = round(window_factor * min(50, max(5, quarter)))
         pairs = cooccurrence(corpus.listed_ids(), corpus.known, self.window)
         self.ppmi = Ppmi(pairs, CONTEXT_SMOOTHING)
         self.mean_row = float(self.ppmi.row_norms().mean())

@@ -297,7 +297,16 @@ def test_dimensions_beyond_the_vocabulary_are_not_tried():
 
 
 @pytest.mark.parametrize(
-    ("usual", "others"), [(20, [10, 40]), (5, [10]), (6, [12]), (49, [24]), (50, [25])]
+    ("usual", "others"),
+    [
+        (20, [10, 40]),
+        (5, [10]),
+        (6, [12]),
+        (49, [24, 98]),
+        (80, [40, 100]),
+        (81, [40]),
+        (100, [50]),
+    ],
 )
 def test_other_windows_are_half_and_twice_the_usual_one_within_bounds(usual, others):
     assert other_windows(usual) == others

@@ -62,7 +62,8 @@ class Recipe:
     dimensions
         The length of a document's vector, for ``spectral``.
     window
-        How far ``spectral`` looks to either side of a word; a quarter of a document by default.
+        How far ``spectral`` looks to either side of a word; by default half a
+        document, a quarter where the corpus has less than a million words.
     context_smoothing
         The power of a neighbour's count, for ``spectral``.
     identity_share

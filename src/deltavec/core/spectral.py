@@ -48,8 +48,8 @@ from deltavec.core.weights import idf
 from deltavec.errors import CorpusError, SmallModelWarning
 
 NARROWEST_WINDOW = 5
-WIDEST_WINDOW = 50
-WINDOWS_PER_DOCUMENT = 4
+WIDEST_WINDOW = 100
+LARGE_CORPUS = 1_000_000  # words
 
 
 class Spectral(NamedTuple):
@@ -80,7 +80,7 @@ def spectral(
     begin("reading words")
     ids = listed_ids(corpus, vocabulary, tokenizer, threads)
     statistics = statistics_of(ids, len(vocabulary), counts)
-    window = recipe.window or usual_window(statistics.mean_length)
+    window = recipe.window or usual_window(statistics)
     begin("counting pairs of words")
     pairs = cooccurrence(
         ids, len(vocabulary), window, threads=threads, max_memory=max_memory, allocate=allocate
@@ -127,16 +127,25 @@ def warn_of_fewer(found: int, asked_for: int, words: int) -> None:
         )
 
 
-def usual_window(mean_length: float) -> int:
-    """How far to look to either side: a quarter of a document, within bounds."""
-    return min(WIDEST_WINDOW, max(NARROWEST_WINDOW, round(mean_length / WINDOWS_PER_DOCUMENT)))
+def usual_window(statistics: CorpusStatistics) -> int:
+    """How far to look to either side: half a document, in a small corpus a quarter; within bounds.
+
+    See docs/decisions/0013.
+    """
+    part = 2 if statistics.tokens >= LARGE_CORPUS else 4
+    return min(WIDEST_WINDOW, max(NARROWEST_WINDOW, round(statistics.mean_length / part)))
 
 
 def reason_for_window(recipe: Recipe, statistics: CorpusStatistics) -> str:
     """Why the window is as wide as it is."""
     if recipe.window:
         return ", as asked for"
-    return f", a quarter of {statistics.mean_length:.1f} known words, from 5 to 50"
+    large = statistics.tokens >= LARGE_CORPUS
+    return (
+        f", {'half' if large else 'a quarter of'} the mean document of "
+        f"{statistics.mean_length:.1f} known words ({'from' if large else 'below'} "
+        f"{LARGE_CORPUS:,} words in all), from {NARROWEST_WINDOW} to {WIDEST_WINDOW}"
+    )
 
 
 def statistics_of(ids: npt.NDArray[np.int32], words: int, counts: WordCounts) -> CorpusStatistics:

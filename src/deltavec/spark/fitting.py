@@ -124,7 +124,7 @@ def fit_spectral(
     key = ship_vocabulary(frame.sparkSession, vocabulary)
     begin("counting words")
     statistics = corpus_statistics(texts, tokenizer, key, len(vocabulary))
-    window = recipe.window or usual_window(statistics.mean_length)
+    window = recipe.window or usual_window(statistics)
     with spilling(max_memory) as allocate:
         begin("counting pairs of words")
         pairs = cooccurrence(texts, tokenizer, key, statistics, window, allocate)

@@ -6,7 +6,8 @@ import reference
 from deltavec.core.cooccurrence import cooccurrence
 from deltavec.core.forms import length_weights
 from deltavec.core.ppmi import Ppmi
-from deltavec.core.spectral import usual_window
+from deltavec.core.spectral import reason_for_window, usual_window
+from deltavec.core.statistics import CorpusStatistics
 
 TOPICS = ["sea wave beach sand sun", "room bed lamp quiet night", "coffee bread jam egg tea"]
 
@@ -107,8 +108,28 @@ def test_derived_values_are_shown_with_their_reason():
     assert info["window"] == "3 words to either side, as asked for"
 
 
-def test_a_window_is_a_quarter_of_a_document_within_bounds():
-    assert [usual_window(length) for length in (4, 40, 100, 1000)] == [5, 10, 25, 50]
+@pytest.mark.parametrize(
+    ("words", "windows"), [(999_999, [5, 10, 25, 100]), (1_000_000, [5, 20, 50, 100])]
+)
+def test_a_window_is_a_quarter_of_a_document_or_half_in_a_large_corpus(words, windows):
+    found = []
+    for length in (4, 40, 100, 1000):
+        known = np.array([length * 5, length * 5])
+        found.append(usual_window(CorpusStatistics(known, known, 10, words, 0)))
+    assert found == windows
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (10, ", a quarter of the mean document of 5.0 known words (below 1,000,000 words in all)"),
+        (1_000_000, ", half the mean document of 5.0 known words (from 1,000,000 words in all)"),
+    ],
+)
+def test_the_reason_for_a_window_says_which_part_it_is(words, reason):
+    known = np.array([5, 5])
+    statistics = CorpusStatistics(known, known, 2, words, 0)
+    assert reason_for_window(learned(), statistics) == f"{reason}, from 5 to 100"
 
 
 def test_long_documents_use_all_directions_alike():

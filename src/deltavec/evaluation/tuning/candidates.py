@@ -77,7 +77,7 @@ def spectral_step(recipe: Recipe, window: int = 0) -> Step:
 
 def steps(statistics: CorpusStatistics, *, vectors_given: bool) -> list[Step]:
     """All steps, the default in the first, those that take less time before the rest."""
-    usual = usual_window(statistics.mean_length)
+    usual = usual_window(statistics)
     words = len(statistics.token_counts)
     default = spectral_step(DEFAULT, usual)
     papers = papers_step(statistics, vectors_given)

@@ -80,7 +80,7 @@ class Comparison:
         tried = [Candidate(trial.name, trial.recipe) for trial in self.trials]
         together = combined({trial.name: trial.choosing for trial in self.trials}, tried)
         if together is not None:
-            window = together.window or usual_window(self.spectral.statistics.mean_length)
+            window = together.window or usual_window(self.spectral.statistics)
             self._try(spectral_step(together, window), 0.0, reach, report, TOGETHER)
 
     def _try(

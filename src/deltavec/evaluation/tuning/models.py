@@ -86,7 +86,7 @@ class SpectralModels:
         return self._factorised[1]
 
     def _ppmi(self, recipe: Recipe) -> Ppmi:
-        window = recipe.window or usual_window(self.statistics.mean_length)
+        window = recipe.window or usual_window(self.statistics)
         key = window, recipe.context_smoothing
         if self._counted is None or self._counted[0] != key:
             self.close()  # first, so that two never take memory at once
