@@ -23,7 +23,7 @@ from deltavec.core.discovery import usual_min_count
 from deltavec.core.forms import length_weights
 from deltavec.core.vectors import WordVectors
 from deltavec.core.weights import idf
-from deltavec.evaluation.baselines import Lsa, doc2vec_vectors, scaled_rows, tfidf
+from deltavec.evaluation.baselines import Lsa, scaled_rows, tfidf, trained_doc2vec
 from deltavec.evaluation.variants import Variant, common_component, variants
 from deltavec.training import train_vectors
 
@@ -134,27 +134,30 @@ class Comparison:
     def doc2vec(self, draws: Sequence[Draw], seed: int = 0) -> list[Vectors]:
         """doc2vec with the paper's settings and min_count 5: the vectors of each draw's documents.
 
-        It is trained once, on every text of the corpus (of a large one on those that are compared
-        and on others) and on every document of several texts.
+        It is trained once, on every text of the corpus by itself (of a large corpus on those that
+        are compared and on others). The vectors of documents of several texts are inferred: trained
+        on, these would tell it which texts belong together.
         """
         words = self.wider.words.words
         first = 0 if self.wider is self.corpus else self.corpus.first
         compared = [first + draw.places[:, 0] for draw in draws if draw.places.shape[1] == 1]
         others = np.random.default_rng(seed).permutation(words.documents)[:DOC2VEC_TEXTS]
         texts = np.unique(np.concatenate([*compared, others]))
-        listed = [words.of_document(place) for place in texts.tolist()]
-        rows = []
-        for draw in draws:
+        model = trained_doc2vec(
+            (words.of_document(place).tolist() for place in texts.tolist()), min_count=5, seed=seed
+        )
+
+        def embedded(draw: Draw) -> Vectors:
             if draw.places.shape[1] == 1:
-                rows.append(np.searchsorted(texts, first + draw.places[:, 0]))
-            else:
-                rows.append(len(listed) + np.arange(len(draw.places)))
-                listed += [
-                    np.concatenate([words.of_document(first + place) for place in places])
-                    for places in draw.places.tolist()
-                ]
-        vectors = doc2vec_vectors(listed, min_count=5, seed=seed)
-        return [vectors[own] for own in rows]
+                rows = np.searchsorted(texts, first + draw.places[:, 0])
+                return scaled_rows(model.dv.vectors[rows])
+            documents = [
+                [str(word) for place in places for word in words.of_document(first + place)]
+                for places in draw.places.tolist()
+            ]
+            return scaled_rows(np.stack([model.infer_vector(document) for document in documents]))
+
+        return [embedded(draw) for draw in draws]
 
     @cached_property
     def _potion(self) -> npt.NDArray[np.float32]:

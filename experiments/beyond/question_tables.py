@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from comparison_tables import BOOTSTRAPPED, OTHERS, REVIEWS
-from corpora import CORPORA
+from corpora import CORPORA, KINDS
 from markdown_tables import change, share, table
 from outcomes import RESULTS, kept
 from problems import difference, estimate
 
 EXPONENT = "0.75"
+ALONE = ", its kind alone"
 NOT_YET = "(Not run yet.)"
 
 
@@ -21,7 +22,8 @@ def gathered(prefix: str) -> dict[str, dict[str, dict[str, list[float]]]]:
         for one, inner in kept(f"{prefix}-{corpus}").items():
             for other, value in inner.items():
                 if prefix == "parameters":
-                    found.setdefault(other, {})[one] = value
+                    problem = other + (ALONE if corpus in KINDS else "")
+                    found.setdefault(problem, {})[one] = value
                 else:
                     found.setdefault(one, {})[other] = value
     return found
@@ -31,7 +33,7 @@ def parameter_table(names: list[str], exponents: tuple[str, ...] = (EXPONENT,)) 
     """What each choice changes on every problem."""
     found = gathered("parameters")
     rows = []
-    for problem in (*REVIEWS, *OTHERS):
+    for problem in (*REVIEWS, *(review + ALONE for review in REVIEWS), *OTHERS):
         if problem not in found:
             continue
         bootstrap = problem in BOOTSTRAPPED
@@ -143,6 +145,17 @@ def own_exact_table() -> str:
     return table(["problem", "own fit", "exact .25", "exact .5", "exact .75"], rows)
 
 
+def window_table() -> str:
+    """Wider windows on samples of a corpus."""
+    rows = []
+    for problem, by_size in kept("windows").items():
+        for tokens, found in by_size.items():
+            base = found["1"]
+            cells = [change(difference(found[factor], base, False)) for factor in ("2", "4")]
+            rows.append([problem, tokens, share(estimate(base, False).mean), *cells])
+    return table(["problem", "words fitted on", "a quarter", "half", "a whole document"], rows)
+
+
 def subword_table() -> str:
     rows = []
     outcome = kept("subwords")
@@ -179,4 +192,5 @@ TABLES = {
     "transfer": transfer_table,
     "own-exact": own_exact_table,
     "subwords": subword_table,
+    "windows": window_table,
 }
