@@ -100,3 +100,17 @@ def gather_add(begins, ids, shares, rows, first, last, vectors):
             for k in range(dimensions):
                 vector[k] += p * rows[a, k]
             place += 1
+
+
+@compiled
+def arithmetic(rounds):
+    """Arithmetic alone, in registers: what more threads are worth if they share nothing."""
+    a, b = np.uint64(88172645463325252), np.uint64(1181783497276652981)
+    for _ in range(rounds):
+        a ^= a << np.uint64(13)
+        b ^= b << np.uint64(13)
+        a ^= a >> np.uint64(7)
+        b ^= b >> np.uint64(7)
+        a ^= a << np.uint64(17)
+        b ^= b << np.uint64(17)
+    return a ^ b

@@ -183,10 +183,22 @@ def cold(section: Results, _: Results) -> str:
     return table(("", "seconds"), rows) + f"\nLoaded by the import: {loaded}.\n"
 
 
+def by_threads(section: Results, results: Results) -> str:
+    """Rates, and what arithmetic alone gains from the same threads."""
+    told = points(("dimensions", "dimensions"), ("threads", "threads"))(section, results)
+    return told + "".join(
+        f"\nArithmetic that shares nothing, run in turn with {dimensions} dimensions, got "
+        + ", ".join(f"{gain:.3g} x as much done with {threads} threads" for threads, gain in more)
+        + ".\n"
+        for dimensions, gains in section["arithmetic_speed_up_beside_dimensions"].items()
+        for more in [[found for found in gains.items() if found[0] != "1"]]
+    )
+
+
 SECTIONS: dict[str, tuple[str, Callable[[Results, Results], str]]] = {
     "peers": ("Beside peers", peers),
     "roofline": ("Beside the limit", roofline),
-    "threads": ("Threads", points(("dimensions", "dimensions"), ("threads", "threads"))),
+    "threads": ("Threads", by_threads),
     "lengths": (
         "Length of documents",
         points(("dimensions", "dimensions"), ("length", "words each"), ("threads", "threads")),

@@ -25,6 +25,8 @@ class Plan:
         For each slow peer the smaller number it gets.
     table_words : int
         Words of the table, most of which the text never uses: a pretrained table's size.
+    arithmetic : int
+        Rounds of the loop that shows what a second thread is worth.
     repeats, peer_repeats : int
         How often each timing is taken.
     lengths, table_sizes, dimensions : tuple of int
@@ -46,6 +48,7 @@ class Plan:
     )
     table_words: int = 400_000
     repeats: int = 15
+    arithmetic: int = 100_000_000
     peer_repeats: int = 5
     lengths: tuple[int, ...] = (10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
     table_sizes: tuple[int, ...] = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
@@ -65,6 +68,7 @@ QUICK = Plan(
     ),
     table_words=20_000,
     repeats=2,
+    arithmetic=100_000,
     peer_repeats=2,
     lengths=(10, 1_000, 100_000),
     table_sizes=(1_000, 30_000),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 import deltavec as dv
+from speed.bound_kernels import arithmetic
 from speed.setting import Setting
 from speed.tables import fitted, sized
 from speed.text import recut, words_in
@@ -15,21 +17,45 @@ from speed.timing import digits, interleaved, medians, million_per_second, round
 
 
 def against_threads(setting: Setting) -> dict[str, Any]:
-    """From one thread to twice as many as there are cores, at 100 and 300 dimensions."""
+    """From one thread to twice as many as there are cores, at 100 and 300 dimensions.
+
+    Beside them arithmetic that shares nothing, one loop a thread: how much more work it gets done
+    is all that the machine's cores are worth together.
+    """
     counts = [2**power for power in range((2 * setting.cores).bit_length())]
     points = []
+    speed_ups = {}
     for dimensions in (100, 300):
         model = setting.model(dimensions)
         functions = {
             threads: lambda m=model, t=threads: m.embed(setting.sample, threads=t)
             for threads in counts
         }
-        seconds = interleaved(functions, setting.plan.repeats)
+        loops = {
+            f"arithmetic, {threads}": lambda t=threads: in_threads(t, setting.plan.arithmetic)
+            for threads in counts
+        }
+        seconds = interleaved(functions | loops, setting.plan.repeats)
+        took = {threads: medians(seconds)[f"arithmetic, {threads}"] for threads in counts}
+        arithmetic_speed_up = {
+            str(threads): digits(threads * took[1] / took[threads]) for threads in counts
+        }
         points += [
-            point(setting.sample_words, some, dimensions=dimensions, threads=threads)
-            for threads, some in seconds.items()
+            point(setting.sample_words, seconds[threads], dimensions=dimensions, threads=threads)
+            for threads in counts
         ]
-    return {"table_words": len(setting.table), "points": points}
+        speed_ups[str(dimensions)] = arithmetic_speed_up
+    return {
+        "table_words": len(setting.table),
+        "points": points,
+        "arithmetic_speed_up_beside_dimensions": speed_ups,
+    }
+
+
+def in_threads(threads: int, rounds: int) -> None:
+    """The same arithmetic on so many threads at once."""
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(arithmetic, [rounds] * threads))
 
 
 def against_lengths(setting: Setting) -> dict[str, Any]:
