@@ -111,11 +111,11 @@ def embed(
 
 def check_output(output: str, keep: list[str]) -> None:
     """Refuse an output that cannot be written, before anything is read."""
-    from deltavec.io.targets import ASSEMBLERS, Target
+    from deltavec.io.targets import ASSEMBLIES, Target
 
     path = Path(output)
     if not path.is_dir() and not output.endswith("/"):
-        require_suffix(path, ASSEMBLERS)
+        require_suffix(path, ASSEMBLIES)
     require_folder_of(Target.of(output, keep).path)
 
 

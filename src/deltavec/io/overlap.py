@@ -73,17 +73,29 @@ def _emptied(queue: Queue[Item]) -> None:
 
 
 def done_behind(
-    work: Callable[[Item], Result], items: Iterable[Item], depth: int = 2
+    work: Callable[[Item], Result], items: Iterable[Item], depth: int = 2, workers: int = 1
 ) -> Iterator[Result]:
-    """What `work` makes of each item in another thread, while the next items are made here.
+    """What `work` makes of each item in other threads, while the next items are made here.
 
-    However it ends, work that was begun is finished first.
+    However it ends, work that was begun is finished first, and if the items end with an error, what
+    came before it is handed on before it is raised.
     """
     pending: deque[Future[Result]] = deque()
-    with ThreadPoolExecutor(1, "deltavec-done-behind") as pool:
-        for item in items:
+    source = iter(items)
+    failure: Exception | None = None
+    with ThreadPoolExecutor(workers, "deltavec-done-behind") as pool:
+        while True:
+            try:
+                item = next(source)
+            except StopIteration:
+                break
+            except Exception as error:
+                failure = error
+                break
             pending.append(pool.submit(work, item))
             if len(pending) >= depth:
                 yield pending.popleft().result()
         while pending:
             yield pending.popleft().result()
+    if failure is not None:
+        raise failure

