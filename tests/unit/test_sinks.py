@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -510,6 +511,40 @@ def test_leaving_does_not_wait_for_a_reader_that_waits_for_ever():
     with read_ahead(items()) as ahead:
         assert next(ahead) == 1
     release.set()
+
+
+def test_a_tokenizer_of_ones_own_is_called_by_one_thread_at_a_time(tmp_path, monkeypatch):
+    monkeypatch.setattr("deltavec.io.corpus_memory.CHUNK_DOCUMENTS", 2)
+    busy = threading.Lock()
+
+    def tokenizer(text):
+        assert busy.acquire(blocking=False)
+        time.sleep(0.001)
+        busy.release()
+        return text.split()
+
+    vectors = WordVectors(["word1", "word2"], np.eye(2, dtype=np.float32))
+    model = fit(documents_of(30), vectors, "idf-sum", tokenizer=tokenizer)
+    assert embed_to_file(model, documents_of(30), tmp_path / "out.npy", threads=2).documents == 30
+
+
+def test_several_workers_hand_on_in_the_order_of_the_items():
+    def late(number):
+        time.sleep(0.01 * (3 - number % 3))
+        return number
+
+    assert list(done_behind(late, range(9), depth=4, workers=3)) == list(range(9))
+
+
+def test_what_came_before_an_error_is_handed_on_before_it():
+    def broken():
+        yield from range(3)
+        raise ValueError("broken off")
+
+    handed_on = done_behind(lambda number: number, broken(), depth=5, workers=2)
+    assert [next(handed_on) for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(ValueError, match="broken off"):
+        next(handed_on)
 
 
 def test_work_behind_is_done_in_order_and_finished_when_something_fails():

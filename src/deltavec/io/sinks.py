@@ -214,16 +214,17 @@ def _embedded(
 ) -> Iterator[shards.Rows]:
     """The rows of the pieces, several at once: a core that is done goes on with the next piece.
 
-    A piece beyond the usual size holds a document that is worth all cores.
+    A piece beyond the usual size holds a document that is worth all cores. A caller's own
+    tokenizer is never called by two threads at once.
     """
-    workers = thread_count(threads)
+    workers = 1 if callable(getattr(model, "tokenizer", None)) else thread_count(threads)
 
     def embedded(piece: Piece) -> tuple[shards.Rows, float | None]:
         batch, consumed = piece
         texts = batch.column(0).fill_null("")
         sizes = text_sizes(texts)
-        usual = sizes.sum() <= 2 * CHUNK_BYTES
-        vectors = model.embed(texts, threads=1 if usual else threads)
+        alone = workers == 1 or sizes.sum() > 2 * CHUNK_BYTES
+        vectors = model.embed(texts, threads=threads if alone else 1)
         return shards.Rows(batch.select(list(keep)), sizes, vectors), consumed
 
     for rows, consumed in done_behind(embedded, pieces, workers + 1, workers):
