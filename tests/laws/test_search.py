@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 import deltavec as dv
 import search_reference
+from deltavec.core.frozen import frozen
 from deltavec.search.exact import Sizes, best_rows
 from deltavec.search.near_duplicates import found_duplicates
 from deltavec.search.pairs import Strips
-from deltavec.search.rows import Pieces, frozen, length_error
+from deltavec.search.rows import Pieces, length_error
 from search_strategies import close_rows, coarse_rows, rows_and_queries
 
 NONE = np.empty(0, np.int64)

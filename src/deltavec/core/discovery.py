@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.core import kernels
+from deltavec.core.frozen import frozen
 from deltavec.core.kernels import Texts
 from deltavec.core.texts import Chunked, Tokenizer, as_texts
 from deltavec.core.tokens import narrowest_rule
@@ -40,7 +41,7 @@ class WordCounts:
         self._counts = lengthened(self._counts, words)
         self._slots = np.zeros(4 * words, np.uint64)
         known = self._words()._replace(
-            data=read_only(self._data), offsets=read_only(self._offsets[: self.distinct + 1])
+            data=frozen(self._data), offsets=frozen(self._offsets[: self.distinct + 1])
         )
         kernels.fill_slots(known, narrowest_rule())
 
@@ -76,13 +77,6 @@ def lengthened(array: npt.NDArray[Kind], length: int) -> npt.NDArray[Kind]:
     longer = np.zeros(length, array.dtype)
     longer[: len(array)] = array
     return longer
-
-
-def read_only(array: npt.NDArray[Kind]) -> npt.NDArray[Kind]:
-    """The same array, not to be written to through this name: kernels are compiled for such."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 def word_counts(corpus: Chunked, tokenizer: Tokenizer) -> WordCounts:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from deltavec.core.frozen import frozen
 from deltavec.core.kernels import Terms
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.vectors import WordVectors
@@ -65,9 +66,7 @@ class FoldedVectors:
 
     def __post_init__(self) -> None:
         for name in self.arrays():
-            view = getattr(self, name).view()
-            view.flags.writeable = False
-            object.__setattr__(self, name, view)
+            object.__setattr__(self, name, frozen(getattr(self, name)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return FoldedVectors, tuple(getattr(self, field.name) for field in fields(self))

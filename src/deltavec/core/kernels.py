@@ -290,8 +290,8 @@ def insert(h: np.uint64, marked: np.uint64, number: int, slots: UInt64s) -> None
 def fill_slots(words: Words, rule: Rule) -> int:
     """Put every word into the empty slots; the first word that was there already, or -1.
 
-    A word that the rule reads as it is written must be one for every rule that the slots are used
-    with. Words of ASCII are marked as well, which nobody looks at.
+    Words that this rule does not read as they are written are marked. The rest must be words as
+    they are written under any rule that the slots are used with: `tokens.narrowest_rule`.
     """
     read = np.empty(max(words.longest, PACKED), np.uint8)
     for number in range(words.offsets.size - 1):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from deltavec.core.frozen import frozen
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import InputError, VectorsError
 
@@ -79,9 +80,7 @@ class WordVectors:
     def _keep(
         self, vocabulary: Vocabulary, matrix: npt.NDArray[np.float32], dropped: Mapping[str, int]
     ) -> None:
-        read_only = matrix.view()
-        read_only.flags.writeable = False
-        self.vocabulary, self.matrix = vocabulary, read_only
+        self.vocabulary, self.matrix = vocabulary, frozen(matrix)
         self.dropped = MappingProxyType(dict(dropped))
 
     @property

@@ -94,7 +94,11 @@ class OwnFiles:
     def add(self, table: pa.Table) -> None:
         """Nothing: the shard is there."""
 
-    finish = abandon = lambda self: None
+    def finish(self) -> None:
+        """Nothing: there is no file to let go of."""
+
+    def abandon(self) -> None:
+        """Nothing: there is no file to let go of."""
 
 
 ASSEMBLIES: dict[str, Callable[[Path, pa.Schema], Assembly]] = {

@@ -9,10 +9,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from deltavec.core.frozen import frozen
 from deltavec.core.kernels import Float32s, Int64s
 from deltavec.search.exact import Ranked, best_rows
 from deltavec.search.graph import Graph, Proposed, contained, scored
-from deltavec.search.rows import Pieces, frozen
+from deltavec.search.rows import Pieces
 
 # So many times as many rows as are wanted are taken from the graph, which rounds scores.
 PROPOSED_A_HIT = 2

@@ -16,11 +16,12 @@ from typing import NamedTuple
 import numpy as np
 
 from deltavec.core import search_kernels as kernels
+from deltavec.core.frozen import frozen
 from deltavec.core.kernels import Float32s, Int64s
 from deltavec.core.passes import thread_count
 from deltavec.core.search_kernels import Best, Queries, Rows
 from deltavec.search.products import one_thread
-from deltavec.search.rows import Pieces, frozen
+from deltavec.search.rows import Pieces
 
 FEW_QUERIES = 4
 QUERIES_AT_ONCE = 256

@@ -16,10 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.core import search_kernels as kernels
+from deltavec.core.frozen import frozen
 from deltavec.core.kernels import Float32s, Int64s
 from deltavec.core.passes import thread_count
 from deltavec.errors import InputError, MissingDependencyError
-from deltavec.search.rows import Pieces, frozen
+from deltavec.search.rows import Pieces
 
 CONNECTIVITY = 16
 EXPANSION_BUILDING = 128

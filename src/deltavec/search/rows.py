@@ -10,17 +10,15 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from deltavec.core import search_kernels as kernels
+from deltavec.core.frozen import frozen
 from deltavec.core.kernels import Float32s, Int64s
 from deltavec.core.passes import thread_count
 from deltavec.errors import InputError
-
-Number = TypeVar("Number", bound=np.generic)
 
 SHORT = 4096  # rows
 LARGEST_ERROR = 1e-3
@@ -111,13 +109,6 @@ def short_ones_joined(arrays: list[Float32s]) -> tuple[Float32s, ...]:
             length = len(array)
     together = [frozen(np.concatenate(run)) if len(run) > 1 else run[0] for run in joined]
     return tuple(together) or (arrays[0],)
-
-
-def frozen(array: npt.NDArray[Number]) -> npt.NDArray[Number]:
-    """The array, read-only: a view of it."""
-    view = array.view(np.ndarray)
-    view.flags.writeable = False
-    return view
 
 
 def as_rows(vectors: npt.ArrayLike, name: str) -> Float32s:

@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from deltavec.core.frozen import frozen
 from deltavec.core.kernels import Float32s, Int64s
 from deltavec.errors import InputError
 from deltavec.io.folder_kinds import FolderKind, problems_of
@@ -28,7 +29,7 @@ from deltavec.io.model_tensors import sha256
 from deltavec.search.description import LONGEST, MARK, described, sealed, unsealed
 from deltavec.search.graph import Graph
 from deltavec.search.ids import NUMBERS, Ids, require_unique
-from deltavec.search.rows import Pieces, frozen, length_error
+from deltavec.search.rows import Pieces, length_error
 
 DESCRIPTION, VECTORS, IDS, GRAPH = "index.json", "vectors.npy", "ids.arrow", "graph.usearch"
 FILES = (DESCRIPTION, VECTORS, IDS, GRAPH)
