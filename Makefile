@@ -6,6 +6,10 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 PYTEST := $(BIN)/pytest --quiet --numprocesses=auto --dist=loadfile
 
+# All that pyproject.toml offers; the tools are a dependency group, which older versions of pip do not know.
+EXTRAS := ann,bm25,excel,map,plots,serve,spark
+GROUPS := pip>=25.1
+
 # Stamps: a set-up is done again only when what it is made from has changed.
 BASE := $(VENV)/.installed-base
 DEV := $(VENV)/.installed-dev
@@ -16,7 +20,7 @@ DEV := $(VENV)/.installed-dev
 
 .PHONY: help
 help:  ## List the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: demo
 demo: $(BASE)  ## Show the whole path on real text; nothing is downloaded but the packages
@@ -24,9 +28,24 @@ demo: $(BASE)  ## Show the whole path on real text; nothing is downloaded but th
 
 .PHONY: test
 test: $(DEV)  ## Run the tests on all cores: core without the JIT for line coverage, then everything with it
-	NUMBA_DISABLE_JIT=1 HYPOTHESIS_PROFILE=nojit $(PYTEST) tests/unit/core tests/laws/core -m "not compiled" \
-		--cov=src/deltavec/core --cov-report=term-missing:skip-covered --cov-fail-under=100
+	NUMBA_DISABLE_JIT=1 HYPOTHESIS_PROFILE=nojit $(PYTEST) tests/unit/core tests/laws/core \
+		tests/unit/search/test_kernels.py tests/laws/search/test_kernels.py \
+		tests/unit/search/test_sieve_kernels.py tests/laws/search/test_sieve_kernels.py \
+		tests/unit/search/words/test_kernels.py -m "not compiled" \
+		--cov=src/deltavec/core --cov=src/deltavec/search --cov-report=term-missing:skip-covered --cov-fail-under=100
 	$(PYTEST)
+
+# Files mutated and commands killed, many thousand times; what failed is kept in torture/.
+MINUTES ?= 10
+.PHONY: torture
+torture: $(DEV)  ## Mutate files and kill commands for MINUTES=10, and say how many failed
+	OMP_NUM_THREADS=1 $(BIN)/python tests/campaigns/torture.py --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
+
+# Its own environment: .venv has the versions of constraints.txt.
+LOWEST := .venv-lowest
+.PHONY: test-lowest
+test-lowest: $(LOWEST)/.installed  ## Run the unit tests and laws on the lowest versions that pyproject.toml promises
+	$(LOWEST)/bin/pytest --quiet --numprocesses=auto --dist=loadfile tests/unit tests/laws
 
 .PHONY: check
 check: $(DEV)  ## Check style, types, layers and docs
@@ -56,7 +75,7 @@ bench:  ## Measure speed and memory beside peers (REVIEWS=file.parquet for your 
 
 .PHONY: clean
 clean:  ## Remove the set-up, the caches and what was built
-	rm -rf $(VENV) $(BENCH) build dist docs/_build .coverage .coverage.* .hypothesis \
+	rm -rf $(VENV) $(BENCH) $(LOWEST) build dist docs/_build .coverage .coverage.* .hypothesis \
 		.import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find src tests docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -80,5 +99,15 @@ $(BASE): pyproject.toml constraints.txt | $(BIN)/python
 
 $(DEV): pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing deltavec and its development tools into $(VENV) ..."
-	@$(PIP) install -c constraints.txt -e '.[dev]'
+	@$(PIP) install '$(GROUPS)'
+	@$(PIP) install -c constraints.txt -e '.[$(EXTRAS)]' --group dev
 	@touch $(BASE) $@
+
+$(LOWEST)/.installed: pyproject.toml tools/lowest_versions.py
+	@$(MAKE) --no-print-directory VENV=$(LOWEST) $(LOWEST)/bin/python
+	@echo "Installing deltavec and the lowest versions it works with into $(LOWEST) ..."
+	@$(LOWEST)/bin/python tools/lowest_versions.py > $(LOWEST)/lowest.txt
+	@$(LOWEST)/bin/python -m pip --disable-pip-version-check -qq install '$(GROUPS)'
+	@$(LOWEST)/bin/python -m pip --disable-pip-version-check -qq install -c $(LOWEST)/lowest.txt \
+		-e '.[$(EXTRAS)]' --group test
+	@touch $@

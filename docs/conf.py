@@ -13,10 +13,11 @@ release = version = installed_version("deltavec")
 extensions = [
     "mathml",  # docs/extensions/mathml.py
     "myst_parser",
+    "notebooks",  # docs/extensions/notebooks.py
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "**.ipynb_checkpoints"]
 
 html_theme = "furo"
 html_title = f"deltavec {release}"

@@ -20,6 +20,7 @@ import math
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -52,6 +53,41 @@ def words(text: str) -> list[str]:
 def is_word_character(character: str) -> bool:
     """Whether a character belongs to words: Unicode category L*, M* or N*, or an underscore."""
     return character == "_" or unicodedata.category(character)[0] in "LMN"
+
+
+UNSPACED = (
+    "CJK ",
+    "HIRAGANA",
+    "KATAKANA",
+    "HALFWIDTH KATAKANA",
+    "HENTAIGANA",
+    "IDEOGRAPHIC CLOSING",
+    "IDEOGRAPHIC ITERATION",
+    "IDEOGRAPHIC NUMBER",
+    "HANGZHOU",
+    "VERTICAL IDEOGRAPHIC",
+    "VERTICAL KANA",
+    "MASU",
+    "THAI ",
+    "LAO ",
+    "KHMER ",
+    "MYANMAR ",
+    "TAI ",
+    "NEW TAI LUE ",
+    "AHOM ",
+)
+
+
+def is_unspaced(character: str) -> bool:
+    """Whether a character, by its name, is of a script without spaces between words; no mark."""
+    name = unicodedata.name(character, "")
+    return (
+        name.startswith(UNSPACED)
+        and is_word_character(character)
+        and unicodedata.category(character)[0] != "M"
+        and unicodedata.category(character) not in ("Nd", "No")
+        and character not in "\uff9e\uff9f"  # half-width voicing marks
+    )
 
 
 def lower(character: str) -> str:
@@ -484,3 +520,107 @@ def spectral_embed(
         length = float(np.linalg.norm(c))
         result.append(c / length if length > 0 else c)
     return result
+
+
+def document_hash(ids: Sequence[int]) -> int:
+    """A number of 64 bits that follows from the ids of a document's words."""
+    number = 0
+    for i in ids:
+        number = (number ^ (int(i) + 1)) * 0x9E3779B97F4A7C15 % 2**64
+        number ^= number >> 32
+        number = number * 0xD6E8FEB86659FD93 % 2**64
+        number ^= number >> 32
+    return number
+
+
+def fold_rows(
+    documents: Sequence[Document], vocabulary: Sequence[str], dimensions: int, window: int
+) -> Vector:
+    """T_k: what the spectral recipe learns of all words from some documents only."""
+    counts = count(documents, vocabulary)
+    M = ppmi(cooccurrence(documents, vocabulary, window))
+    p = np.array([counts.tf_c(word) for word in vocabulary])
+    alpha = np.mean([np.linalg.norm(M[i]) for i in range(len(M)) if p[i] > 0])
+    r = [math.sqrt(p[i]) * idf(counts, word) for i, word in enumerate(vocabulary)]
+    U, s, _ = np.linalg.svd(np.diag(r) @ (M + alpha * np.eye(len(M))))
+    d = min(dimensions, int((s > 1e-5 * s[0]).sum()))
+    return np.array([U[i, :d] / math.sqrt(p[i]) if p[i] else np.zeros(d) for i in range(len(p))])
+
+
+def halves(documents: Sequence[Document], T: Mapping[str, Vector], L0: float) -> list[Any]:
+    """The means of the rows of both halves, and u, of each document of 20 known words or more."""
+    known = [[word for word in document if word in T] for document in documents]
+    return [
+        (
+            np.mean([T[word] for word in words[: len(words) // 2]], axis=0),
+            np.mean([T[word] for word in words[len(words) // 2 :]], axis=0),
+            min(len(words) / L0, 1.0),
+        )
+        for words in known
+        if len(words) >= 20
+    ]
+
+
+def shared(pairs: Sequence[Any], longest: float = math.inf) -> tuple[Vector, float]:
+    """sym(sum u y_a y_b') / sum u of centred halves, and (sum u)^2 / sum u^2."""
+    u = np.array([weight for _, _, weight in pairs])
+    sides = []
+    for side in (0, 1):
+        y = np.array([pair[side] for pair in pairs])
+        y = y - y.mean(axis=0)
+        lengths = np.linalg.norm(y, axis=1)
+        bound = longest * np.median(lengths) if longest < math.inf else math.inf
+        sides.append(np.array([v * min(1.0, bound / n) for v, n in zip(y, lengths, strict=True)]))
+    C = sum(
+        (u[d] * np.outer(sides[0][d], sides[1][d]) for d in range(len(u))),
+        np.zeros((sides[0].shape[1],) * 2),
+    ) / sum(u)
+    return (C + C.T) / 2, float(sum(u) ** 2 / sum(u**2))
+
+
+def axes(B: Vector) -> tuple[Vector, Vector]:
+    """Q and g = min(b / b_2, 1)^(1/2) of B = Q diag(b) Q', the largest first."""
+    b, Q = np.linalg.eigh(B)
+    b, Q = b[::-1], Q[:, ::-1]
+    return Q, np.array([math.sqrt(min(max(b[j] / b[1], 1e-12), 1.0)) for j in range(len(b))])
+
+
+def measured_axes(
+    documents: Sequence[Document],
+    vocabulary: Sequence[str],
+    table: SpectralTable,
+    window: int,
+    collection: Sequence[Document] | None,
+) -> SpectralTable:
+    """The table in the axes that halves of documents share, cross-fitted in two folds."""
+    ids = {word: i for i, word in enumerate(vocabulary)}
+    folds: tuple[list[Document], list[Document]] = ([], [])
+    for document in documents:
+        hashed = document_hash([ids[word] for word in document if word in ids])
+        folds[hashed % 2].append(document)
+    d = len(table.g)
+    T = np.array([table.T[word] for word in vocabulary])
+    p = np.array([table.counts.tf_c(word) for word in vocabulary])
+    C = np.zeros((d, d))
+    for k in (0, 1):
+        T_k = fold_rows(folds[1 - k], vocabulary, d, window)
+        C_k, _ = shared(halves(folds[k], dict(zip(vocabulary, T_k, strict=True)), table.L0))
+        P = sum(p[i] * np.outer(T[i], T_k[i]) for i in range(len(p)))
+        C = C + P @ C_k @ P.T / 2
+    inside = halves(documents, table.T, table.L0)
+    C_in, _ = shared(inside)
+    n = min(6000, len(inside))
+    B_0 = np.diag(table.g**2) * np.trace(C) / sum(table.g**2)
+    B = (n * C + 1000 * B_0) / (n + 1000)
+    Q, g = axes(B)
+    rho = [
+        min(max((Q[:, j] @ C @ Q[:, j]) / (Q[:, j] @ C_in @ Q[:, j]), 0.0), 1.0)
+        if Q[:, j] @ C_in @ Q[:, j] > 0
+        else 0.0
+        for j in range(d)
+    ]
+    if collection is not None:
+        D = Q @ np.diag(np.sqrt(rho)) @ Q.T
+        C_c, n_c = shared(halves(collection, table.T, table.L0), longest=2.0)
+        Q, g = axes((n_c * D @ C_c @ D + 1000 * B) / (n_c + 1000))
+    return SpectralTable(table.counts, {w: row @ Q for w, row in table.T.items()}, g, table.L0)

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from deltavec.search.description import sealed
+from deltavec.io.seals import sealed
 
 
 def entries_of(folder: Path) -> dict[str, Any]:

@@ -6,9 +6,10 @@ import asyncio
 import json
 import socket
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -54,8 +55,11 @@ def small_collection(folder: Path, recipe: str = "idf-delta-pca") -> dv.Collecti
     )
 
 
-def lee_collection(stories: Path, model: Path, folder: Path) -> Path:
-    """The folder of a collection of stories, one to a line, with two columns."""
+KEPT = ("words", "judged", "day", "begins")
+
+
+def lee_collection(stories: Path, model: Path, folder: Path, kept: Sequence[str] = KEPT) -> Path:
+    """The folder of a collection of stories, one to a line, with columns of several kinds."""
     lines = stories.read_text("utf-8").splitlines()
     table = pa.table(
         {
@@ -63,11 +67,13 @@ def lee_collection(stories: Path, model: Path, folder: Path) -> Path:
             "text": lines,
             "words": [len(line.split()) for line in lines],
             "judged": [number >= len(lines) - 50 for number in range(len(lines))],
+            "day": [date(2001, 6, 1) + timedelta(number) for number in range(len(lines))],
+            "begins": [line.split()[0] for line in lines],
         }
     )
     parquet.write_table(table, folder.with_suffix(".parquet"))
     corpus = dv.read_corpus(folder.with_suffix(".parquet"))
-    dv.build_collection(dv.load(model), corpus, folder, id_column="story", keep=["words", "judged"])
+    dv.build_collection(dv.load(model), corpus, folder, id_column="story", keep=kept)
     return folder
 
 

@@ -1,6 +1,6 @@
-"""The picture of the explorer in the README: a real page, in a real browser, of a real collection.
+"""The pictures of the explorer in the README: a real page, in a real browser, of a real collection.
 
-    python tools/screenshot.py        writes docs/static/explorer.png
+    python tools/screenshot.py        writes docs/static/explorer.png and why.png
 
 The collection is Lee's 350 news stories, which come with gensim. Needs Chromium, and what the tests
 need.
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
 import deltavec as dv  # noqa: E402
-from deltavec.evaluation.lee import lee_documents  # noqa: E402
+from deltavec.paper.lee import lee_documents  # noqa: E402
 from deltavec.serve.app import create_app  # noqa: E402
 from integration.browser import Browser, running_browser  # noqa: E402
 from served import lee_collection, on_a_socket  # noqa: E402
@@ -30,35 +30,46 @@ def collection(folder: Path) -> dv.Collection:
     stories = lee_documents().stories
     (folder / "news.txt").write_text("".join(f"{story}\n" for story in stories), encoding="utf-8")
     dv.fit(stories).save(folder / "news.dv")
-    lee_collection(folder / "news.txt", folder / "news.dv", folder / "lee.idx")
+    lee_collection(folder / "news.txt", folder / "news.dv", folder / "lee.idx", ["words"])
     return dv.open_collection(folder / "lee.idx")
 
 
-def pictured(browser: Browser, address: str) -> bytes:
-    browser.sized(1280, 800)
+def show(browser: Browser, address: str, width: int, height: int) -> None:
+    browser.sized(width, height)
     browser.prefer("light")
+    browser.visit("about:blank")
     browser.visit(f"{address}/#query={QUERY.replace(' ', '+')}")
     browser.until("document.body.classList.contains('ready')")
     browser.until("document.querySelectorAll('#results article').length === 20")
     browser.press("ArrowDown")
     browser.until("document.activeElement.matches('article')")
     browser.settle()
-    return browser.picture()
+
+
+def pictures(browser: Browser, address: str) -> dict[str, bytes]:
+    show(browser, address, 1280, 800)
+    found = {"explorer.png": browser.picture()}
+    show(browser, address, 980, 608)
+    browser.press("w")
+    browser.until("document.querySelector('#why[open] .shares .sum') !== null")
+    browser.settle()
+    return found | {"why.png": browser.picture()}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("-o", "--output", type=Path, default=ROOT / "docs/static/explorer.png")
+    parser.add_argument("-o", "--output", type=Path, default=ROOT / "docs/static")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         app = create_app(collection(folder), name="lee news")
         with on_a_socket(app) as address, running_browser(folder / "profile") as browser:
-            picture = pictured(browser, address)
-    if len(picture) > MOST_BYTES:
-        sys.exit(f"the picture has {len(picture):,} bytes; expected at most {MOST_BYTES:,}")
-    arguments.output.write_bytes(picture)
-    print(f"{arguments.output}: {len(picture):,} bytes")
+            found = pictures(browser, address)
+    for file, picture in found.items():
+        if len(picture) > MOST_BYTES:
+            sys.exit(f"{file} has {len(picture):,} bytes; expected at most {MOST_BYTES:,}")
+        (arguments.output / file).write_bytes(picture)
+        print(f"{arguments.output / file}: {len(picture):,} bytes")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Documents as dense vectors, weighted by what is rare in your own corpus.
+"""Documents as dense vectors, learned from your own text or made of your word vectors.
 
 >>> import deltavec as dv
 >>> vectors = dv.WordVectors(["sea", "room", "quiet"], [[1, 0], [0, 1], [0.5, 1]])
@@ -18,63 +18,52 @@ if TYPE_CHECKING:
     from deltavec import spark
     from deltavec.collection import Collection, build_collection, open_collection
     from deltavec.core.explain import Explanation
-    from deltavec.core.model import EmbeddingModel, fit
+    from deltavec.core.fitting import fit
+    from deltavec.core.model import EmbeddingModel
     from deltavec.core.recipes import RECIPES, Recipe
     from deltavec.core.vectors import WordVectors
     from deltavec.errors import (
         CorpusError,
         DeltavecError,
         InputError,
+        LittleKnownWarning,
         MissingDependencyError,
         ModelError,
+        OtherTokenizerWarning,
         RecipeError,
         SmallModelWarning,
         VectorsError,
     )
     from deltavec.estimator import DocumentEmbedder
     from deltavec.evaluation.auc import pairwise_auc
-    from deltavec.evaluation.tuning.tune import tune
-    from deltavec.io.corpora import Corpus, read_corpus
-    from deltavec.io.storage import load
-    from deltavec.io.word_vectors import load_vectors, save_vectors
+    from deltavec.io.corpus.corpus import Corpus, read_corpus
+    from deltavec.io.models import load
+    from deltavec.io.vectors.load import load_vectors, save_vectors
     from deltavec.search import Duplicates, Hits, Index, duplicates, load_index, neighbors
     from deltavec.training import train_vectors
+    from deltavec.tuning.tune import tune
 
-# Where each public name lives. Resolved on first use, so that importing the package is instant.
-_HOMES = {
-    "Collection": "collection",
-    "Corpus": "io.corpora",
-    "CorpusError": "errors",
-    "DeltavecError": "errors",
-    "DocumentEmbedder": "estimator",
-    "Duplicates": "search",
-    "EmbeddingModel": "core.model",
-    "Explanation": "core.explain",
-    "Hits": "search",
-    "Index": "search",
-    "InputError": "errors",
-    "MissingDependencyError": "errors",
-    "ModelError": "errors",
-    "RECIPES": "core.recipes",
-    "Recipe": "core.recipes",
-    "RecipeError": "errors",
-    "SmallModelWarning": "errors",
-    "VectorsError": "errors",
-    "WordVectors": "core.vectors",
-    "build_collection": "collection",
-    "duplicates": "search",
-    "fit": "core.model",
-    "load": "io.storage",
-    "load_index": "search",
-    "load_vectors": "io.word_vectors",
-    "neighbors": "search",
-    "open_collection": "collection",
-    "pairwise_auc": "evaluation.auc",
-    "read_corpus": "io.corpora",
-    "save_vectors": "io.word_vectors",
-    "train_vectors": "training",
-    "tune": "evaluation.tuning.tune",
+# The public names by where they live. Resolved on first use, so that importing the package is
+# instant.
+_NAMES = {
+    "collection": "Collection build_collection open_collection",
+    "core.explain": "Explanation",
+    "core.fitting": "fit",
+    "core.model": "EmbeddingModel",
+    "core.recipes": "RECIPES Recipe",
+    "core.vectors": "WordVectors",
+    "errors": "CorpusError DeltavecError InputError LittleKnownWarning MissingDependencyError "
+    "ModelError OtherTokenizerWarning RecipeError SmallModelWarning VectorsError",
+    "estimator": "DocumentEmbedder",
+    "evaluation.auc": "pairwise_auc",
+    "io.corpus.corpus": "Corpus read_corpus",
+    "io.models": "load",
+    "io.vectors.load": "load_vectors save_vectors",
+    "search": "Duplicates Hits Index duplicates load_index neighbors",
+    "training": "train_vectors",
+    "tuning.tune": "tune",
 }
+_HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
     "RECIPES",
@@ -89,8 +78,10 @@ __all__ = [
     "Hits",
     "Index",
     "InputError",
+    "LittleKnownWarning",
     "MissingDependencyError",
     "ModelError",
+    "OtherTokenizerWarning",
     "Recipe",
     "RecipeError",
     "SmallModelWarning",

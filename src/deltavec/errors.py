@@ -11,9 +11,14 @@
     └── MissingDependencyError (also an ImportError)   an extra that is not installed
 
     SmallModelWarning (a UserWarning)       the corpus gives a smaller model than was asked for
+    LittleKnownWarning (a UserWarning)      of a text little is known: vectors of it say little
+    OtherTokenizerWarning (a UserWarning)   a model's tokenizer has another version than at its fit
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 class DeltavecError(Exception):
@@ -44,5 +49,22 @@ class MissingDependencyError(DeltavecError, ImportError):
     """A feature needs an extra that is not installed."""
 
 
+@contextmanager
+def needing(extra: str, what: str) -> Iterator[None]:
+    """Turn an import that fails into an error that says what needs it and how to get it."""
+    try:
+        yield
+    except ImportError:
+        raise MissingDependencyError(f"{what}: pip install 'deltavec[{extra}]'") from None
+
+
 class SmallModelWarning(UserWarning):
     """The corpus gives a smaller model than was asked for; the message says by how much and why."""
+
+
+class LittleKnownWarning(UserWarning):
+    """Of a text little is known; the message says what was seen, and what to do."""
+
+
+class OtherTokenizerWarning(UserWarning):
+    """The tokenizer that a model names has another version than the model was fitted with."""

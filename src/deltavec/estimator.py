@@ -7,8 +7,6 @@ What it learns are values that add: counts, and the second moment of document ve
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import reduce
-from operator import add
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -17,11 +15,15 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from deltavec.core.components import SecondMoment, leading_components
-from deltavec.core.model import EmbeddingModel, compiled, corpus_statistics
-from deltavec.core.model import fit as fit_model
-from deltavec.core.recipes import Recipe
+from deltavec.core.fitting import chosen_recipe, folded_model, vectors_note
+from deltavec.core.fitting import fit as fit_model
+from deltavec.core.learning.corpora import corpus_statistics
+from deltavec.core.model import EmbeddingModel
+from deltavec.core.recipes import DEFAULTS, Recipe, WeightedRecipe
 from deltavec.core.statistics import CorpusStatistics
-from deltavec.core.texts import Chunked, Tokenizer, as_chunked, is_missing, rereadable
+from deltavec.core.texts import Chunked, Tokenizer, as_chunked, rereadable
+from deltavec.core.tokens import plain_name
+from deltavec.core.units.choice import AskedUnits
 from deltavec.core.vectors import WordVectors
 from deltavec.errors import CorpusError, InputError, VectorsError
 
@@ -32,20 +34,30 @@ class DocumentEmbedder(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     word_vectors : WordVectors, default=None
-        What `deltavec.load_vectors` gives; shared by clones, never copied. Without them, `fit`
-        trains some on its documents (`deltavec.train_vectors`), which takes a while.
-    weighting : {"idf", "sif", "subsampling", "unit"}, default="idf"
-        How much each word counts.
-    form : {"delta", "center", "sum", "auto"}, default="delta"
+        What `deltavec.load_vectors` gives; shared by clones, never copied. A recipe that needs
+        them and has none trains some in `fit` (`deltavec.train_vectors`), which takes a while.
+    recipe : str or Recipe, default=None
+        A name such as ``idf-delta-pca``, ``auto`` or ``spectral``, or a `Recipe`. By default what
+        `deltavec.fit` uses: ``auto`` with word vectors, ``spectral`` without. If only a parameter
+        of the paper's recipes is said, those not said are the ones of ``idf-delta-pca``.
+    weighting : {"idf", "sif", "subsampling", "unit"}, default=None
+        How much each word counts. This and all that follow: by default as the recipe has it.
+    form : {"delta", "center", "sum", "auto"}, default=None
         What is taken off before summing; ``auto`` chooses by the length of the documents.
-    n_components_removed : int, default=1
+    n_components_removed : int, default=None
         How many components that all documents have in common to remove.
-    a : float, default=1e-4
+    a : float, default=None
         The parameter of ``sif``.
-    t : float, default=1e-5
+    t : float, default=None
         The parameter of ``subsampling``.
-    min_frequency : float, default=0.0
+    min_frequency : float, default=None
         ``center`` counts only words whose share of the corpus is above this.
+    dimensions, window, context_smoothing, identity_share, spectrum_exponent : default=None
+        Parameters of ``spectral``: see `Recipe`.
+    power_iterations, measured_documents : int, default=None
+        More of them.
+    units : {"auto", "words", "words+grams", "grams"}, default="auto"
+        What is counted of each word, as in `deltavec.fit`. Word vectors are of words.
     tokenizer : {"words", "whitespace"} or callable, default="words"
         What parts a document into words.
     threads : int, default=None
@@ -84,24 +96,46 @@ class DocumentEmbedder(TransformerMixin, BaseEstimator):
         self,
         word_vectors: WordVectors | None = None,
         *,
-        weighting: str = "idf",
-        form: str = "delta",
-        n_components_removed: int = 1,
-        a: float = 1e-4,
-        t: float = 1e-5,
-        min_frequency: float = 0.0,
+        recipe: Recipe | str | None = None,
+        weighting: str | None = None,
+        form: str | None = None,
+        n_components_removed: int | None = None,
+        a: float | None = None,
+        t: float | None = None,
+        min_frequency: float | None = None,
+        dimensions: int | None = None,
+        window: int | None = None,
+        context_smoothing: float | None = None,
+        identity_share: float | None = None,
+        spectrum_exponent: float | None = None,
+        power_iterations: int | None = None,
+        measured_documents: int | None = None,
+        units: str = "auto",
         tokenizer: Tokenizer = "words",
         threads: int | None = None,
     ) -> None:
         self.word_vectors = word_vectors
+        self.recipe = recipe
         self.weighting = weighting
         self.form = form
         self.n_components_removed = n_components_removed
         self.a = a
         self.t = t
         self.min_frequency = min_frequency
+        self.dimensions = dimensions
+        self.window = window
+        self.context_smoothing = context_smoothing
+        self.identity_share = identity_share
+        self.spectrum_exponent = spectrum_exponent
+        self.power_iterations = power_iterations
+        self.measured_documents = measured_documents
+        self.units = units
         self.tokenizer = tokenizer
         self.threads = threads
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take on what a pickle holds; it may be older than some of the parameters."""
+        super().__setstate__({**dict.fromkeys(["recipe", *DEFAULTS]), "units": "auto", **state})
 
     def fit(self, X: Any, y: object = None) -> Self:
         """The embedder, fitted on these documents and no others.
@@ -114,13 +148,12 @@ class DocumentEmbedder(TransformerMixin, BaseEstimator):
             Ignored.
         """
         recipe, documents = recipe_of(self), rereadable(one_column(X))
-        if self.word_vectors is None:
-            model = fit_model(
-                documents, None, recipe, tokenizer=self.tokenizer, threads=self.threads
-            )
-            self._seen, self.model_ = None, model
+        if self.word_vectors is None or not isinstance(recipe, WeightedRecipe):
+            how: Any = {"tokenizer": self.tokenizer, "units": self.units, "threads": self.threads}
+            self.model_ = fit_model(documents, self.word_vectors, recipe, **how)
+            self._seen = None
             return self
-        nothing = Seen.nothing(self.word_vectors, recipe, self.tokenizer)
+        nothing = Seen.nothing(self.word_vectors, recipe, self.tokenizer, self.units)
         self._seen, self.model_ = learned(nothing, documents, self.threads)
         return self
 
@@ -150,13 +183,14 @@ class DocumentEmbedder(TransformerMixin, BaseEstimator):
         CorpusError
             If no document so far has a known word; nothing of the batch is then remembered.
         """
-        if self.word_vectors is None:
+        recipe = recipe_of(self)
+        if self.word_vectors is None or not isinstance(recipe, WeightedRecipe):
             raise InputError(
                 "partial_fit needs word_vectors, as training them takes the whole corpus: pass "
                 "deltavec.load_vectors(file) or deltavec.train_vectors(corpus), or call fit"
             )
         documents = rereadable(one_column(X))
-        nothing = Seen.nothing(self.word_vectors, recipe_of(self), self.tokenizer)
+        nothing = Seen.nothing(self.word_vectors, recipe, self.tokenizer, self.units)
         seen = getattr(self, "_seen", None) or nothing
         require_unchanged(seen, nothing)
         self._seen, self.model_ = learned(seen, documents, self.threads)
@@ -198,21 +232,28 @@ class Seen:
     """What the documents so far have added up to, and under which parameters."""
 
     vectors: WordVectors
-    recipe: Recipe
+    recipe: WeightedRecipe
     tokenizer: Tokenizer
     statistics: CorpusStatistics
     moment: SecondMoment
 
     @classmethod
-    def nothing(cls, vectors: WordVectors, recipe: Recipe, tokenizer: Tokenizer) -> Seen:
+    def nothing(
+        cls, vectors: WordVectors, recipe: WeightedRecipe, tokenizer: Tokenizer, units: str
+    ) -> Seen:
         """Before the first document."""
         return cls(
             vectors,
             recipe,
-            tokenizer,
+            AskedUnits.of(tokenizer, units, vectors).tokenizer,
             CorpusStatistics.empty(len(vectors)),
             SecondMoment.empty(vectors.dimensions),
         )
+
+    @property
+    def plain_tokenizer(self) -> Tokenizer:
+        """What a user calls the tokenizer: an embedder of an earlier version keeps its rule."""
+        return plain_name(self.tokenizer) if isinstance(self.tokenizer, str) else self.tokenizer
 
 
 class Learned(NamedTuple):
@@ -226,29 +267,35 @@ def learned(before: Seen, documents: Chunked, threads: int | None) -> Learned:
     """What more documents make of what was seen before."""
     vectors, recipe, tokenizer = before.vectors, before.recipe, before.tokenizer
     counts = corpus_statistics(documents, vectors.vocabulary, tokenizer, threads)
-    notes = {"vectors": f"{len(vectors):,} words, {vectors.dimensions} dimensions"}
+    notes = {"vectors": vectors_note(vectors)}
     seen = replace(before, statistics=before.statistics + counts)
-    model = compiled(vectors, seen.statistics, recipe, tokenizer, notes)
+    model = folded_model(vectors, seen.statistics, recipe, tokenizer, notes)
     if not recipe.n_components_removed:
         return Learned(seen, model)
     matrices = model.embed_batches(documents, threads=threads)
-    seen = replace(seen, moment=reduce(add, map(SecondMoment.of, matrices), before.moment))
+    seen = replace(seen, moment=sum(map(SecondMoment.of, matrices), before.moment))
     components = leading_components(seen.moment, recipe.n_components_removed)
     return Learned(seen, replace(model, folded=model.folded.without(components)))
 
 
 def recipe_of(embedder: DocumentEmbedder) -> Recipe:
-    """The recipe that the parameters make, once the word vectors are known to be some."""
+    """The recipe that the parameters make, of the kind that they belong to."""
     vectors = embedder.word_vectors
     if vectors is not None and not isinstance(vectors, WordVectors):
         raise VectorsError(
             f"word_vectors must be WordVectors or None, got {type(vectors).__name__}: "
             "load them first, with deltavec.load_vectors"
         )
-    names = ("weighting", "form", "n_components_removed", "a", "t", "min_frequency")
-    values = {name: getattr(embedder, name) for name in names}
+    values = {name: getattr(embedder, name) for name in DEFAULTS}
     # A search over numpy.arange or linspace gives numpy's numbers.
-    return Recipe(**{n: v.item() if isinstance(v, np.generic) else v for n, v in values.items()})
+    given = {
+        name: value.item() if isinstance(value, np.generic) else value
+        for name, value in values.items()
+        if value is not None
+    }
+    if embedder.recipe is None and WeightedRecipe.own(given):
+        return Recipe(**given)
+    return replace(chosen_recipe(embedder.recipe, vectors).recipe, **given)
 
 
 def require_unchanged(seen: Seen, now: Seen) -> None:
@@ -256,7 +303,7 @@ def require_unchanged(seen: Seen, now: Seen) -> None:
     for name, what in (
         ("vectors", "word_vectors"),
         ("recipe", "weighting, form or another parameter of the recipe"),
-        ("tokenizer", "tokenizer"),
+        ("plain_tokenizer", "tokenizer"),
     ):
         earlier, current = getattr(seen, name), getattr(now, name)
         if earlier is not current and earlier != current:
@@ -275,6 +322,4 @@ def one_column(X: Any) -> Chunked:
             f"expected one column of documents, got {type(X).__name__} of shape {shape}: pass "
             "frame['text']; in a ColumnTransformer name the column as 'text', not ['text']"
         )
-    if isinstance(X, np.ndarray) and X.dtype == object:
-        return as_chunked([None if is_missing(document) else document for document in X])
     return as_chunked(X)

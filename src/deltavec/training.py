@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from deltavec.core.cooccurrence import DEFAULT_MEMORY, ids_of
-from deltavec.core.discovery import learned_vocabulary
-from deltavec.core.passes import thread_count
-from deltavec.core.ppmi import ppmi_vectors
-from deltavec.core.scratch import spilling
-from deltavec.core.texts import (
-    Chunked,
-    Tokenizer,
-    as_chunked,
-    as_texts,
-    require_tokenizer,
-    rereadable,
-)
+from deltavec.core.arguments import require_one_of, require_whole
+from deltavec.core.learning.corpora import LocalCorpus
+from deltavec.core.learning.ppmi import DIMENSIONS, WINDOW, ppmi_vectors
+from deltavec.core.learning.windows import DEFAULT_MEMORY, ids_of
+from deltavec.core.learning.words import learned_vocabulary
+from deltavec.core.texts import Tokenizer, as_chunked, as_texts, rereadable
+from deltavec.core.threads import thread_count
 from deltavec.core.vectors import WordVectors
 from deltavec.core.vocabulary import Vocabulary
-from deltavec.errors import InputError
+from deltavec.errors import MissingDependencyError
 
 METHODS = ("ppmi", "word2vec")
 
@@ -84,87 +78,89 @@ def train_vectors(
     >>> "sea" in vectors
     True
     """
-    require_parameters(method, dimensions, window, min_count, epochs, max_memory)
-    chunked = rereadable(as_chunked(corpus))
-    require_tokenizer(tokenizer)
-    if method == "word2vec":
-        return word2vec_vectors(
-            chunked,
-            dimensions=dimensions or 100,
-            window=window or 5,
-            min_count=min_count,
-            epochs=epochs,
-            skip_gram=skip_gram,
-            seed=seed,
-            tokenizer=tokenizer,
-            threads=threads,
-            on_stage=on_stage,
-            on_progress=on_progress,
-        )
-    with spilling(max_memory) as allocate:
+    require_one_of("method", method, METHODS)
+    require_sizes(dimensions=dimensions, window=window, min_count=min_count, epochs=epochs)
+    source = LocalCorpus(
+        rereadable(as_chunked(corpus)),
+        tokenizer=tokenizer,
+        threads=threads,
+        max_memory=max_memory,
+        on_stage=on_stage,
+    )
+    if method == "ppmi":
         return ppmi_vectors(
-            chunked,
-            dimensions=dimensions or 300,
-            window=window or 20,
+            source,
+            dimensions=dimensions or DIMENSIONS,
+            window=window or WINDOW,
             min_count=min_count,
             seed=seed,
-            tokenizer=tokenizer,
-            threads=threads,
-            max_memory=max_memory,
-            allocate=allocate,
-            on_stage=on_stage,
         )
-
-
-def require_parameters(
-    method: str,
-    dimensions: int | None,
-    window: int | None,
-    min_count: int | None,
-    epochs: int,
-    max_memory: int,
-) -> None:
-    """Refuse parameters that make no sense, before any work."""
-    if method not in METHODS:
-        raise InputError(f"method must be 'ppmi' or 'word2vec', got {method!r}")
-    named = {
-        "dimensions": dimensions,
-        "window": window,
-        "min_count": min_count,
+    parameters = {
+        "vector_size": dimensions or 100,
+        "window": window or 5,
         "epochs": epochs,
-        "max_memory": max_memory,
+        "sg": int(skip_gram),
+        "seed": seed,
+        "callbacks": [epoch_callback(epochs, on_progress)],
     }
-    for name, value in named.items():
-        if value is None:
-            continue
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise InputError(f"{name} must be a whole number from 1 on, got {value!r}")
+    return word2vec_vectors(source, min_count, parameters)
+
+
+def require_sizes(**sizes: int | None) -> None:
+    """Refuse sizes that make no sense, before any work; None is the usual one."""
+    for name, size in sizes.items():
+        if size is not None:
+            require_whole(name, size)
 
 
 def word2vec_vectors(
-    corpus: Chunked,
-    *,
-    dimensions: int,
-    window: int,
-    min_count: int | None,
-    epochs: int,
-    skip_gram: bool,
-    seed: int,
-    tokenizer: Tokenizer,
-    threads: int | None,
-    on_stage: Callable[[str], None] | None,
-    on_progress: Callable[[float], None] | None,
+    corpus: LocalCorpus, min_count: int | None, parameters: Mapping[str, Any]
 ) -> WordVectors:
-    """Vectors that gensim's word2vec trains on a file of the corpus' known words.
+    """Vectors that gensim's word2vec trains, with its parameters, on a file of the known words.
 
     From a file gensim works without the interpreter; from Python objects it does not.
     """
     from gensim.models import Word2Vec
-    from gensim.models.callbacks import CallbackAny2Vec
 
-    begin = on_stage or (lambda stage: None)
-    begin("learning the vocabulary")
-    vocabulary = learned_vocabulary(corpus, tokenizer, min_count)
+    corpus.begin("learning the vocabulary")
+    vocabulary = learned_vocabulary(corpus.corpus, corpus.tokenizer, min_count)
+    # A name that holds no white space, whatever the tokenizer made: its number.
+    names = [str(number) for number in range(len(vocabulary))]
+    with tempfile.TemporaryDirectory(prefix="deltavec-") as folder:
+        corpus.begin("writing words")
+        path = Path(folder) / "words.txt"
+        write_words(path, corpus, names, vocabulary)
+        corpus.begin("training word2vec")
+        model = Word2Vec(
+            corpus_file=str(path),
+            min_count=1,  # rarer words are not in the file
+            negative=5,
+            sample=1e-3,
+            alpha=0.05,
+            workers=thread_count(corpus.threads),
+            **parameters,
+        )
+    places = model.wv.key_to_index
+    kept = [number for number, name in enumerate(names) if name in places]
+    rows = model.wv.vectors[[places[names[number]] for number in kept]]
+    return WordVectors([vocabulary.words[number] for number in kept], rows)
+
+
+def epoch_callback(epochs: int, on_progress: Callable[[float], None] | None) -> Any:
+    """What gensim calls after each epoch: it passes on the share of the training that is done.
+
+    Raises
+    ------
+    MissingDependencyError
+        If gensim is not there.
+    """
+    try:
+        from gensim.models.callbacks import CallbackAny2Vec
+    except ImportError:
+        raise MissingDependencyError(
+            "word2vec and doc2vec need gensim, which comes with deltavec on Python 3.11 to 3.13: "
+            "pip install gensim"
+        ) from None
 
     class Epochs(CallbackAny2Vec):  # type: ignore[misc]
         done = 0
@@ -174,48 +170,14 @@ def word2vec_vectors(
             if on_progress is not None:
                 on_progress(self.done / epochs)
 
-    with tempfile.TemporaryDirectory(prefix="deltavec-") as folder:
-        begin("writing words")
-        path = Path(folder) / "words.txt"
-        names = numbered_words(vocabulary)
-        write_words(path, corpus, names, vocabulary, tokenizer, threads)
-        begin("training word2vec")
-        model = Word2Vec(
-            corpus_file=str(path),
-            vector_size=dimensions,
-            window=window,
-            min_count=1,  # rarer words are not in the file
-            negative=5,
-            sample=1e-3,
-            alpha=0.05,
-            sg=int(skip_gram),
-            epochs=epochs,
-            seed=seed,
-            workers=thread_count(threads),
-            callbacks=[Epochs()],
-        )
-    order = [model.wv.key_to_index[name] for name in names if name in model.wv.key_to_index]
-    kept = [number for number, name in enumerate(names) if name in model.wv.key_to_index]
-    return WordVectors([vocabulary.words[number] for number in kept], model.wv.vectors[order])
+    return Epochs()
 
 
-def numbered_words(vocabulary: Vocabulary) -> list[str]:
-    """A name for each word that holds no white space, whatever the tokenizer made: its number."""
-    return [str(number) for number in range(len(vocabulary))]
-
-
-def write_words(
-    path: Path,
-    corpus: Chunked,
-    names: list[str],
-    vocabulary: Vocabulary,
-    tokenizer: Tokenizer,
-    threads: int | None,
-) -> None:
+def write_words(path: Path, corpus: LocalCorpus, names: list[str], vocabulary: Vocabulary) -> None:
     """Write the corpus' known words to a file, one document a line."""
     lines = [*names, "\n"]  # number -1 closes a document
     with path.open("w", encoding="ascii") as file:
-        for chunk in corpus:
-            for ids in ids_of(as_texts(chunk, tokenizer), vocabulary, threads):
+        for chunk in corpus.corpus:
+            for ids in ids_of(as_texts(chunk, corpus.tokenizer), vocabulary, corpus.threads):
                 file.write(" ".join([lines[number] for number in ids.tolist()]))
                 file.write(" ")

@@ -23,6 +23,7 @@ from sklearn.utils import estimator_html_repr, get_tags
 
 import deltavec as dv
 from deltavec import DocumentEmbedder
+from deltavec.core.recipes import DEFAULTS
 
 SEA = ["sea view", "the warm sea", "beach and sea", "warm beach", "a beach view", "sea"]
 ROOM = ["quiet room", "the clean room", "room and bed", "clean bed", "a quiet bed", "room"]
@@ -65,12 +66,21 @@ def test_making_one_does_nothing_but_keep_its_parameters():
 def test_parameters_can_be_read_and_set(vectors):
     parameters = {
         "word_vectors": vectors,
+        "recipe": "auto",
         "weighting": "sif",
         "form": "center",
         "n_components_removed": 2,
         "a": 1e-3,
         "t": 1e-4,
         "min_frequency": 0.1,
+        "dimensions": 50,
+        "window": 4,
+        "context_smoothing": 0.5,
+        "identity_share": 0.5,
+        "spectrum_exponent": 0.5,
+        "power_iterations": 3,
+        "measured_documents": 10,
+        "units": "words",
         "tokenizer": "whitespace",
         "threads": 1,
     }
@@ -85,9 +95,80 @@ def test_parameters_reach_the_recipe(vectors):
     assert embedder.model_.recipe == dv.Recipe("sif", "center", 2, a=0.5, min_frequency=0.1)
 
 
+def test_every_parameter_of_either_recipe_is_one_of_the_embedder():
+    own = {"word_vectors", "recipe", "units", "tokenizer", "threads"}
+    assert DocumentEmbedder().get_params().keys() == DEFAULTS.keys() | own
+
+
+SPECTRAL = {
+    "dimensions": 5,
+    "window": 4,
+    "context_smoothing": 0.5,
+    "identity_share": 0.5,
+    "spectrum_exponent": 0.5,
+    "power_iterations": 3,
+    "measured_documents": 10,
+}
+
+
+def test_spectral_takes_all_its_parameters():
+    expected = dv.Recipe(form="spectral", **SPECTRAL)
+    for said in ({"recipe": "spectral"}, {}, {"recipe": dv.Recipe(form="spectral", window=9)}):
+        assert DocumentEmbedder(**said, **SPECTRAL).fit(DOCUMENTS).model_.recipe == expected
+    embedder = DocumentEmbedder(recipe="spectral", dimensions=3)
+    assert embedder.fit_transform(DOCUMENTS).shape == (len(DOCUMENTS), 3)
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_the_default_is_that_of_fit(vectors, given):
+    given = vectors if given else None
+    embedder = DocumentEmbedder(given)
+    model = dv.fit(DOCUMENTS, given)
+    assert np.array_equal(embedder.fit_transform(DOCUMENTS), model.embed(DOCUMENTS))
+    assert embedder.model_.recipe == model.recipe
+
+
+@pytest.mark.parametrize(
+    ("parameters", "recipe"),
+    [
+        ({"recipe": "sif-center", "a": 0.5}, dv.Recipe("sif", "center", 0, a=0.5)),
+        ({"recipe": "sif-center", "form": "sum"}, dv.Recipe("sif", "sum", 0)),
+        ({"weighting": "sif"}, dv.Recipe("sif", "delta", 1)),
+        ({"n_components_removed": 0}, dv.Recipe("idf", "delta", 0)),
+        ({"recipe": dv.Recipe("unit", "sum", 2)}, dv.Recipe("unit", "sum", 2)),
+    ],
+)
+def test_parameters_change_the_recipe_they_stand_beside(vectors, parameters, recipe):
+    assert DocumentEmbedder(vectors, **parameters).fit(DOCUMENTS).model_.recipe == recipe
+
+
+@pytest.mark.parametrize(
+    ("parameters", "match"),
+    [
+        ({"recipe": "spectral"}, "spectral learns its own word vectors: leave the vectors out"),
+        ({"dimensions": 5}, "recipes of word vectors have no parameter 'dimensions'"),
+        ({"recipe": "idf-sum", "window": 5}, "recipes of word vectors have no parameter 'window'"),
+        ({"recipe": "idf-mean"}, "recipe must be 'auto', 'spectral' or one of"),
+        ({"word_vectors": None, "recipe": "spectral", "a": 1.0}, "spectral recipes have no par"),
+    ],
+)
+def test_a_parameter_of_the_other_recipe_is_refused(embedder, parameters, match):
+    with pytest.raises(ValueError, match=match):
+        embedder.set_params(**parameters).fit(DOCUMENTS)
+
+
+def test_an_embedder_pickled_before_it_had_all_its_parameters_has_them_now(embedder):
+    state = {name: value for name, value in vars(embedder).items() if name not in SPECTRAL}
+    del state["recipe"]
+    old = DocumentEmbedder.__new__(DocumentEmbedder)
+    old.__setstate__({**state, "form": "delta"})
+    assert old.get_params() == {**embedder.get_params(), "form": "delta"}
+    assert old.fit(DOCUMENTS).model_.recipe == dv.Recipe()
+
+
 def test_a_parameter_that_does_not_exist_is_refused(embedder):
-    with pytest.raises(ValueError, match="Invalid parameter 'dimensions'"):
-        embedder.set_params(dimensions=3)
+    with pytest.raises(ValueError, match="Invalid parameter 'colour'"):
+        embedder.set_params(colour=3)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +178,7 @@ def test_a_parameter_that_does_not_exist_is_refused(embedder):
             {"form": "mean"},
             "form must be 'sum', 'center', 'delta', 'auto' or 'spectral', got 'mean'",
         ),
-        ({"weighting": None}, "weighting must be"),
+        ({"weighting": "bm25"}, "weighting must be"),
         ({"n_components_removed": -1}, "n_components_removed must be"),
         ({"n_components_removed": np.float64(1.0)}, "n_components_removed must be"),
         ({"word_vectors": "glove.txt"}, "must be WordVectors or None, got str: load them first"),
@@ -115,9 +196,10 @@ def test_a_bad_parameter_is_refused_when_fitting(embedder, parameters, match, me
 
 def test_numbers_of_numpy_are_numbers(vectors, expected):
     embedder = DocumentEmbedder(
-        vectors, n_components_removed=np.int64(1), a=np.float32(1e-4), form=np.str_("delta")
+        vectors, n_components_removed=np.int64(1), a=np.float32(1e-4), form=np.str_("sum")
     )
     assert np.array_equal(embedder.fit_transform(DOCUMENTS), expected)
+    assert DocumentEmbedder(dimensions=np.int64(3)).fit_transform(DOCUMENTS).shape[1] == 3
 
 
 def test_clones_share_the_word_vectors_and_nothing_that_was_learned(embedder, vectors):
@@ -149,6 +231,7 @@ def test_fit_returns_the_embedder_and_ignores_y(embedder, expected):
 
 def test_it_is_the_model_that_fit_makes(embedder, vectors):
     model = dv.fit(DOCUMENTS, vectors, "idf-delta-pca")
+    embedder.set_params(recipe="idf-delta-pca")
     assert embedder.fit(DOCUMENTS).model_.info() == model.info()
     assert np.array_equal(embedder.transform(DOCUMENTS), model.embed(DOCUMENTS))
 
@@ -169,8 +252,8 @@ def test_a_fit_that_fails_leaves_what_was_learned(embedder, expected):
     assert np.array_equal(embedder.transform(DOCUMENTS), expected)
 
 
-def test_without_word_vectors_it_trains_some():
-    embedder = DocumentEmbedder()
+def test_without_word_vectors_a_recipe_that_needs_them_trains_some():
+    embedder = DocumentEmbedder(recipe="idf-delta-pca")
     matrix = embedder.fit_transform(DOCUMENTS * 5)
     assert np.array_equal(
         matrix, dv.fit(DOCUMENTS * 5, recipe="idf-delta-pca").embed(DOCUMENTS * 5)
@@ -341,6 +424,14 @@ def test_a_grid_of_forms_and_weightings_can_be_searched(embedder):
     assert len(search.cv_results_["params"]) == 24
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     assert search.best_estimator_["embed"].word_vectors is embedder.word_vectors
+
+
+def test_every_parameter_of_spectral_can_be_searched():
+    pipeline = Pipeline([("embed", DocumentEmbedder()), ("classify", LogisticRegression())])
+    grids = [{f"embed__{name}": [None, value]} for name, value in SPECTRAL.items()]
+    grids.append({"embed__recipe": ["spectral", "idf-sum"]})
+    search = GridSearchCV(pipeline, grids, cv=2, error_score="raise").fit(DOCUMENTS, LABELS)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
 def test_a_grid_can_be_searched_by_two_processes(embedder):

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+import deltavec as dv
 from deltavec.cli.application import app
+from deltavec.serve.app import create_app
+from deltavec.serve.overview import Overview
+from integration.browser import Browser, running_browser
+from integration.explorer_page import READY
 from integration.typed import Deltavec, Demonstration, Outcome, command, reviews
-from served import lee_collection
+from served import lee_collection, on_a_socket
 
 
 @pytest.fixture
@@ -77,7 +83,44 @@ def demonstration(tmp_path_factory: pytest.TempPathFactory) -> Demonstration:
 
 @pytest.fixture(scope="session")
 def lee(demonstration: Demonstration, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The demo's 350 stories as a collection, with two columns."""
+    """The demo's 350 stories as a collection, with columns of several kinds."""
     folder = demonstration.folder / "lee-news"
     own = tmp_path_factory.mktemp("lee") / "lee.idx"
     return lee_collection(folder / "news.txt", folder / "news.dv", own)
+
+
+@pytest.fixture(scope="module")
+def collection(lee: Path) -> dv.Collection:
+    return dv.open_collection(lee)
+
+
+@pytest.fixture(scope="module")
+def overview(collection: dv.Collection) -> Overview:
+    return Overview.of(collection)
+
+
+@pytest.fixture(scope="module")
+def address(collection: dv.Collection, overview: Overview) -> Iterator[str]:
+    with on_a_socket(create_app(collection, overview=overview, name="lee")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with running_browser(tmp_path_factory.mktemp("profile")) as running:
+        yield running
+
+
+@pytest.fixture
+def browser(window: Browser, address: str) -> Iterator[Browser]:
+    """The explorer, opened; it complains of nothing and asks nobody else."""
+    window.sized(1280, 800)
+    window.prefer("light")
+    window.visit("about:blank")
+    window.visit(address)
+    window.until(READY)
+    window.settle()
+    yield window
+    window.evaluate("localStorage.clear(); sessionStorage.clear()")
+    assert window.complaints == []
+    assert all(one.startswith(f"{address}/") for one in window.addresses)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import inspect
 import json
 import re
 import shlex
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +17,8 @@ import pytest
 from pyarrow import parquet
 
 import deltavec as dv
-from deltavec.cli.fit import RECIPE_NAMES
+from deltavec.cli.commands.fit import RECIPE_NAMES, fit
+from deltavec.core.recipes import DEFAULTS
 from integration.typed import Deltavec, reviews
 
 COMMANDS = ("demo", "vectors train", "fit", "embed", "explain", "info")
@@ -24,7 +27,7 @@ COMMANDS = ("demo", "vectors train", "fit", "embed", "explain", "info")
 def test_no_command_shows_the_commands_there_are(deltavec: Deltavec) -> None:
     shown = deltavec("--help")
     assert shown.code == 0
-    assert "Document vectors from word vectors" in shown.stdout
+    assert "Document vectors learned from your own text" in shown.stdout
     for command in COMMANDS:
         assert command.split()[0] in shown.stdout
     assert deltavec().code == 2
@@ -187,6 +190,36 @@ def test_fit_says_that_a_small_corpus_gives_a_small_model(
     assert len(done.stderr.splitlines()) == 1
 
 
+def test_text_that_the_model_does_not_know_is_warned_of_in_one_line(
+    tmp_path: Path, small: Path, process: Deltavec
+) -> None:
+    (tmp_path / "other.txt").write_text("miten voit tänään\n" * 400, encoding="utf-8")
+    for command in ("embed", small / "reviews.dv"), ("index", "build", small / "reviews.dv"):
+        output = tmp_path / ("u.npy" if "embed" in command else "u.idx")
+        done = process(*command, tmp_path / "other.txt", "-o", output)
+        assert done.code == 0
+        (line,) = done.stderr.splitlines()
+        assert line.startswith("deltavec: warning: little of this text is known: 0% of 1,200 words")
+        assert "400 of 400 documents hold no known word; is it the right column" in line
+
+
+def test_a_tokenizer_of_others_is_named_at_the_fit_and_trusted_afterwards(
+    tmp_path: Path, small: Path, deltavec: Deltavec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "at_blanks.py").write_text("cut = str.split\n")
+    model, corpus = tmp_path / "m.dv", small / "reviews.csv"
+    done = deltavec("fit", corpus, "--tokenizer", "at_blanks:cut", "-o", model)
+    assert done.code == 0
+    assert "at_blanks:cut" in deltavec("info", model).stdout
+    refused = deltavec("embed", model, corpus, "-o", tmp_path / "u.npy")
+    assert "parted by at_blanks:cut, code that loading does not import" in refused.error
+    assert deltavec("embed", model, corpus, "--trust", "-o", tmp_path / "u.npy").code == 0
+    assert deltavec("explain", model, "The sea", "The bay", "--trust").code == 0
+    missing = deltavec("fit", corpus, "--tokenizer", "nowhere:cut", "-o", tmp_path / "n.dv")
+    assert "needs the module 'nowhere'" in missing.error
+
+
 def test_embedding_as_a_collection_is_what_for_collection_gives(
     tmp_path: Path, small: Path, deltavec: Deltavec
 ) -> None:
@@ -216,6 +249,70 @@ def test_fit_removes_as_many_components_as_asked_for(
     assert deltavec("fit", *arguments, "--remove", 2, "--json").json["components_removed"] == 2
     none = deltavec("fit", *arguments, "--remove", 0, "--json").json
     assert (none["recipe"], none["components_removed"]) == ("idf-center", 0)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "parameters"),
+    [
+        ("sif-center", {"a": 0.01, "min_frequency": 0.001, "n_components_removed": 2}),
+        ("subsampling-sum", {"t": 0.01}),
+        (
+            "spectral",
+            {
+                "dimensions": 9,
+                "window": 6,
+                "context_smoothing": 0.5,
+                "identity_share": 0.5,
+                "spectrum_exponent": 0.5,
+                "power_iterations": 3,
+                "measured_documents": 10,
+            },
+        ),
+    ],
+)
+def test_fit_takes_every_parameter_of_a_recipe(
+    recipe: str, parameters: dict[str, float], tmp_path: Path, small: Path, deltavec: Deltavec
+) -> None:
+    given = [] if recipe == "spectral" else ["-v", small / "reviews.vec", "--recipe", recipe]
+    for name, value in parameters.items():
+        option = "remove" if name == "n_components_removed" else name.replace("_", "-")
+        given += [f"--{option}", value]
+    assert deltavec("fit", small / "reviews.csv", *given, "-o", tmp_path / "m.dv").code == 0
+    expected = replace(dv.Recipe.named(recipe), **parameters)
+    assert dv.load(tmp_path / "m.dv").recipe == expected
+
+
+def test_fit_has_an_option_for_every_parameter() -> None:
+    known = set(inspect.signature(fit).parameters) | {"weighting", "form", "n_components_removed"}
+    assert DEFAULTS.keys() <= known
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--recipe idf-sum --a 0.1", "'--a': only for recipes with sif, got idf-sum"),
+        ("--a 0.1", "'--a': only for recipes with sif, got idf-auto-pca"),
+        ("--recipe sif-sum --t 0.1", "'--t': only for recipes with subsampling, got sif-sum"),
+        ("--recipe idf-sum --min-frequency 0.1", "only for recipes with center or auto, got idf-"),
+        ("--recipe idf-sum --dimensions 9", "'--dimensions': only for recipes with spectral, got"),
+        ("-v reviews.vec --window 9", "'--window': only for recipes with spectral, got idf-auto"),
+        ("--recipe spectral --remove 1", "'--remove': only for recipes with sum or center or"),
+        ("--dimensions 0", "'--dimensions': dimensions must be a whole number from 1 on, got 0"),
+        ("--recipe sif-sum --a -1", "'--a': a must be a number above 0, got -1.0"),
+    ],
+)
+def test_fit_refuses_a_parameter_that_the_recipe_does_not_use(
+    arguments: str,
+    message: str,
+    small: Path,
+    deltavec: Deltavec,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(small)
+    done = deltavec("fit", "reviews.csv", "-o", "refused.dv", *arguments.split())
+    assert done.code == 2
+    assert message in " ".join(done.stderr.split())
+    assert not (small / "refused.dv").exists()
 
 
 def test_fit_uses_only_the_first_vectors_if_asked_to(

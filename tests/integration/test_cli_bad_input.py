@@ -13,6 +13,7 @@ import pytest
 from pyarrow import parquet
 
 import deltavec as dv
+from deltavec.io.locks import only_writer
 from integration.typed import Deltavec, Outcome, reviews
 
 
@@ -101,8 +102,8 @@ def test_a_wrong_column_names_the_columns_there_are(
     assert "'txt'" in error
     assert "'id', 'text'" in error
     jsonl = tmp_path / "reviews.jsonl"
-    jsonl.write_text('{"body": "a quiet bay"}\n')
-    assert "'body'" in fitted(jsonl).error
+    jsonl.write_text('{"body": "a quiet bay", "id": 1}\n')
+    assert "'body', 'id'" in fitted(jsonl).error
     table = tmp_path / "numbers.parquet"
     parquet.write_table(pa.table({"text": [1, 2]}), table)
     assert "must be text" in fitted(table).error
@@ -130,10 +131,13 @@ def test_a_missing_text_is_an_empty_document(tmp_path: Path, fitted: Deltavec) -
     assert fitted(corpus, "--json").json["documents_without_known_words"] == 1
 
 
-def test_broken_utf_8_parts_words(tmp_path: Path, small: Path, fitted: Deltavec) -> None:
+def test_broken_utf_8_parts_words_if_it_is_asked_for(
+    tmp_path: Path, small: Path, fitted: Deltavec
+) -> None:
     corpus = tmp_path / "broken.txt"
     corpus.write_bytes("\n".join(reviews()).encode() + b"\nquiet\xffbay \xe2\x82\n")
-    found = fitted(corpus, "--json").json
+    assert "line 73: not UTF-8" in fitted(corpus).error
+    found = fitted(corpus, "--encoding", "utf-8", "--json").json
     assert found["documents"] == 73
     whole = tmp_path / "whole.txt"
     whole.write_text("\n".join([*reviews(), "quiet bay"]))
@@ -304,3 +308,51 @@ def test_a_folder_that_may_not_be_written_to(
     done = deltavec("fit", small / "reviews.csv", "-o", tmp_path / "m.dv")
     tmp_path.chmod(0o700)
     assert "may not be written to" in done.error
+
+
+def test_a_collection_in_the_place_of_a_model_is_told_where_its_model_is(
+    small: Path, tmp_path: Path, deltavec: Deltavec
+) -> None:
+    corpus, collection = small / "reviews.csv", tmp_path / "m.idx"
+    assert deltavec("index", "build", small / "reviews.dv", corpus, "-o", collection).code == 0
+    for arguments in (
+        ("embed", collection, corpus, "-o", tmp_path / "v.npy"),
+        ("explain", collection, "a", "b"),
+        ("index", "build", collection, corpus, "-o", tmp_path / "other.idx"),
+    ):
+        assert deltavec(*arguments).error.endswith(f"use its own: {collection / 'model.dv'}")
+    assert deltavec("explain", collection / "model.dv", "a", "b").code == 0
+
+
+def test_the_name_of_a_recipe_that_is_misspelt_gets_a_suggestion(fitted: Deltavec) -> None:
+    done = fitted(Path("reviews.csv"), "--recipe", "idf-dleta")
+    assert done.code == 2
+    assert "did you mean 'idf-delta'?" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        ("fit {corpus} --vectors {vectors}", "m.dv"),
+        ("vectors train {corpus}", "v.vec"),
+        ("embed {model} {corpus}", "v.npy"),
+        ("embed {model} {corpus}", "shards/"),
+        ("index build {model} {corpus}", "m.idx"),
+    ],
+)
+def test_a_second_writer_is_refused_at_its_start_and_the_output_is_as_it_was(
+    command: str, output: str, small: Path, tmp_path: Path, deltavec: Deltavec
+) -> None:
+    names = {"corpus": "reviews.csv", "vectors": "reviews.vec", "model": "reviews.dv"}
+    paths = {name: small / file for name, file in names.items()}
+    arguments = [word.format(**paths) for word in command.split()]
+    target = f"{tmp_path}/{output}"
+    missing = [
+        str(tmp_path / "not there.csv") if word.endswith(".csv") else word for word in arguments
+    ]
+    with only_writer(tmp_path / output):
+        # Not even the corpus is looked for.
+        assert "somebody else is writing to it" in deltavec(*missing, "-o", target).error
+        assert not (tmp_path / output).exists()
+    assert deltavec(*arguments, "-o", target).code == 0
+    assert [entry.name for entry in tmp_path.iterdir()] == [output.rstrip("/")]

@@ -18,9 +18,15 @@ import deltavec as dv
 from deltavec.cli.application import app
 from integration.typed import Deltavec, command, reviews
 
+SNAPSHOTS = Path(__file__).parents[1] / "snapshots" / "collections"
+OLD_COLLECTIONS = sorted(path.name for path in SNAPSHOTS.iterdir())
+
 COMMANDS = (
     "index build",
     "index add",
+    "index remove",
+    "index compact",
+    "index words",
     "search",
     "similar",
     "keywords",
@@ -64,6 +70,7 @@ def test_the_examples_in_help_work_one_after_the_other(
     shutil.copytree(small / "reviews.dv", tmp_path / "reviews.dv")
     write_rated(tmp_path / "reviews.csv", "")
     write_rated(tmp_path / "new.csv", "new")
+    (tmp_path / "gone.txt").write_text("20\n21\n")
     monkeypatch.chdir(tmp_path)
     for name in COMMANDS:
         shown = deltavec(*name.split(), "--help")
@@ -90,10 +97,67 @@ def test_search_shows_place_cosine_id_text_and_columns(built: Path, deltavec: De
 def test_search_explains_with_shares_that_add_up(built: Path, deltavec: Deltavec) -> None:
     arguments = ("search", built / "rated.idx", "quiet bay", "-k", 3, "--explain")
     done = deltavec(*arguments)
-    assert done.stdout.count("why: ") == 3
-    for one in deltavec(*arguments, "--json").json["found"]:
-        total = sum(word["share"] for word in one["words"]) + one["offset"]
-        assert total == pytest.approx(one["score"], abs=1e-5)
+    assert done.stdout.count("why: it has ") == 3
+    for by in ("both", "words", "meaning"):
+        found = deltavec(*arguments, "--by", by, "--json").json
+        assert found["by"] == by
+        for one in found["found"]:
+            total = sum(word["share"] for word in one["words"]) + one["offset"]
+            assert total == pytest.approx(one["score"], abs=1e-5)
+
+
+def test_a_collection_without_words_is_searched_by_meaning_until_it_has_them(
+    built: Path, tmp_path: Path, deltavec: Deltavec
+) -> None:
+    folder = tmp_path / "none.idx"
+    arguments = ("index", "build", built / "reviews.dv", built / "rated.csv", "-o", folder)
+    done = deltavec(*arguments, "--no-words")
+    assert done.code == 0
+    assert "searched by meaning only (`deltavec index words` adds them)" in " ".join(
+        done.stdout.split()
+    )
+    assert deltavec("search", folder, "quiet bay", "--json").json["by"] == "meaning"
+    refused = deltavec("search", folder, "quiet bay", "--by", "words")
+    assert refused.code == 1
+    assert "add them with `deltavec index words`" in " ".join(refused.stderr.split())
+    assert deltavec("index", "words", folder).code == 0
+    assert deltavec("search", folder, "quiet bay", "--json").json["by"] == "both"
+    words = deltavec("info", folder, "--json").json["words"]
+    assert words["stems"] <= words["words"]
+
+
+def test_a_word_with_a_hyphen_before_it_is_left_out(built: Path, deltavec: Deltavec) -> None:
+    found = deltavec("search", built / "rated.idx", "quiet -bay", "-k", 100, "--json").json
+    assert found["found"]
+    assert all("bay" not in one["text"].lower().split() for one in found["found"])
+
+
+def test_search_shows_the_stretch_of_a_long_text_that_matched(
+    built: Path, tmp_path: Path, deltavec: Deltavec
+) -> None:
+    long = "Lorem ipsum, dolor sit. " * 40
+    text = f"{long}A lovely harbour, an island and a bay! {long}"
+    (tmp_path / "long.jsonl").write_text(json.dumps({"text": text}) + "\n")
+    arguments = (built / "reviews.dv", tmp_path / "long.jsonl", "--no-collection-model")
+    assert deltavec("index", "build", *arguments, "-o", tmp_path / "long.idx").code == 0
+    for typed in (("search", "harbour island"), ("search", "harbour island", "--explain")):
+        shown = deltavec(typed[0], tmp_path / "long.idx", *typed[1:], "--length", 60).stdout
+        assert "A lovely harbour, an island and a ..." in " ".join(shown.split())
+        assert "\x1b" not in shown
+    nothing = deltavec("search", tmp_path / "long.idx", "harbour", "--length", 0).stdout
+    assert len(nothing.splitlines()) == 1
+
+
+def test_search_suggests_known_words_for_misspelt_ones_only_if_they_are_near(
+    built: Path, deltavec: Deltavec
+) -> None:
+    done = deltavec("search", built / "rated.idx", "a qiuet harbor xyzzy room", "-k", 1)
+    last = done.stdout.splitlines()[-1]
+    assert last == ("Not known in the query: a, qiuet, harbor, xyzzy; did you mean quiet, harbour?")
+    nothing = deltavec("search", built / "rated.idx", "qiuet").stdout
+    assert nothing == "Nothing found: not known are qiuet; did you mean quiet?\n"
+    found = deltavec("search", built / "rated.idx", "qiuet xyzzy", "--json").json
+    assert found["suggestions"] == {"qiuet": ["quiet"]}
 
 
 def test_a_filter_compares_text_columns_with_numbers(built: Path, deltavec: Deltavec) -> None:
@@ -174,6 +238,38 @@ def test_add_and_info_tell_coverage_and_drift(
     assert deltavec("search", folder, "quiet", "-k", 1, "--json").json["found"][0]["id"][0] == "r"
 
 
+def test_documents_are_updated_and_removed(
+    built: Path, tmp_path: Path, deltavec: Deltavec, process: Deltavec
+) -> None:
+    folder = tmp_path / "rated.idx"
+    shutil.copytree(built / "rated.idx", folder)
+    (tmp_path / "new.csv").write_text(
+        "id,text,rating,place\nr3,a submarine,5,sea\nr99,a zeppelin,1,house\n"
+    )
+    refused = deltavec("index", "add", folder, tmp_path / "new.csv")
+    assert "ids must be unique, got 'r3'" in refused.error
+    done = deltavec("index", "add", folder, tmp_path / "new.csv", "--update", "--json").json
+    assert (done["added"], done["updated"], done["documents"]) == (1, 1, 73)
+    found = deltavec("search", folder, "submarine zeppelin", "--by", "words", "--json").json
+    assert {one["id"] for one in found["found"]} == {"r3", "r99"}
+    (tmp_path / "ids.txt").write_text("\ufeffr0\r\n\nr1\r\n", encoding="utf-8")
+    removed = deltavec("index", "remove", folder, "r99", "--from", tmp_path / "ids.txt", "--json")
+    assert (removed.json["removed"], removed.json["documents"]) == (3, 70)
+    from_pipe = process("index", "remove", folder, "--from", "-", "--json", stdin=b"r2\nr4\n")
+    assert from_pipe.json["removed"] == 2
+    shown = deltavec("index", "remove", folder, "--filter", "place == 'house' and rating < 3")
+    assert "removed" in shown.stdout
+    assert deltavec("search", folder, "quiet", "-f", "place == 'house' and rating < 3").code == 0
+    left = dv.open_collection(folder)
+    assert left.find_row("r99") is None
+    assert len(left) == 68 - int(shown.stdout.split()[1])
+    again = deltavec("index", "remove", folder, "r99", "--missing-ok", "--json").json
+    assert (again["removed"], again["documents"]) == (0, len(left))
+    joined = deltavec("index", "compact", folder, "--json").json
+    assert (joined["files"], joined["documents"]) == (1, len(left))
+    assert "were removed or replaced" in deltavec("info", folder).stdout
+
+
 def test_a_query_without_known_words_finds_nothing_and_is_no_failure(
     built: Path, deltavec: Deltavec
 ) -> None:
@@ -211,6 +307,13 @@ def test_a_query_without_known_words_finds_nothing_and_is_no_failure(
         ("index build nothing.dv rated.csv -o x.idx", "nothing.dv"),
         ("index add rated.idx rated.csv", "ids must be unique, got 'r0'"),
         ("index add rated.idx rated.csv --column place --format parquet", "rated.csv"),
+        ("index remove rated.idx", "expected ids (ID, --from) or a filter (--filter), got neither"),
+        ("index remove rated.idx r1 -f 'rating > 2'", "got both"),
+        ("index remove rated.idx r1 r100", "no document has the id 'r100'"),
+        ("index remove rated.idx --from nothing.txt", "nothing.txt: no such file"),
+        ("index remove rated.idx --from rated.idx", "is a directory"),
+        ("index remove rated.idx -f 'rating >= 0'", "all 72 documents would be removed"),
+        ("index remove nowhere.idx r1", "found nothing there"),
         ("info nowhere.idx", "nothing there"),
     ],
 )
@@ -308,3 +411,110 @@ def test_an_addition_that_is_killed_leaves_the_collection_whole(
     assert not left & {path.name for path in folder.iterdir()} - {
         file.name for file in dv.open_collection(folder).description.files
     }
+
+
+KILLED = """
+import os, signal, sys
+left, flush = int(sys.argv.pop(1)), os.fsync
+def fsync(handle):
+    global left
+    if not left:
+        os.kill(os.getpid(), signal.SIGKILL)
+    left -= 1
+    flush(handle)
+os.fsync = fsync
+from deltavec.cli import main
+main()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
+@pytest.mark.parametrize(
+    "change", ["index add {folder} {new} --update", "index remove {folder} r0 r1 r71"]
+)
+def test_a_change_that_is_killed_wherever_it_writes_leaves_the_old_or_the_new(
+    change: str, built: Path, tmp_path: Path
+) -> None:
+    new = tmp_path / "new.csv"
+    new.write_text("id,text,rating,place\nr0,a submarine,5,sea\nr1,a submarine,5,sea\n")
+    folder = tmp_path / "rated.idx"
+    shutil.copytree(built / "rated.idx", folder)
+    old = dv.open_collection(folder)
+
+    def state() -> tuple[int, list[str], list[str]]:
+        """How many documents there are, and what is found by old and by new words."""
+        now = dv.open_collection(folder)  # everything is compared with its checksum
+        found = [now.search(query, k=99, by="words") for query in ("quiet", "submarine")]
+        ids = [[one.id for one in some] for some in found]
+        return len(now), *ids  # type: ignore[return-value]
+
+    before, states = state(), []
+    arguments = change.format(folder=folder, new=new).split()
+    while not states or states[-1] == before:
+        done = subprocess.run(
+            [sys.executable, "-c", KILLED, str(len(states)), *arguments],
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == -9, done.stderr
+        states.append(state())
+    assert len(states) >= 4  # vectors, words and documents were on disk before the change was
+    after = states[-1]
+    assert after[0] == (72 if "add" in change else 69)
+    assert after[2] == (["r0", "r1"] if "add" in change else [])
+    assert not {"r0", "r1", "r71"} & set(after[1]) if "remove" in change else True
+    assert len(old) == 72
+    final = dv.open_collection(folder).remove(["r5"])  # and it can be changed again
+    assert {path.name for path in folder.iterdir()} == {
+        "collection.json", "model.dv", *(file.name for file in final.description.files),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [("", 0), (" \n\t ", 0), ("xyzzy plugh", 0), ("- -", 0), ("-quiet", 0), ("a b c 1", 0)],
+)
+def test_queries_with_nothing_to_look_for_find_nothing_in_any_way(
+    query: str, found: int, built: Path, deltavec: Deltavec
+) -> None:
+    for by in ("both", "words", "meaning"):
+        if by == "meaning" and "quiet" in query:
+            continue  # a hyphen means nothing there
+        done = deltavec("search", built / "rated.idx", "--by", by, "--json", "--", query)
+        assert done.code == 0, done.stderr
+        assert len(done.json["found"]) == found
+
+
+def test_words_that_are_everywhere_find_something_though_they_say_little(
+    built: Path, deltavec: Deltavec
+) -> None:
+    done = deltavec("search", built / "rated.idx", "the and the", "--by", "words", "--json")
+    assert len(done.json["found"]) == 10
+    told = deltavec("search", built / "rated.idx", "the quiet", "--by", "words", "--json").json
+    assert all(one["score"] > 10 * done.json["found"][0]["score"] for one in told["found"][:3])
+
+
+def test_a_query_of_a_hundred_thousand_words_is_a_query(built: Path, deltavec: Deltavec) -> None:
+    words = [word for text in reviews() for word in text.split()]
+    query = " ".join([*words * 170, *(f"unknown{number}" for number in range(3000))])
+    assert len(query.split()) > 100_000
+    done = deltavec("search", built / "rated.idx", query, "--by", "both", "-k", "3", "--json")
+    assert len(done.json["found"]) == 3
+    assert done.code == 0
+
+
+@pytest.mark.parametrize("name", OLD_COLLECTIONS)
+def test_a_collection_of_before_words_is_searched_changed_and_given_words(
+    name: str, tmp_path: Path, deltavec: Deltavec
+) -> None:
+    folder = tmp_path / name
+    shutil.copytree(SNAPSHOTS / name, folder)
+    assert deltavec("search", folder, "quiet room sea").code == 0
+    said = deltavec("search", folder, "quiet room sea", "--by", "words").error
+    assert "add them with `deltavec index words`" in said
+    first = dv.open_collection(folder)
+    removed = deltavec("index", "remove", folder, first.ids[0].as_py(), "--json").json
+    assert (removed["documents"], removed["words"]) == (len(first) - 1, None)
+    assert deltavec("index", "words", folder, "--json").json["words"]["words"] > 0
+    assert deltavec("search", folder, "quiet room sea", "--by", "words").code == 0
+    assert deltavec("index", "remove", folder, first.ids[1].as_py(), "--json").json["removed"] == 1

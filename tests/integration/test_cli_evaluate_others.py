@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from deltavec.core.recipes import RECIPES
-from deltavec.evaluation.results import Results
+from deltavec.paper.results import Results
 from integration.typed import Deltavec, Demonstration, command
 
 TOPICS = (
@@ -61,7 +61,7 @@ def test_forums_get_a_table_and_a_report(forums: Path, tmp_path: Path, deltavec:
     lines = done.stdout.splitlines()
     assert lines[0].strip() == "ROC AUC"
     assert lines[1].split() == ["method", "android", "unix"]
-    assert [line.split()[0] for line in lines[3:-2]] == [*RECIPES, *BASELINES]
+    assert [line.split()[0] for line in lines[3:-2]] == [*RECIPES, "spectral", *BASELINES]
     assert "report.html" in lines[-1]
     for name in ("results.json", "report.md", "report.html"):
         assert (report / name).stat().st_size > 1000
@@ -76,7 +76,7 @@ def test_forums_as_json(forums: Path, tmp_path: Path, deltavec: Deltavec) -> Non
     arguments = ("evaluate", "duplicate-questions", forums, *QUICK, "--pairs", 50)
     done = deltavec(*arguments, "-o", report, "--json")
     assert done.json["complete"] is True
-    assert list(done.json["scores"]["unix"]) == [*RECIPES, *BASELINES]
+    assert list(done.json["scores"]["unix"]) == [*RECIPES, "spectral", *BASELINES]
     assert done.json["forums"]["android"]["pairs"] == 50
     assert done.json["forums"]["android"]["pairs_possible"] == 24 * 23 // 2
     again = deltavec(*arguments, "-o", report, "--json")
@@ -195,7 +195,7 @@ def test_lee_prints_agreement_beside_the_published_figures(
     assert done.code == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0].strip() == "Pearson correlation"
-    assert [line.split()[0] for line in lines[3:-3]] == [*RECIPES, *BASELINES]
+    assert [line.split()[0] for line in lines[3:-3]] == [*RECIPES, "spectral", *BASELINES]
     assert lines[-2] == "published: LSA about 0.6, people among themselves about 0.605"
 
 

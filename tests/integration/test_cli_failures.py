@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import threading
+import warnings
 
 import pytest
 import typer
@@ -58,6 +60,26 @@ def test_a_bug_says_that_it_is_one_and_how_to_see_more(
     monkeypatch.setenv(TRACEBACK, "1")
     with pytest.raises(ZeroDivisionError):
         command()
+
+
+def test_a_warning_is_one_line_without_the_path_of_a_source_whichever_thread_it_comes_from(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @reported
+    def command() -> None:
+        warnings.warn("few\nwords", UserWarning, stacklevel=1)
+        thread = threading.Thread(target=warnings.warn, args=("in a thread",))
+        thread.start()
+        thread.join()
+
+    monkeypatch.delenv(TRACEBACK, raising=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        command()
+    assert capsys.readouterr().err.splitlines() == [
+        "deltavec: warning: few words",
+        "deltavec: warning: in a thread",
+    ]
 
 
 def test_wrong_usage_is_left_to_typer() -> None:

@@ -34,6 +34,23 @@ def test_help_is_there_in_half_a_second_and_imports_nothing_heavy() -> None:
     assert imported.stdout.split() == []
 
 
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["fit", "--help"], ["fot"]])
+def test_the_module_is_the_program(arguments: list[str]) -> None:
+    program = Path(sys.executable).with_name("deltavec")
+    if not program.exists():
+        pytest.skip("the program is not beside this Python")
+    said = [
+        subprocess.run(begun + arguments, capture_output=True, check=False, env=os.environ)
+        for begun in ([str(program)], [sys.executable, "-m", "deltavec"])
+    ]
+    assert said[0].stdout + said[0].stderr != b""
+    assert (said[0].returncode, said[0].stdout, said[0].stderr) == (
+        said[1].returncode,
+        said[1].stdout,
+        said[1].stderr,
+    )
+
+
 def test_a_corpus_through_a_pipe_gives_the_same_model(
     small: Path, tmp_path: Path, process: Deltavec
 ) -> None:

@@ -41,7 +41,7 @@ def test_a_guide_s_commands_and_code_work(
             if line.startswith("deltavec demo"):  # has been run: it is the folder lee-news
                 continue
             if "|" in line:
-                typed = f'deltavec() {{ "{sys.executable}" -m deltavec.cli "$@"; }}; {line}'
+                typed = f'deltavec() {{ "{sys.executable}" -m deltavec "$@"; }}; {line}'
                 subprocess.run(["bash", "-c", typed], stdout=subprocess.DEVNULL, check=True)
                 continue
             done = deltavec(*shlex.split(line)[1:])

@@ -19,7 +19,7 @@ import openai
 import pytest
 
 import deltavec as dv
-from deltavec.cli.serve import announce, listening_socket
+from deltavec.cli.commands.serve import announce, listening_socket
 from deltavec.serve.app import create_app
 from deltavec.serve.limits import Limits
 from integration.typed import Deltavec, command
@@ -53,7 +53,7 @@ def test_the_openai_client_gets_the_model_s_vectors(
             answer = asking.embeddings.create(model="deltavec", input=texts, **options)  # type: ignore[call-overload]
             vectors = np.array([decoded(entry.embedding) for entry in answer.data], np.float32)
             assert (vectors == collection.model.embed(texts)).all()
-        assert answer.usage.prompt_tokens == 8
+        assert answer.usage.prompt_tokens == 10  # 世, 界 and 世界
         assert answer.model in [model.id for model in asking.models.list()]
 
 
@@ -178,8 +178,57 @@ def test_the_command_serves_until_it_is_told_to_stop_and_warns_if_others_can_com
         running.send_signal(number)
         stdout, stderr = running.communicate()
     assert (running.returncode, stdout) == (0, "")
-    assert len(stderr.splitlines()) == (0 if host == "127.0.0.1" else 1)
+    logged = [json.loads(line) for line in stderr.splitlines() if line.startswith("{")]
+    assert [(one["event"], one["status"]) for one in logged] == [("request", status)]
+    assert len(stderr.splitlines()) == len(logged) + (0 if host == "127.0.0.1" else 1)
     assert ("others can reach this server" in stderr) is (host == "0.0.0.0")
+
+
+def counted(address: str) -> dict[str, float]:
+    """What the server has counted."""
+    head = f"GET /metrics HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n\r\n"
+    status, body = raw(address, head.encode())
+    assert status == 200
+    lines = [line for line in body.decode().splitlines() if not line.startswith("#")]
+    return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines)}
+
+
+def children(process: int) -> set[int]:
+    """The processes that serve beside each other, on Linux."""
+    listed = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    lines = {int(one): Path(f"/proc/{one}/cmdline").read_bytes() for one in listed}
+    return {one for one, line in lines.items() if b"spawn_main" in line}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at the processes themselves")
+def test_several_workers_answer_as_one_are_replaced_and_leave_nothing(lee: Path) -> None:
+    arguments = ("--workers", 2, "--no-log")
+    with started(lee, *arguments, DELTAVEC_TOKEN=TOKEN) as running:
+        address = announced(running)["address"]
+        request = f"GET /info HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n\r\n"
+        answers = {raw(address, request.encode()) for _ in range(20)}
+        assert len(answers) == 1
+        told = counted(address)
+        assert told['deltavec_requests_total{address="/info",status="200"}'] == 20
+        assert told['deltavec_resident_memory_bytes{process="1"}'] > 10e6
+        before = children(running.pid)
+        assert len(before) == 2
+        os.kill(min(before), signal.SIGKILL)
+        while len(children(running.pid) - before) < 1:  # until another took its place
+            assert raw(address, request.encode()) in answers
+        assert children(running.pid) & before
+        running.send_signal(signal.SIGTERM)
+        stdout, stderr = running.communicate()
+    assert (running.returncode, stdout, stderr) == (0, "", "")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at the processes themselves")
+def test_workers_end_when_the_command_is_killed(lee: Path) -> None:
+    with started(lee, "--workers", 2) as running:
+        announced(running)
+        assert len(children(running.pid)) == 2
+        running.kill()
+        running.communicate(timeout=60)  # ends when none of them holds the other end any more
 
 
 def test_with_a_token_there_is_no_warning(capsys: pytest.CaptureFixture[str]) -> None:
@@ -203,6 +252,8 @@ def test_wrong_input_is_one_line(lee: Path, tmp_path: Path, deltavec: Deltavec) 
     assert "token" in deltavec("serve", lee, "--port", 0, "--token", "ä").error
     assert deltavec("serve", lee, "--port", 70_000).code == 2
     assert deltavec("serve", lee, "--map", "tsne").code == 2
+    assert "origin" in deltavec("serve", lee, "--port", 0, "--cors", "example.org").error
+    assert "/reviews" in deltavec("serve", lee, "--port", 0, "--root-path", "reviews").error
 
 
 def test_no_half_of_an_answer_waits_for_the_other_to_be_acknowledged() -> None:

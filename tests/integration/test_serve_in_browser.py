@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,70 +10,24 @@ import pytest
 import deltavec as dv
 from deltavec.serve.app import create_app
 from deltavec.serve.overview import Overview
-from integration.browser import Browser, running_browser
+from integration.browser import Browser
+from integration.explorer_page import CARDS, QUIET, READY, TITLE, asked, search, texts
 from served import TEXTS, on_a_socket, small_collection
 
-READY = "document.body.classList.contains('ready')"
-CARDS = "document.querySelectorAll('#results article').length"
-QUIET = "document.getElementById('results').getAttribute('aria-busy') === 'false'"
-TITLE = "document.getElementById('found-title').textContent"
 WHY_IS_OPEN = "document.querySelector('#why[open] .pairs li') !== null"
 
 
-@pytest.fixture(scope="module")
-def collection(lee: Path) -> dv.Collection:
-    return dv.open_collection(lee)
-
-
-@pytest.fixture(scope="module")
-def overview(collection: dv.Collection) -> Overview:
-    return Overview.of(collection)
-
-
-@pytest.fixture(scope="module")
-def address(collection: dv.Collection, overview: Overview) -> Iterator[str]:
-    with on_a_socket(create_app(collection, overview=overview, name="lee")) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with running_browser(tmp_path_factory.mktemp("profile")) as running:
-        yield running
-
-
-@pytest.fixture
-def browser(window: Browser, address: str) -> Iterator[Browser]:
-    """The explorer, opened; it complains of nothing and asks nobody else."""
-    window.sized(1280, 800)
-    window.prefer("light")
-    window.visit("about:blank")
-    window.visit(address)
-    window.until(READY)
-    window.settle()
-    yield window
-    window.evaluate("localStorage.clear(); sessionStorage.clear()")
-    assert window.complaints == []
-    assert all(one.startswith(f"{address}/") for one in window.addresses)
-
-
-def search(browser: Browser, text: str) -> None:
-    browser.press("/")
-    browser.write(text)
-    browser.until(f"{asked('query')} === '{text}' && {QUIET} && {CARDS} > 0")
-
-
-def asked(field: str) -> str:
-    """What is asked for, as the address has it."""
-    return f"new URLSearchParams(location.hash.slice(1)).get('{field}')"
-
-
-def texts(browser: Browser, selector: str) -> list[str]:
-    found = browser.evaluate(
-        f"[...document.querySelectorAll('{selector}')].map(e => e.textContent)"
-    )
-    assert isinstance(found, list)
-    return found
+def test_behind_a_proxy_the_page_works_below_its_path(
+    window: Browser, collection: dv.Collection, overview: Overview
+) -> None:
+    app = create_app(collection, overview=overview, root_path="/our/reviews")
+    with on_a_socket(app) as address:
+        window.visit("about:blank")
+        window.visit(f"{address}/our/reviews/")
+        window.until(READY)
+        search(window, "storms")
+        assert window.complaints == []
+        assert all(one.startswith(f"{address}/our/reviews/") for one in window.addresses)
 
 
 def touched_point(browser: Browser) -> tuple[float, float]:
@@ -96,8 +49,6 @@ def touched_point(browser: Browser) -> tuple[float, float]:
 def test_the_start_shows_the_topics_there_are(browser: Browser) -> None:
     assert len(texts(browser, ".topic")) == 8
     assert texts(browser, "#size") == ["350 documents"]
-    browser.evaluate("document.querySelector('.topic').click()")
-    browser.until(f"{CARDS} === 20")
 
 
 def test_results_come_while_typing_with_their_words_shaded(
@@ -107,14 +58,51 @@ def test_results_come_while_typing_with_their_words_shaded(
     expected = [found.id for found in collection.search("bushfires near sydney", 20)]
     assert texts(browser, "#results .id") == expected
     assert browser.evaluate("document.querySelectorAll('#results mark.together').length") > 20
-    assert browser.evaluate("document.querySelector('mark').title").startswith("share ")
+    held = texts(browser, "#results li:first-child mark.held")
+    assert {"bushfire", "Sydney"} <= {word.strip() for word in held}  # in whatever form
+    told = browser.evaluate(
+        "[...document.querySelectorAll('mark')].map(m => m.title.split(':')[0])"
+    )
+    assert set(told) == {"found", "near in meaning"}
     assert browser.evaluate("!document.getElementById('scale').hidden")
+
+
+def choose_way(browser: Browser, way: str) -> None:
+    """Search by words, by meaning, or by both."""
+    browser.evaluate(
+        "(by => { by.value = '" + way + "'; by.dispatchEvent(new Event('change')); })"
+        "(document.getElementById('by'))"
+    )
+
+
+def test_why_shows_what_each_word_adds(browser: Browser, collection: dv.Collection) -> None:
+    search(browser, "bushfires near sydney")
+    browser.press("ArrowDown")
+    identity = texts(browser, "#results article:focus .id")[0]
+    browser.press("w")
+    browser.until("document.querySelector('#why[open] .shares .sum') !== null")
+    why = collection.why("bushfires near sydney", identity)
+    assert texts(browser, "#why-title .number") == [f"{why.score:.2f}"]
+    assert texts(browser, "#why .shares .sum td:last-child") == [f"{why.score:+.3f}"]
+    shown = texts(browser, "#why .shares tbody tr:not(.rest):not(.sum) th")
+    assert shown == [word.word for word in why.words]
+    browser.press("Escape")
+    choose_way(browser, "words")
+    browser.until("location.hash.includes('by=words')")
+    expected = [found.id for found in collection.search("bushfires near sydney", 20, by="words")]
+    shown = "[...document.querySelectorAll('#results .id')].map(one => one.innerText)"
+    browser.until(f"{shown}.join() === {','.join(expected)!r}")
+    choose_way(browser, "")
 
 
 def test_why_shows_pairs_shares_and_what_was_taken_away(
     browser: Browser, collection: dv.Collection
 ) -> None:
     search(browser, "bushfires near sydney")
+    first = collection.search("bushfires near sydney", 1, by="meaning")[0].id
+    choose_way(browser, "meaning")
+    browser.until(f"document.querySelector('#results .id')?.innerText === {first!r}")
+    browser.until("document.querySelector('#results .score').title === 'cosine'")
     browser.press("ArrowDown")
     identity = texts(browser, "#results article:focus .id")[0]
     browser.press("w")
@@ -299,6 +287,8 @@ def test_hostile_text_stays_text_and_a_token_is_asked_for(window: Browser, tmp_p
         )
         assert window.evaluate("sessionStorage.getItem('deltavec-token')") == "right"
         assert window.evaluate("localStorage.length") == 0
+        choose_way(window, "meaning")
+        window.until("document.querySelector('#results .score')?.title === 'cosine'")
         window.press("ArrowDown")
         window.press("w")
         window.until(WHY_IS_OPEN)

@@ -182,5 +182,5 @@ def test_ten_thousand_random_requests_are_answered(app: FastAPI) -> None:
 
     send()
     assert seen.total() >= REQUESTS
-    assert min(seen[status] for status in EXPECTED) > 20, seen  # of each kind there were some
+    assert min(seen[status] for status in EXPECTED) > 5, seen  # of each kind there were some
     assert seen[200] > REQUESTS / 10, seen

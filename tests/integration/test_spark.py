@@ -15,8 +15,8 @@ import pyarrow as pa
 import pytest
 
 import deltavec as dv
-from deltavec.spark import tables
-from deltavec.spark.arrival import shipped_name
+from deltavec.spark import reduce as tables
+from deltavec.spark.ship import shipped_name
 from integration.spark_cluster import IGNORED, running_session
 from integration.typed import reviews
 
@@ -121,6 +121,39 @@ def test_without_vectors_the_spectral_model_is_that_of_one_machine(
     assert there.info() == here.info()
 
 
+def test_halves_of_documents_say_the_same_as_on_one_machine(spark: SparkSession) -> None:
+    rng = np.random.default_rng(0)
+    topics = np.array([[f"{topic}{n}" for n in range(8)] for topic in "abc"])
+    texts = [" ".join(rng.choice(topics[n % 3], 25)) for n in range(40)]
+    small = dv.Recipe(form="spectral", n_components_removed=0, dimensions=5)
+    here = dv.fit(texts, recipe=small)
+    frame = spark.createDataFrame([(text,) for text in texts], "text string").repartition(3)
+    there = dv.spark.fit(frame, "text", recipe=small)
+    assert there.notes == here.notes
+    assert there.notes["strengths"].startswith("measured")
+    # Covariances are sums in another order of the documents.
+    cosines = (there.embed(texts) * here.embed(texts)).sum(axis=1)
+    assert cosines.min() > 1 - 1e-6
+
+
+@pytest.mark.parametrize(
+    ("letters", "units"),
+    [("abdeiklmnorstuv", "grams"), ("\u4e00\u4e8c\u4e09\u56db\u4e94\u516d", "words")],
+)
+def test_units_are_chosen_as_on_one_machine(spark: SparkSession, letters: str, units: str) -> None:
+    rng = np.random.default_rng(0)
+    texts = [" ".join("".join(rng.choice(list(letters), 7)) for _ in range(10)) for _ in range(150)]
+    small = dv.Recipe(form="spectral", n_components_removed=0, dimensions=5)
+    frame = spark.createDataFrame([(text,) for text in texts], "text string")
+    here = dv.fit(texts, recipe=small)
+    there = dv.spark.fit(frame, "text", recipe=small)
+    assert there.notes == here.notes
+    assert there.notes["units"].startswith(units)
+    assert there.vocabulary.words == here.vocabulary.words
+    asked = dv.spark.fit(frame, "text", recipe=small, units="words")
+    assert asked.notes["units"] == "words: as asked for"
+
+
 @pytest.mark.parametrize("partitions", [1, 7])
 def test_any_partitions_give_the_bits_of_one_machine(
     frame: DataFrame, model: dv.EmbeddingModel, partitions: int
@@ -173,7 +206,7 @@ def test_a_process_opens_a_model_once(
     dv.spark.embed(frame.repartition(16), "text", model).count()
 
     def opened(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        from deltavec.spark.arrival import arrived_model
+        from deltavec.spark.ship import arrived_model
 
         for _ in batches:
             pass

@@ -61,4 +61,4 @@ Deltavec = Callable[..., Outcome]
 
 def command(*arguments: object) -> list[str]:
     """The command line that runs deltavec in a process of its own."""
-    return [sys.executable, "-m", "deltavec.cli", *(str(argument) for argument in arguments)]
+    return [sys.executable, "-m", "deltavec", *(str(argument) for argument in arguments)]

@@ -1,3 +1,5 @@
+import sys
+
 import numpy as np
 import pytest
 
@@ -33,6 +35,12 @@ def test_word2vec_repeats_with_one_thread(skip_gram):
     assert shares == [0.2, 0.4, 0.6, 0.8, 1.0] * 2
 
 
+def test_word2vec_without_gensim_says_how_to_install_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "gensim.models.callbacks", None)
+    with pytest.raises(dv.MissingDependencyError, match="pip install gensim"):
+        dv.train_vectors(CORPUS, method="word2vec")
+
+
 def test_word2vec_learns_words_with_spaces():
     corpus = [["New York", "sea"], ["New York", "bay"]] * 20
     vectors = dv.train_vectors(corpus, method="word2vec", dimensions=4, threads=1)
@@ -48,7 +56,7 @@ def test_the_methods_see_the_same_words():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"method": "glove"}, "method must be 'ppmi' or 'word2vec', got 'glove'"),
+        ({"method": "glove"}, "method must be one of ppmi, word2vec, got 'glove'"),
         ({"dimensions": 0}, "dimensions must be a whole number from 1 on, got 0"),
         ({"window": 1.5}, "window must be a whole number from 1 on, got 1.5"),
         ({"min_count": True}, "min_count must be a whole number from 1 on, got True"),

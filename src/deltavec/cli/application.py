@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import ModuleType
 from typing import Annotated
 
 import typer
 
 import deltavec
-from deltavec.cli import (
+from deltavec.cli.commands import (
     cluster,
     demo,
     duplicates,
     embed,
-    evaluate,
     explain,
     fit,
-    index_add,
-    index_build,
     info,
     keywords,
     search,
@@ -26,6 +24,12 @@ from deltavec.cli import (
     tune,
     vectors,
 )
+from deltavec.cli.commands.evaluate import duplicate_questions, lee, retrieval, reviews
+from deltavec.cli.commands.index import add as index_add
+from deltavec.cli.commands.index import build as index_build
+from deltavec.cli.commands.index import compact as index_compact
+from deltavec.cli.commands.index import remove as index_remove
+from deltavec.cli.commands.index import words as index_words
 from deltavec.cli.failures import reported
 
 QUICK_START = """\b
@@ -50,13 +54,23 @@ def command_group(purpose: str, epilog: str | None = None) -> typer.Typer:
     )
 
 
-def add(group: typer.Typer, name: str, module: ModuleType) -> None:
-    """Add the command that a module holds under its name, with its examples."""
-    lines = "\n".join(f"  {example}" for example in module.EXAMPLES)
-    heading = "Example" if len(module.EXAMPLES) == 1 else "Examples"
-    group.command(name, epilog=f"\b\n{heading}:\n{lines}")(
-        reported(getattr(module, name.replace("-", "_")))
-    )
+def add(group: typer.Typer, commands: Mapping[str, ModuleType]) -> None:
+    """Add the command that each module holds under its name, with its examples."""
+    for name, module in commands.items():
+        lines = "\n".join(f"  {example}" for example in module.EXAMPLES)
+        heading = "Example" if len(module.EXAMPLES) == 1 else "Examples"
+        group.command(name, epilog=f"\b\n{heading}:\n{lines}")(
+            reported(getattr(module, name.replace("-", "_")))
+        )
+
+
+def add_group(
+    whole: typer.Typer, name: str, purpose: str, commands: Mapping[str, ModuleType]
+) -> None:
+    """Add commands that share the beginning of their names."""
+    group = command_group(purpose)
+    add(group, commands)
+    whole.add_typer(group, name=name)
 
 
 def print_version(asked: bool) -> None:
@@ -79,34 +93,22 @@ def options(
 
 def assembled() -> typer.Typer:
     """The whole command line."""
-    whole = command_group(
-        "Document vectors from word vectors, weighted by your own corpus.", QUICK_START
-    )
+    whole = command_group("Document vectors learned from your own text.", QUICK_START)
     whole.callback()(options)
-    add(whole, "demo", demo)
-    word_vectors = command_group("Word vectors from your own text.")
-    add(word_vectors, "train", vectors)
-    whole.add_typer(word_vectors, name="vectors")
-    for name, module in (("fit", fit), ("embed", embed), ("explain", explain), ("info", info)):
-        add(whole, name, module)
-    collections = command_group("Collections: documents and their vectors, to search.")
-    add(collections, "build", index_build)
-    add(collections, "add", index_add)
-    whole.add_typer(collections, name="index")
-    for name, module in (
-        ("search", search),
-        ("similar", similar),
-        ("duplicates", duplicates),
-        ("cluster", cluster),
-        ("keywords", keywords),
-        ("serve", serve),
-    ):
-        add(whole, name, module)
-    experiments = command_group(evaluate.PURPOSE)
-    for name, module in evaluate.commands().items():
-        add(experiments, name, module)
-    whole.add_typer(experiments, name="evaluate")
-    add(whole, "tune", tune)
+    add(whole, {"demo": demo})
+    add_group(whole, "vectors", "Word vectors from your own text.", {"train": vectors})
+    add(whole, {"fit": fit, "embed": embed, "explain": explain, "info": info})
+    purpose = "Collections: documents and their vectors, to search."
+    collections = {"build": index_build, "add": index_add, "remove": index_remove}
+    collections |= {"compact": index_compact, "words": index_words}
+    add_group(whole, "index", purpose, collections)
+    add(whole, {"search": search, "similar": similar, "duplicates": duplicates})
+    add(whole, {"cluster": cluster, "keywords": keywords, "serve": serve})
+    experiments = {"reviews": reviews, "duplicate-questions": duplicate_questions, "lee": lee}
+    experiments |= {"retrieval": retrieval}
+    purpose = "Rerun the paper's experiments on your own data; each writes a report."
+    add_group(whole, "evaluate", purpose, experiments)
+    add(whole, {"tune": tune})
     return whole
 
 

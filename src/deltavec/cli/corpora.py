@@ -7,47 +7,65 @@ kept in a temporary file for as long as the command runs.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from deltavec.cli.failures import notice
 from deltavec.cli.options import CorpusFormat
 from deltavec.cli.progress import Stages
 
 if TYPE_CHECKING:
-    from deltavec.io.corpora import Corpus
+    from deltavec.core.model import EmbeddingModel
+    from deltavec.io.corpus.corpus import Corpus
 
 
-def opened(source: str, column: str, format: CorpusFormat | None) -> Corpus:
-    """The corpus that the arguments name; its files exist and have the column."""
-    from deltavec.io.corpora import read_corpus
+def remembering(model: EmbeddingModel, corpus: Corpus) -> EmbeddingModel:
+    """The model, with a note of the documents' column if it has a name of its own."""
+    from deltavec.io.corpus.files import COLUMN
+    from deltavec.io.corpus.formats import TEXT
 
-    return read_corpus(source, column=column, format=format and format.value)
-
-
-@dataclass(frozen=True)
-class CountedCorpus:
-    """A corpus that tells how many documents it has handed on."""
-
-    corpus: Corpus
-    on_documents: Callable[[int], None]
-
-    @property
-    def one_shot(self) -> bool:
-        """Whether the corpus can be read only once."""
-        return self.corpus.one_shot
-
-    def __iter__(self) -> Iterator[Any]:
-        for chunk in self.corpus:
-            yield chunk
-            self.on_documents(len(chunk))
+    if corpus.column == TEXT:
+        return model
+    return replace(model, notes={**model.notes, COLUMN: corpus.column})
 
 
-def followed(corpus: Corpus, work: Stages) -> CountedCorpus:
+def open_corpus(
+    source: str,
+    column: str | None,
+    format: CorpusFormat | None,
+    encoding: str | None,
+    delimiter: str | None,
+    *,
+    expected: str | None = None,
+) -> Corpus:
+    """The corpus that the arguments name; its files exist and have the column.
+
+    A column that nobody named is the expected one, if it is there, or a guess, which is told.
+    """
+    from deltavec.io.corpus.corpus import opened_corpus
+    from deltavec.io.corpus.files import Reading
+
+    form = format and format.value
+    corpus = opened_corpus(source, Reading(column, expected, form, encoding, delimiter))
+    if corpus.note:
+        notice(corpus.note)
+    return corpus
+
+
+def require_rereadable(source: str) -> None:
+    """Refuse standard input where documents are read more than once, before it is waited for."""
+    from deltavec.core.texts import read_only_once
+
+    if source == "-":
+        raise read_only_once("standard input")
+
+
+def followed(corpus: Corpus, work: Stages) -> Corpus:
     """The corpus, telling how far it has been read."""
-    return CountedCorpus(corpus.watched(work.reach), work.add_documents)
+    return corpus.watched(work.reach, work.add_documents)
 
 
 @contextmanager
@@ -56,21 +74,16 @@ def rereadable(corpus: Corpus, work: Stages) -> Iterator[Corpus]:
     if not corpus.one_shot:
         yield corpus
         return
-    from deltavec.io.corpora import read_corpus
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    from deltavec.io.corpus.corpus import read_corpus
 
     with tempfile.TemporaryDirectory(prefix="deltavec-") as folder:
         kept = Path(folder, "documents.parquet")
         work.begin(f"reading {corpus.name}")
-        keep_documents(followed(corpus, work), corpus.column, kept)
+        schema = pa.schema([(corpus.column, pa.string())])
+        with parquet.ParquetWriter(kept, schema, compression="zstd") as writer:
+            for chunk in followed(corpus, work):
+                writer.write_batch(pa.record_batch([chunk], schema=schema))
         yield read_corpus(kept, column=corpus.column)
-
-
-def keep_documents(chunks: CountedCorpus, column: str, path: Path) -> None:
-    """Write the documents to a parquet file."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    schema = pa.schema([(column, pa.string())])
-    with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
-        for chunk in chunks:
-            writer.write_batch(pa.record_batch([chunk], schema=schema))

@@ -17,7 +17,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
-from typing import NoReturn, ParamSpec, TextIO
+from typing import Any, NoReturn, ParamSpec
 
 import typer
 
@@ -71,14 +71,12 @@ def fail(message: str, code: int = FAILED) -> NoReturn:
     raise typer.Exit(code)
 
 
-def warned(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: TextIO | None = None,
-    line: str | None = None,
-) -> None:
+def notice(sentence: str) -> None:
+    """Say in one line what was found out, and go on."""
+    typer.echo(f"deltavec: {visible(sentence)}", err=True)
+
+
+def warned(message: Warning | str, *where: Any, **to: Any) -> None:
     """Say in one line what deserves attention, and go on."""
     typer.echo(f"deltavec: warning: {visible(' '.join(str(message).split()))}", err=True)
 

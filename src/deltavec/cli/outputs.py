@@ -1,23 +1,27 @@
-"""Whether an output can be written, asked before any work is done."""
+"""Whether an output can be written, and that nobody else writes it: before any work is done."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from deltavec.errors import InputError
 
+if TYPE_CHECKING:
+    from deltavec.io.seals import FolderKind
 
-def checked_file(path: Path, suffixes: Iterable[str]) -> Path:
-    """The path, if a file with one of these suffixes can be written there."""
+
+def require_file(path: Path, suffixes: Iterable[str]) -> None:
+    """Refuse a path at which no file with one of these suffixes can be written."""
     require_suffix(path, suffixes)
     if path.is_dir():
         raise InputError(f"{path} is a folder; expected the name of a file to write")
     require_folder_of(path)
-    return path
 
 
 def require_suffix(path: Path, suffixes: Iterable[str]) -> None:
@@ -25,7 +29,7 @@ def require_suffix(path: Path, suffixes: Iterable[str]) -> None:
     suffixes = list(suffixes)
     if path.suffix.lower() not in suffixes:
         raise typer.BadParameter(
-            f"expected a name that ends in {listed(suffixes)}, got {str(path)!r}",
+            f"expected a name that ends in {alternatives(suffixes)}, got {str(path)!r}",
             param_hint="'--output' / '-o'",
         )
 
@@ -45,27 +49,45 @@ def require_other_file(output: Path, source: str) -> None:
         raise InputError(f"{output} is the corpus itself; name another file to write")
 
 
-def listed(names: Iterable[str]) -> str:
+def alternatives(names: Iterable[str]) -> str:
     """Names as words: a, b or c."""
     *most, last = names
     return f"{', '.join(most)} or {last}" if most else last
 
 
-def checked_new_folder(path: Path) -> Path:
-    """The path, if a folder can be made there, or an empty one is there."""
+def require_new_folder(path: Path) -> None:
+    """Refuse a path at which there is something already, but for an empty folder."""
     if path.exists() and not (path.is_dir() and not any(path.iterdir())):
         raise InputError(f"{path} exists already; name a new folder")
     require_folder_of(path)
-    return path
 
 
-def checked_model_folder(path: Path) -> Path:
-    """The path, if a model can be written there; a model that is there already may be replaced."""
-    from deltavec.errors import ModelError
-    from deltavec.io.folder_kinds import problems_of
-    from deltavec.io.storage import MODEL_FOLDER
+def writing_file(path: Path, suffixes: Iterable[str]) -> AbstractContextManager[None]:
+    """While it lasts the file is ours to write; refused if it cannot be."""
+    from deltavec.io.locks import only_writer
 
-    with problems_of(path, ModelError):
-        MODEL_FOLDER.require_replaceable(path)
+    require_file(path, suffixes)
+    return only_writer(path)
+
+
+def writing_model(path: Path) -> AbstractContextManager[None]:
+    """While it lasts the folder of a model is ours to write."""
+    from deltavec.io.models import MODEL_FOLDER
+
+    return writing_folder(path, MODEL_FOLDER)
+
+
+def writing_collection(path: Path) -> AbstractContextManager[None]:
+    """While it lasts the folder of a collection is ours to write."""
+    from deltavec.collection.folder import COLLECTION_FOLDER
+
+    return writing_folder(path, COLLECTION_FOLDER)
+
+
+def writing_folder(path: Path, kind: FolderKind) -> AbstractContextManager[None]:
+    """While it lasts the folder is ours to write; refused if another kind stands there."""
+    from deltavec.io.locks import only_writer
+
+    kind.require_replaceable(path)
     require_folder_of(path)
-    return path
+    return only_writer(path)

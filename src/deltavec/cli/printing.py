@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
     from rich.text import Text
 
 
@@ -20,11 +21,27 @@ def print_json(result: Mapping[str, Any]) -> None:
     typer.echo(json.dumps(result, indent=2, allow_nan=False, default=os.fspath))
 
 
+def print_result(as_json: bool, record: Mapping[str, Any], facts: Mapping[str, str]) -> None:
+    """Print what a command did: for a program if that is asked for, else for people."""
+    if as_json:
+        print_json(record)
+    else:
+        print_facts(facts)
+
+
 def console() -> Console:
     """Where text for people goes; plain if stdout is no terminal."""
     from rich.console import Console
 
     return Console(highlight=False)
+
+
+def empty_table(**look: Any) -> Table:
+    """A table that has no columns yet, ruled below its head only."""
+    from rich import box
+    from rich.table import Table
+
+    return Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, title_justify="left", **look)
 
 
 def plain(text: str, longest: int = 32) -> Text:
@@ -58,6 +75,17 @@ def counted(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
+def word_list(words: Sequence[str], most: int = 20) -> str:
+    """Words in a line, the first of many."""
+    more = f" and {len(words) - most:,} more" if len(words) > most else ""
+    return ", ".join(str(plain(word)) for word in words[:most]) + more
+
+
+def signed(value: float) -> str:
+    """A cosine or a share with its sign, to three digits; no minus before a zero."""
+    return f"{round(value, 3) + 0.0:+.3f}"
+
+
 def share(fraction: float) -> str:
     """A fraction as per cent."""
     return f"{100 * fraction:.1f} %"
@@ -81,6 +109,35 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest} s"
 
 
+def coverage_line(known: float | None) -> str:
+    """How many words of some text are known."""
+    return "no words" if known is None else f"{share(known)} of the words are known"
+
+
+def model_line(info: Mapping[str, Any]) -> str:
+    """The model of a collection in a line."""
+    adapted = "adapted to the collection" if info["model_adapted"] else "as it was fitted"
+    return f"{info['recipe']}, {info['dimensions']} dimensions, {adapted}"
+
+
+def refit_line(info: Mapping[str, Any]) -> str:
+    """Whether the model of a collection should be fitted anew."""
+    return f"due: {info['refit_reason']}" if info["refit_due"] else "not due"
+
+
 def reason(info: Mapping[str, Any]) -> str:
     """Why a model has its recipe, without saying the recipe once more."""
     return str(info["reason"]).removeprefix(f"{info['recipe']}: ")
+
+
+def words_line(info: Mapping[str, Any]) -> str:
+    """The words of a collection, in a line."""
+    words = info["words"]
+    if words is None:
+        return "none: searched by meaning only (`deltavec index words` adds them)"
+    forms = ", ".join("/".join(group) for group in words["examples"])
+    return (
+        f"{words['words']:,}, {words['stems']:,} without their forms"
+        + (f" ({forms})" if forms else "")
+        + f"; {size(info['word_bytes'])}"
+    )

@@ -6,17 +6,28 @@ Where stderr is not a terminal nothing is written, and rich is not even imported
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.progress import Progress, Task, TaskID
     from rich.text import Text
 
+    from deltavec.io.output.embed_to_file import Progress as Reached
 
-class Stages(Protocol):
-    """What a command tells about its work."""
+
+class Stages:
+    """What a command tells about its work; here nobody looks at it."""
+
+    def __init__(self) -> None:
+        self._begun = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """How long the work took so far, to the millisecond."""
+        return round(time.perf_counter() - self._begun, 3)
 
     def begin(self, stage: str) -> None:
         """A stage begins; the one before is done."""
@@ -31,26 +42,11 @@ class Stages(Protocol):
         """Something happened that is worth a line."""
 
 
-class Quiet:
-    """Stages that nobody looks at."""
-
-    def begin(self, stage: str) -> None:
-        """Say nothing."""
-
-    def reach(self, fraction: float) -> None:
-        """Say nothing."""
-
-    def add_documents(self, count: int) -> None:
-        """Say nothing."""
-
-    def say(self, sentence: str) -> None:
-        """Say nothing."""
-
-
-class Shown:
+class Shown(Stages):
     """Stages as one line each: a bar for the running one, the time taken for those before."""
 
     def __init__(self, progress: Progress) -> None:
+        super().__init__()
         self.progress = progress
         self.current: TaskID | None = None
         self.documents = 0
@@ -89,11 +85,42 @@ class Shown:
         return next(task for task in self.progress.tasks if task.id == number)
 
 
+class Passes:
+    """Hands on how far each pass over a corpus is; the rate leaves out what a run before did."""
+
+    def __init__(self, work: Stages) -> None:
+        self.work = work
+        self.before: int | None = 0
+        self.moving = False
+
+    def begin(self, stage: str) -> None:
+        """A pass begins."""
+        self.before = 0
+        self.work.begin(stage)
+
+    def progress(self, reached: Reached) -> None:
+        """Some more documents are done."""
+        if self.before is not None:
+            self.work.add_documents(reached.documents - self.before)
+        self.before = reached.documents
+        self.moving = True
+        if reached.fraction is not None:
+            self.work.reach(reached.fraction)
+
+    def notice(self, sentence: str) -> None:
+        """Earlier work is used, or cannot be; or, once documents are done, what comes next."""
+        if self.moving:
+            self.work.begin(sentence)
+        else:
+            self.before = None  # how many documents there were, the next report tells
+            self.work.say(sentence)
+
+
 @contextmanager
 def stages(first: str) -> Iterator[Stages]:
     """Somewhere to tell the stages of some work, of which this is the first."""
     if not sys.stderr.isatty():
-        yield Quiet()
+        yield Stages()
         return
     with bars() as progress:
         shown = Shown(progress)

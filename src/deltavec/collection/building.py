@@ -1,4 +1,4 @@
-"""Collections from a corpus, and more documents for one: whole at every moment."""
+"""Collections from a corpus, and words for one that has none: whole at every moment."""
 
 from __future__ import annotations
 
@@ -6,37 +6,42 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from deltavec.collection import ids
-from deltavec.collection.coverage import TextCounts
-from deltavec.collection.description import Description, StoredFile
-from deltavec.collection.documents import DocumentStore, merged
+from deltavec.collection.description import Description
 from deltavec.collection.folder import (
+    COLLECTION_FOLDER,
     MODEL,
+    changing,
     disk_problems,
     next_number,
-    read_description,
-    remove_unnamed,
-    replacing_collection,
-    require_replaceable,
+    vectors_name,
     write_description,
     writing,
 )
-from deltavec.collection.vectors import VectorsWriter, mapped_vectors
-from deltavec.collection.writing import Columns, OnProgress, write_segment
+from deltavec.collection.store import DocumentStore
+from deltavec.collection.vectors import VectorsWriter
+from deltavec.collection.words import taking_words, write_words
+from deltavec.collection.writing import OnProgress, StoredColumns, write_segment
 from deltavec.core.model import EmbeddingModel
+from deltavec.core.statistics import TextCounts
+from deltavec.core.texts import as_texts
 from deltavec.errors import CorpusError, InputError, ModelError
-from deltavec.io.corpora import read_corpus
-from deltavec.io.sinks import Progress
-from deltavec.io.storage import save
+from deltavec.io.corpus.corpus import opened_corpus
+from deltavec.io.corpus.files import COLUMN, Reading
+from deltavec.io.files import replacing_folder
+from deltavec.io.models import save
+from deltavec.io.output.embed_to_file import Progress
+from deltavec.search.words.writing import WordsWriter
 
-OnStage = Callable[[str], None]
+if TYPE_CHECKING:
+    from deltavec.collection.collection import Collection
 
 
-def build(
+def build_collection(
     model: EmbeddingModel,
     corpus: Any,
     path: str | os.PathLike[str],
@@ -45,22 +50,64 @@ def build(
     keep: Sequence[str] = (),
     threads: int | None = None,
     on_progress: OnProgress | None = None,
-    on_stage: OnStage | None = None,
+    on_stage: Callable[[str], None] | None = None,
     as_collection: bool = True,
-) -> None:
-    """Write a new collection to a folder; see `deltavec.build_collection`."""
+    words: bool = True,
+    stems: bool = True,
+) -> Collection:
+    """A new collection: the documents of a corpus with their vectors, in a folder.
+
+    Parameters
+    ----------
+    model
+        A fitted model; see `as_collection`.
+    corpus
+        A `Corpus`, or whatever `deltavec.read_corpus` reads. Read twice if the model is adapted.
+    path
+        The folder; by custom it ends in ``.idx``. A collection that stands there is replaced at
+        the very end, and stays whole until then; anything else is left alone.
+    id_column
+        The column that holds the ids, text or whole numbers, each once. Without it documents are
+        numbered from 0 on.
+    keep
+        Other columns to store: to be shown with what is found, and to filter by.
+    threads
+        How many cores to use; all of them by default.
+    on_progress
+        Called after each chunk of documents, in each pass.
+    on_stage
+        Called with a word or two when each pass begins.
+    as_collection
+        Whether to adapt the model to the documents first (`EmbeddingModel.for_collection`), so
+        that they are compared as they should be. Otherwise it is used as it is.
+    words
+        Whether to store which documents hold each word, so that documents are found by words too,
+        not by meaning alone. It takes about 5 bytes for each different word of a document.
+    stems
+        Whether words are found in all their forms, which are learned from the documents.
+
+    Raises
+    ------
+    InputError
+        Before anything is written, if a column is not there, the corpus can be read only once and
+        must be read twice, or something else stands in the folder's place; later, if an id comes
+        twice.
+    """
+    from deltavec.collection.opening import open_collection
+
     begin = on_stage or (lambda stage: None)
     target = Path(path)
     if not isinstance(model, EmbeddingModel):
         raise InputError(f"expected a fitted model, got {type(model).__name__}")
     if not isinstance(model.tokenizer, str):
         raise ModelError(
-            "a collection holds its model, and one with a tokenizer of your own cannot be saved: "
-            "fit with tokenizer='words' or 'whitespace'"
+            "a collection shows and finds words by a rule of ours, and this model has a tokenizer "
+            "of your own: fit with tokenizer='words' or 'whitespace'"
         )
-    require_replaceable(target)
-    columns = Columns.of(read_corpus(corpus), id_column, keep)
-    derived = as_collection and depends_on_documents(model)
+    COLLECTION_FOLDER.require_replaceable(target)
+    documents = opened_corpus(corpus, Reading(expected=model.notes.get(COLUMN)))
+    columns = StoredColumns.of(documents, id_column, keep)
+    derived = as_collection and model.recipe.depends_on_documents
     if derived and columns.corpus.one_shot:
         raise CorpusError(
             f"{columns.corpus.name} can be read only once; a collection with the recipe "
@@ -68,19 +115,29 @@ def build(
             "documents to a file, or leave the model as it is (as_collection=False, "
             "--no-collection-model)"
         )
-    with disk_problems(target), writing(target), replacing_collection(target) as fresh:
+    with (
+        disk_problems(target),
+        writing(target),
+        replacing_folder(target, COLLECTION_FOLDER.remove) as fresh,
+    ):
         if derived:
             begin("adapting the model")
-            model = FirstPass(columns, on_progress).model_for(model, threads)
+            model = model.for_collection(FirstPass(columns, on_progress), threads=threads)
         save(model, fresh / MODEL)
         begin("embedding")
-        number = 1
-        with VectorsWriter(fresh / f"vectors-{number:06}.safetensors", model.dimensions) as vectors:
-            written = write_segment(
-                model, columns, fresh, number, vectors, threads=threads, on_progress=on_progress
-            )
-        if columns.id_column and not derived:
-            ids.require_unique(written.ids)
+        with taking_words(fresh, words) as writer:
+            with VectorsWriter(fresh / vectors_name(1), model.dimensions) as vectors:
+                written = write_segment(
+                    model, columns, fresh, 1, vectors,
+                    words=writer, threads=threads, on_progress=on_progress,
+                )  # fmt: skip
+            if columns.id_column and not derived:
+                ids.require_unique(written.ids)
+            if writer:
+                begin("listing words")
+                listed = write_words(
+                    writer, fresh, 1, model, written.vectors, stems=stems, threads=threads
+                )
         description = Description(
             model=model.fingerprint,
             own_model=derived,
@@ -91,16 +148,14 @@ def build(
             vectors=written.vectors,
             segments=(written.documents,),
             zero_rows=written.zero_rows,
+            length_error=written.length_error,
             built=written.counts,
             added=TextCounts(),
             additions=0,
+            words=listed if writer else None,
         )
         write_description(fresh, description)
-
-
-def depends_on_documents(model: EmbeddingModel) -> bool:
-    """Whether `EmbeddingModel.for_collection` learns anything from the documents."""
-    return model.recipe.form == "spectral" or model.recipe.n_components_removed > 0
+    return open_collection(target, verify=False)
 
 
 class FirstPass:
@@ -108,7 +163,7 @@ class FirstPass:
 
     one_shot = False
 
-    def __init__(self, columns: Columns, on_progress: OnProgress | None) -> None:
+    def __init__(self, columns: StoredColumns, on_progress: OnProgress | None) -> None:
         self.columns = columns
         self.on_progress = on_progress
         self.ids: list[pa.Array] = []
@@ -127,91 +182,27 @@ class FirstPass:
             raise CorpusError(f"{self.columns.corpus.name} holds no documents")
         ids.require_unique(self.ids)
 
-    def model_for(self, model: EmbeddingModel, threads: int | None) -> EmbeddingModel:
-        """The model for comparing the documents of the corpus with each other."""
-        return model.for_collection(self, threads=threads)
 
-
-def append(
+def add_words(
     folder: Path,
     model: EmbeddingModel,
-    corpus: Any,
     *,
+    stems: bool = True,
     threads: int | None = None,
     on_progress: OnProgress | None = None,
 ) -> None:
-    """Add documents to a collection; see `Collection.add`."""
-    documents = read_corpus(corpus)
-    with writing(folder):
-        before = read_description(folder)
-        if before.model != model.fingerprint:
-            raise InputError(f"{folder} was built anew since it was opened: open it again")
-        remove_unnamed(folder, before)
+    """Give a collection its words, from the texts it holds; see `Collection.with_words`."""
+    with changing(folder, model.fingerprint) as before:
         store = DocumentStore(folder, before.segments, before.columns)
-        columns = Columns.of(documents, before.id_column or None, before.columns)
-        columns = replace(columns, schema=store.schema)
-        number = next_number(folder)
-        with disk_problems(folder):
-            try:
-                after = appended(
-                    folder, before, store, model, columns, number, threads, on_progress
-                )
-            except BaseException:
-                remove_unnamed(folder, before)
-                raise
-            write_description(folder, after)
-        remove_unnamed(folder, after)
-
-
-def appended(
-    folder: Path,
-    before: Description,
-    store: DocumentStore,
-    model: EmbeddingModel,
-    columns: Columns,
-    number: int,
-    threads: int | None,
-    on_progress: OnProgress | None,
-) -> Description:
-    """The description of the collection with the documents of a corpus at its end."""
-    old = mapped_vectors(folder, before.vectors, before.dimensions)
-    path = folder / f"vectors-{number:06}.safetensors"
-    with VectorsWriter(path, before.dimensions) as vectors:
-        vectors.copy(old, before.vectors, before.zero_rows)
-        written = write_segment(
-            model,
-            columns,
-            folder,
-            number,
-            vectors,
-            first=before.documents,
-            threads=threads,
-            on_progress=on_progress,
-        )
-    if columns.id_column:
-        there = store.columns(["id"]).column(0).chunks
-        ids.require_unique([*there, *written.ids])
-    return replace(
-        before,
-        vectors=written.vectors,
-        segments=joined(folder, [*before.segments, written.documents], number + 1),
-        zero_rows=written.zero_rows,
-        added=before.added + written.counts,
-        additions=before.additions + 1,
-    )
-
-
-def joined(folder: Path, segments: list[StoredFile], number: int) -> tuple[StoredFile, ...]:
-    """The segments, the last ones made one as long as the one before is no larger.
-
-    So there are never more of them than twice the logarithm of the documents, however often some
-    are added, and each document is written again only that often.
-    """
-    first, size = len(segments) - 1, segments[-1].documents
-    while first > 0 and segments[first - 1].documents <= size:
-        first -= 1
-        size += segments[first].documents
-    if first == len(segments) - 1:
-        return tuple(segments)
-    paths = [folder / segment.name for segment in segments[first:]]
-    return (*segments[:first], merged(paths, folder / f"documents-{number:06}.parquet"))
+        with WordsWriter(folder) as writer:
+            done = 0
+            for texts in store.texts():
+                writer.add(as_texts(texts, model.tokenizer))
+                done += len(texts)
+                if on_progress:
+                    on_progress(Progress(done, done / before.documents))
+            listed = write_words(
+                writer, folder, next_number(folder), model, before.vectors,
+                stems=stems, threads=threads,
+            )  # fmt: skip
+        write_description(folder, replace(before, words=listed))

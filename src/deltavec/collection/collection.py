@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -15,23 +14,37 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from deltavec.collection import building
+from deltavec.collection import ids as identities
+from deltavec.collection.changes.adding import append
+from deltavec.collection.changes.compacting import compact
+from deltavec.collection.changes.removing import remove
 from deltavec.collection.clusters import Clusters, clustered
 from deltavec.collection.description import Description
-from deltavec.collection.documents import ID, TEXT, DocumentStore
-from deltavec.collection.facts import facts
-from deltavec.collection.filters import Filter
-from deltavec.collection.found import Found, Keyword
+from deltavec.collection.filters.kept import kept_mask
+from deltavec.collection.hits import Found, Keyword, Nearest
+from deltavec.collection.info import collection_info
+from deltavec.collection.json_values import rows_of
+from deltavec.collection.searching import (
+    NO_VECTOR,
+    Asked,
+    Query,
+    answers_to,
+    read_query,
+    require_query,
+    way_to_search,
+)
+from deltavec.collection.store import ID, TEXT, DocumentStore
+from deltavec.collection.why import SearchExplanation, explained
 from deltavec.collection.writing import OnProgress
+from deltavec.core.arguments import require_whole
 from deltavec.core.explain import Explanation, dissected, shares
 from deltavec.core.model import EmbeddingModel
 from deltavec.errors import InputError
 from deltavec.search import Index
+from deltavec.search.words.storage import StoredWords
 
 if TYPE_CHECKING:
     from deltavec.search import Duplicates
-
-IDS_TO_COMPARE = 20_000  # for a suggestion
-FILTERS_KEPT = 16
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,8 +52,8 @@ class Collection:
     """Documents on disk with their vectors, to be searched, compared and explained.
 
     Opened by `deltavec.open_collection`, made by `deltavec.build_collection`. Vectors are mapped
-    into memory, texts read as they are shown. What is opened stays as it is; `add` gives the
-    collection with more documents.
+    into memory, texts read as they are shown. What is opened stays as it is, whatever becomes of
+    the folder: `add` and `remove` give the collection after the change.
 
     Attributes
     ----------
@@ -54,6 +67,8 @@ class Collection:
         The vectors; rows are numbered as the documents are.
     store : DocumentStore
         The documents on disk.
+    words : StoredWords or None
+        Which documents hold each word; None in a collection without words.
     """
 
     path: Path
@@ -61,6 +76,7 @@ class Collection:
     model: EmbeddingModel
     index: Index
     store: DocumentStore
+    words: StoredWords | None = None
     masks: dict[str, npt.NDArray[np.bool_]] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -87,26 +103,15 @@ class Collection:
         InputError
             If there is none.
         """
-        import pyarrow.compute as pc
+        row = self.find_row(id)
+        if row is None:
+            advice = identities.suggestion(id, self.ids, self.description.id_column)
+            raise InputError(f"{self.path}: no document has the id {id!r:.60}{advice}")
+        return row
 
-        if not isinstance(id, str):
-            raise InputError(f"an id is a string, got {type(id).__name__} ({id!r:.60})")
-        place = -1
-        if not any("\ud800" <= character <= "\udfff" for character in id):  # nothing stored has one
-            place = pc.index(self.ids, id).as_py()
-        if place < 0:
-            raise InputError(
-                f"{self.path}: no document has the id {id!r:.60}{self._suggestion(id)}"
-            )
-        return int(place)
-
-    def _suggestion(self, id: str) -> str:
-        if not self.description.id_column:
-            return f"; documents are numbered from 0 to {len(self) - 1}"
-        close = []
-        if len(self) <= IDS_TO_COMPARE:
-            close = difflib.get_close_matches(id[:100], self.ids.to_pylist(), n=1, cutoff=0.5)
-        return f"; did you mean {close[0]!r}?" if close else f"; one is {self.ids[0].as_py()!r:.60}"
+    def find_row(self, id: str) -> int | None:
+        """The place of the document with this id; None if there is none."""
+        return identities.place_of(self.ids, id)
 
     def documents(self, which: Sequence[str] | Sequence[int] | npt.NDArray[np.int64]) -> pa.Table:
         """The documents with these ids, or at these places, in this order.
@@ -149,47 +154,82 @@ class Collection:
 
         Numbers are compared with numbers, text with text, dates with text in ISO form; a column of
         text beside a number is read as numbers, if all of it can be. ``in (...)``, ``not``,
-        ``or``, brackets and ``is null`` are known too. A missing value fulfils no comparison.
-
-        Raises
-        ------
-        InputError
-            If it is not in the language, names an unknown column, or compares what cannot be.
+        ``or``, brackets and ``is null`` are known too. A missing value fulfils no comparison. What
+        is not in the language, or compares what cannot be, is an `InputError`.
         """
-        known = self.masks.get(filter) if isinstance(filter, str) else None
-        if known is not None:
-            return known
-        parsed = Filter.of(filter, [ID, *self.columns])
-        mask = parsed.mask(self.store.columns(parsed.columns))
-        mask.flags.writeable = False
-        if len(self.masks) >= FILTERS_KEPT:
-            self.masks.clear()
-        self.masks[filter] = mask
-        return mask
+        return kept_mask(self.masks, filter, self.store, [ID, *self.columns])
 
     def search(
-        self, query: str | Sequence[str], k: int = 10, *, filter: str | None = None
+        self,
+        query: str | Sequence[str],
+        k: int = 10,
+        *,
+        filter: str | None = None,
+        by: str | None = None,
     ) -> list[Found]:
-        """The documents most alike to a query, best first.
+        """The documents that fit a query best, by their words and their meaning, best first.
 
         Parameters
         ----------
         query
-            A text, or a list of words.
+            A text, or a list of words. A word of a text with a hyphen before it (``-flood``) must
+            not be in what is found, unless by meaning. Phrases cannot be searched for.
         k
             How many to find; fewer come back if there are fewer.
         filter
             Which documents may be found, by their columns: see `mask`.
+        by
+            ``both`` adds up how well the words match and how near the meaning is; ``words`` finds
+            documents that hold a word of the query, in any of its forms; ``meaning`` goes by the
+            cosine alone. By default ``both``, and ``meaning`` in a collection without words.
 
-        Returns
-        -------
-        list of Found
-            Empty if the query has no known word: it has no direction, so nothing is near it.
+        Nothing is found if no word of the query is known.
         """
-        if not isinstance(query, str | list | tuple):
-            raise InputError(f"a query is a text or a list of words, got {type(query).__name__}")
-        vector = self.model.embed([query])[0]
-        return self._nearest(vector, k, filter)
+        return self._found(self.best(query, k, filter=filter, by=by))
+
+    def best(
+        self,
+        query: str | Sequence[str],
+        k: int = 10,
+        *,
+        filter: str | None = None,
+        by: str | None = None,
+        threads: int | None = None,
+    ) -> Nearest:
+        """The rows that fit a query best, as `search` finds them."""
+        require_query(query)
+        if self.way(by) == "meaning":
+            vector = self.model.embed([query], threads=threads)[0]
+            return self.nearest(vector, k, filter=filter, threads=threads)
+        asked = Asked(k, NO_VECTOR, self.read(query, by))
+        return self.answers([asked], filter=filter, threads=threads)[0]
+
+    def answers(
+        self, asked: Sequence[Asked], *, filter: str | None = None, threads: int | None = None
+    ) -> list[Nearest]:
+        """The rows that fit each of several searches best, found in one pass over all documents."""
+        mask = None if filter is None else self.mask(filter)
+        return answers_to(asked, self.index, self.words, mask=mask, threads=threads)
+
+    def way(self, by: str | None) -> str:
+        """How to search: as asked for, if the collection can, or as well as it can."""
+        return way_to_search(by, self.words, self.path)
+
+    def read(self, query: str | Sequence[str], by: str | None = None) -> Query:
+        """A query, read: what its words are worth, and its direction."""
+        return read_query(query, self.way(by), self.model, self.words)
+
+    def why(
+        self, query: str | Sequence[str], id: str, *, by: str | None = None, pairs: int = 10
+    ) -> SearchExplanation:
+        """Why a document has its score for a query, both as for `search`: a share for each word.
+
+        Of words that are near in meaning, so many pairs are listed.
+        """
+        row, document = self.row(id), self.model.parted(self.text(id))
+        apart = dissected(document, self.model.vocabulary, self.model.folded)
+        vector = self.index.vectors[row]
+        return explained(self.read(query, by), self.words, row, vector, document, apart, pairs)
 
     def similar(self, id: str, k: int = 10, *, filter: str | None = None) -> list[Found]:
         """The documents most alike to one of the collection, best first, itself left out.
@@ -197,31 +237,25 @@ class Collection:
         Empty if that one has no vector; otherwise as `search`.
         """
         row = self.row(id)
-        return self._nearest(self.index.vectors[row], k, filter, without=row)
+        return self._found(self.nearest(self.index.vectors[row], k, filter=filter, without=row))
 
-    def _nearest(
+    def nearest(
         self,
         vector: npt.NDArray[np.float32],
-        k: int,
-        filter: str | None,
+        k: int = 10,
+        *,
+        filter: str | None = None,
         without: int | None = None,
-    ) -> list[Found]:
-        mask = None if filter is None else self.mask(filter)
-        more = 0 if without is None else 1
-        require_count("k", k)
-        if not vector.any():
-            return []
-        hits = self.index.search(vector, k + more, where=mask)
-        rows, scores = hits.ids[0], hits.scores[0]
-        others = np.flatnonzero(rows != without)[:k] if more else slice(None)
-        return self._found(rows[others], scores[others])
+        threads: int | None = None,
+    ) -> Nearest:
+        """The rows nearest to a vector of unit length, as for `best`; nothing is near zeros."""
+        asked = Asked(k, vector, without=without)
+        return self.answers([asked], filter=filter, threads=threads)[0]
 
-    def _found(self, rows: npt.NDArray[np.int64], scores: npt.NDArray[np.float32]) -> list[Found]:
-        found = []
-        for entry, score in zip(self.store.rows(rows).to_pylist(), scores.tolist(), strict=True):
-            id, text = entry.pop(ID), entry.pop(TEXT)
-            found.append(Found(id, score, text, entry))
-        return found
+    def _found(self, nearest: Nearest) -> list[Found]:
+        entries = rows_of(self.store.rows(nearest.rows))
+        scored = zip(entries, nearest.scores.tolist(), strict=True)
+        return [Found(entry.pop(ID), score, entry.pop(TEXT), entry) for entry, score in scored]
 
     def explain(self, a: str, b: str, *, pairs: int = 10) -> Explanation:
         """Which words make two texts alike, in the collection's own model.
@@ -235,10 +269,10 @@ class Collection:
 
         The shares of all its words (and of the offset, in a model that has one) add up to 1.
         """
-        require_count("n", n)
-        model = self.model
-        apart = dissected(model.words(self.text(id)), model.vocabulary, model.folded)
-        return [Keyword(word.word, word.share) for word in shares(apart, apart)[:n]]
+        require_whole("n", n)
+        apart = self.model.dissected(self.text(id))
+        words = shares(apart, apart.vector).words
+        return [Keyword(word.word, word.share) for word in words[:n]]
 
     def duplicates(
         self,
@@ -275,14 +309,15 @@ class Collection:
         words
             How many words name a group.
         """
-        require_count("n", n)
-        require_count("words", words)
+        require_whole("n", n)
+        require_whole("words", words)
         return clustered(self, n, seed=seed, words=words)
 
     def add(
         self,
         corpus: Any,
         *,
+        update: bool = False,
         threads: int | None = None,
         on_progress: OnProgress | None = None,
     ) -> Collection:
@@ -297,22 +332,68 @@ class Collection:
         corpus
             A `Corpus`, or whatever `deltavec.read_corpus` reads, with the id column and the kept
             columns that the collection was built with.
+        update
+            Whether documents take the place of those with their ids, instead of being refused.
         threads
             How many cores to use; all of them by default.
         on_progress
             Called after each chunk of documents.
         """
-        from deltavec.collection.opening import open_collection
+        append(
+            self.path, self.model, corpus, update=update, threads=threads, on_progress=on_progress
+        )
+        return self._reopened()
 
-        building.append(self.path, self.model, corpus, threads=threads, on_progress=on_progress)
-        return open_collection(self.path, verify=False)
+    def remove(
+        self,
+        ids: Sequence[str] | pa.Array | None = None,
+        *,
+        filter: str | None = None,
+        missing_ok: bool = False,
+        threads: int | None = None,
+    ) -> Collection:
+        """The collection without some documents, on disk too; nothing of them is left there.
+
+        Parameters
+        ----------
+        ids
+            Those with these ids; or give a filter.
+        filter
+            Those that it lets through: see `mask`.
+        missing_ok
+            Whether ids that are not there are passed over; by default nothing is removed then.
+        threads
+            How many cores to use; all of them by default.
+        """
+        remove(self.path, self.model, ids, filter=filter, missing_ok=missing_ok, threads=threads)
+        return self._reopened()
+
+    def compact(self) -> Collection:
+        """The collection with all documents in one file, which many changes leave in several."""
+        compact(self.path, self.model)
+        return self._reopened()
+
+    def with_words(
+        self,
+        *,
+        stems: bool = True,
+        threads: int | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> Collection:
+        """The collection with words from the texts it holds, if it was built without; on disk too.
+
+        Parameters are those of `deltavec.build_collection`.
+        """
+        building.add_words(
+            self.path, self.model, stems=stems, threads=threads, on_progress=on_progress
+        )
+        return self._reopened()
+
+    def _reopened(self) -> Collection:
+        from deltavec.collection.opening import refreshed
+
+        return refreshed(self)
 
     def info(self) -> dict[str, Any]:
         """What the collection is: sizes, columns, model, coverage, and whether a refit is due."""
-        return facts(self.description, self.model, self.store.schema)
-
-
-def require_count(name: str, value: int) -> None:
-    """Refuse a number of things that is none."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise InputError(f"{name} must be a whole number from 1 on, got {value!r}")
+        return collection_info(self.description, self.model, self.store.schema, self.words)

@@ -1,4 +1,4 @@
-"""What a collection is made of, as JSON that notices when a byte of it has changed.
+"""What a collection is made of: the entries of its description.
 
 ``collection.json`` names the other files, with their sizes and checksums. A collection changes by
 writing files under new names and then replacing this one, so it is whole at every moment.
@@ -6,23 +6,51 @@ writing files under new names and then replacing this one, so it is whole at eve
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, get_type_hints
 
-from deltavec.collection.coverage import TextCounts
+from deltavec.core.statistics import TextCounts
 from deltavec.errors import InputError
-from deltavec.io.model_description import LARGEST_COUNT, NO_CHECKSUM, SEAL, parsed, sealed
-from deltavec.version import __version__
+from deltavec.io.seals import LARGEST_COUNT, Unsealed, require_ranges, require_types
+from deltavec.search.kernels import MOST_DIMENSIONS
+from deltavec.search.rows import LARGEST_ERROR
 
-FORMAT = "deltavec collection"
-VERSION = 1
-LONGEST = 1 << 20  # bytes
 VECTORS = re.compile(r"vectors-\d{6,9}\.safetensors")
-DOCUMENTS = re.compile(r"documents-\d{6,9}\.parquet")
+DOCUMENTS = re.compile(r"documents-\d{6,9}\.(?:arrow|parquet)")
+WORDS = re.compile(r"words-\d{6,9}\.safetensors")
 SHA256 = re.compile(r"[0-9a-f]{64}")
+
+VERSION = 5
+# What each version of the format has added to the first; the fourth, documents in Arrow's format.
+ADDED_ENTRIES: dict[int, dict[str, type[Any]]] = {
+    2: {"length_error": float},
+    3: {"words": dict},
+    4: {},
+    5: {"removed": int},
+}
+ENTRIES: dict[str, type[Any]] = {
+    "model": str,
+    "own_model": bool,
+    "dimensions": int,
+    "id_column": str,
+    "text_column": str,
+    "columns": list,
+    "vectors": dict,
+    "segments": list,
+    "zero_rows": int,
+    "built": dict,
+    "added": dict,
+    "additions": int,
+}
+RANGES = {
+    "dimensions": (1, MOST_DIMENSIONS),
+    "zero_rows": (0, LARGEST_COUNT),
+    "length_error": (0, LARGEST_ERROR),
+    "additions": (0, LARGEST_COUNT),
+    "removed": (0, LARGEST_COUNT),
+}
 
 
 @dataclass(frozen=True)
@@ -33,6 +61,18 @@ class StoredFile:
     documents: int
     bytes: int
     sha256: str
+
+
+@dataclass(frozen=True)
+class WordsFile(StoredFile):
+    """The file of the words, and the numbers that its layout follows from."""
+
+    words: int
+    word_bytes: int
+    terms: int
+    postings: int
+    rules: int
+    rule_bytes: int
 
 
 @dataclass(frozen=True)
@@ -57,10 +97,17 @@ class Description:
         Ids, texts and columns, in files one after the other.
     zero_rows : int
         Documents without a vector.
+    length_error : float or None
+        How far the length of a vector is from 1 at most; None before version 2, which stores it.
     built, added : TextCounts
-        The words of the text the collection was built from, and of what was added since.
+        The words of the documents that the collection was built from, and of those that were added
+        since; of those that are there. The former come first.
     additions : int
         How often something was added.
+    words : WordsFile or None
+        The words of all documents; None if they were left out, and before version 3.
+    removed : int
+        How many documents were removed or replaced; none before version 5.
     """
 
     model: str
@@ -72,9 +119,12 @@ class Description:
     vectors: StoredFile
     segments: tuple[StoredFile, ...]
     zero_rows: int
+    length_error: float | None
     built: TextCounts
     added: TextCounts
     additions: int
+    words: WordsFile | None
+    removed: int = 0
 
     @property
     def documents(self) -> int:
@@ -84,112 +134,88 @@ class Description:
     @property
     def files(self) -> tuple[StoredFile, ...]:
         """The files it names."""
-        return (self.vectors, *self.segments)
+        return (self.vectors, *self.segments, *([self.words] if self.words else []))
 
 
-def as_bytes(description: Description) -> bytes:
-    """The description as sealed JSON."""
-    return sealed(
-        {
-            "format": FORMAT,
-            "format_version": VERSION,
-            "library_version": __version__,
-            **asdict(description),
-        }
-    )
-
-
-def described(data: bytes) -> Description:
-    """The description in these bytes.
+def described(stated: Unsealed) -> Description:
+    """The description that was unsealed, every entry looked at.
 
     Raises
     ------
     InputError
-        If it is damaged, of another format, or written by a newer version.
+        If an entry is missing, of the wrong type or out of range.
     """
-    if len(data) > LONGEST:
-        raise InputError(f"expected at most {LONGEST:,} bytes: this is not a deltavec collection")
-    seal = SEAL.match(data)
-    if seal is None:
-        raise InputError("the first line is not a checksum: damaged, or not a deltavec collection")
-    blank = data[: seal.start(1)] + NO_CHECKSUM + data[seal.end(1) :]
-    if hashlib.sha256(blank).hexdigest().encode() != seal[1]:
-        raise InputError("the content does not have its checksum: the file is damaged")
-    entries = parsed(data)
-    require_known_version(entries)
-    try:
-        return checked(entries)
-    except (KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"an entry is missing or of the wrong type ({error!r:.80})") from None
-
-
-def require_known_version(entries: Mapping[str, Any]) -> None:
-    """Refuse what is no collection, and what only a newer deltavec can read."""
-    if entries.get("format") != FORMAT:
-        raise InputError(f"expected the format {FORMAT!r}, got {entries.get('format')!r:.60}")
-    version = entries.get("format_version")
-    if type(version) is not int or version < 1:
-        raise InputError(f"expected a format version from 1 on, got {version!r:.60}")
-    if version > VERSION:
-        raise InputError(
-            f"written by a newer deltavec, in version {version!r:.60} of the format; this one "
-            f"reads up to version {VERSION}: upgrade deltavec"
-        )
-
-
-def checked(entries: Mapping[str, Any]) -> Description:
-    """The description of these entries, each looked at."""
+    version, entries = stated
+    kinds = dict(ENTRIES)
+    for newer in range(2, version + 1):
+        kinds |= ADDED_ENTRIES[newer]
+    require_types(entries, kinds)
+    require_ranges(entries, RANGES)
+    if not all(type(name) is str for name in entries["columns"]):
+        raise InputError("columns must be a list of strings")
     vectors = stored_file(entries["vectors"], VECTORS)
     segments = tuple(stored_file(entry, DOCUMENTS) for entry in entries["segments"])
     if sum(segment.documents for segment in segments) != vectors.documents:
         raise InputError("the segments do not hold as many documents as there are vectors")
     if len({segment.name for segment in segments}) < len(segments):
         raise InputError("a segment is named twice")
-    return Description(
-        model=of_type(entries, "model", str),
-        own_model=of_type(entries, "own_model", bool),
-        dimensions=count(entries, "dimensions", 1),
-        id_column=of_type(entries, "id_column", str),
-        text_column=of_type(entries, "text_column", str),
-        columns=tuple(str(name) for name in entries["columns"]),
-        vectors=vectors,
-        segments=segments,
-        zero_rows=count(entries, "zero_rows"),
-        built=counts(entries["built"]),
-        added=counts(entries["added"]),
-        additions=count(entries, "additions"),
-    )
-
-
-def stored_file(entry: Mapping[str, Any], names: re.Pattern[str]) -> StoredFile:
-    """A file, if its name is one that deltavec gives: never a path."""
-    name, digest = of_type(entry, "name", str), of_type(entry, "sha256", str)
-    if not names.fullmatch(name):
-        raise InputError(f"expected the name of a file of this collection, got {name!r:.60}")
-    if not SHA256.fullmatch(digest):
-        raise InputError(f"expected a SHA-256, got {digest!r:.60}")
-    return StoredFile(name, count(entry, "documents", 1), count(entry, "bytes", 1), digest)
-
-
-def counts(entry: Mapping[str, Any]) -> TextCounts:
-    """Counts that can be those of a text."""
-    found = TextCounts(**{name: count(entry, name) for name in TextCounts.__annotations__})
-    if found.known_tokens > found.tokens or found.unknown_documents > found.documents:
-        raise InputError("more words or documents are counted in part than in all")
+    parts = {
+        "length_error": entries.get("length_error"),
+        "columns": tuple(entries["columns"]),
+        "vectors": vectors,
+        "segments": segments,
+        "words": words_file(entries.get("words") or {}, vectors.documents),
+        "built": text_counts(entries["built"]),
+        "added": text_counts(entries["added"]),
+    }
+    found = Description(**{**entries, **parts})
+    if found.built.documents + found.added.documents != found.documents:
+        raise InputError("the documents built and added are not as many as there are vectors")
     return found
 
 
-def count(entries: Mapping[str, Any], name: str, smallest: int = 0) -> int:
-    """A whole number that can be a count."""
-    value: int = of_type(entries, name, int)
-    if not smallest <= value <= LARGEST_COUNT:
-        raise InputError(f"{name} must be from {smallest} to {LARGEST_COUNT}, got {value!r:.60}")
-    return value
+def as_entries(description: Description) -> dict[str, Any]:
+    """The description as it is sealed; no words are an empty entry."""
+    return {**asdict(description), "words": asdict(description.words) if description.words else {}}
 
 
-def of_type(entries: Mapping[str, Any], name: str, kind: type[Any]) -> Any:
-    """An entry of this type."""
-    value = entries[name]
-    if type(value) is not kind:
-        raise InputError(f"{name} must be of type {kind.__name__}, got {value!r:.60}")
-    return value
+def stored_file(entry: Any, names: re.Pattern[str]) -> StoredFile:
+    """A file, if its name is one that deltavec gives: never a path."""
+    require_types(entry if isinstance(entry, dict) else {}, get_type_hints(StoredFile))
+    found = StoredFile(**entry)
+    require_sound(found, names)
+    return found
+
+
+def words_file(entry: Mapping[str, Any], documents: int) -> WordsFile | None:
+    """The file of the words of so many documents, if there is one."""
+    if not entry:
+        return None
+    require_types(entry, get_type_hints(WordsFile))
+    found = WordsFile(**entry)
+    require_sound(found, WORDS)
+    sizes = set(entry) - set(get_type_hints(StoredFile))
+    require_ranges(entry, dict.fromkeys(sizes, (0, LARGEST_COUNT)))
+    if found.documents != documents:
+        raise InputError("the words are not those of as many documents as there are vectors")
+    return found
+
+
+def require_sound(found: StoredFile, names: re.Pattern[str]) -> None:
+    """Refuse a file that is called otherwise, or whose numbers cannot be."""
+    require_ranges(asdict(found), dict.fromkeys(("documents", "bytes"), (1, LARGEST_COUNT)))
+    if not names.fullmatch(found.name):
+        raise InputError(f"expected the name of a file of this collection, got {found.name!r:.60}")
+    if not SHA256.fullmatch(found.sha256):
+        raise InputError(f"expected a SHA-256, got {found.sha256!r:.60}")
+
+
+def text_counts(entry: Mapping[str, Any]) -> TextCounts:
+    """Counts that can be those of a text."""
+    kinds = get_type_hints(TextCounts)
+    require_types(entry, kinds)
+    require_ranges(entry, dict.fromkeys(kinds, (0, LARGEST_COUNT)))
+    found = TextCounts(**entry)
+    if found.known_tokens > found.tokens or found.unknown_documents > found.documents:
+        raise InputError("more words or documents are counted in part than in all")
+    return found

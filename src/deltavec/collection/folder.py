@@ -6,41 +6,44 @@
       collection.json               what is here; replaced last, in one step
       model.dv/                     the model that the vectors come from
       vectors-000001.safetensors    one row for each document
-      documents-000001.parquet      ids, texts and columns; further ones for what was added
+      documents-000001.arrow        ids, texts and columns; further ones for what was added
+                                    (.parquet before version 4)
+      words-000001.safetensors      which documents hold each word
 """
 
 from __future__ import annotations
 
 import os
 import re
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from deltavec.collection.description import (
     DOCUMENTS,
-    LONGEST,
     VECTORS,
+    VERSION,
+    WORDS,
     Description,
-    as_bytes,
+    as_entries,
     described,
 )
 from deltavec.errors import DeltavecError, InputError
-from deltavec.io import storage
-from deltavec.io.files import flush_to_disk, replacing
-from deltavec.io.folder_kinds import problems_of
-from deltavec.io.folders import put_in_place, remove_folder
+from deltavec.io.files import UNFINISHED
+from deltavec.io.models import MODEL_FOLDER, MODEL_OF_COLLECTION
+from deltavec.io.seals import FolderKind, problems_of
 
-DESCRIPTION = "collection.json"
-MODEL = "model.dv"
-UNFINISHED = re.compile(r"\.deltavec-[0-9a-f]{32}\.part")
-NUMBER = re.compile(r"(?:vectors|documents)-(\d+)\.")
-
-
-def is_collection(folder: Path) -> bool:
-    """Whether a folder looks like a collection, whole or not."""
-    return (folder / DESCRIPTION).is_file()
+MODEL = MODEL_OF_COLLECTION
+# Our own files that can be written again, or never were complete.
+WRITTEN_AGAIN = re.compile(f"{VECTORS.pattern}|{DOCUMENTS.pattern}|{WORDS.pattern}|{UNFINISHED}")
+NUMBER = re.compile(r"(?:vectors|documents|words)-(\d+)\.")
+COLLECTION_FOLDER = FolderKind(
+    "collection",
+    VERSION,
+    "collection.json",
+    re.compile(rf"collection\.json|{WRITTEN_AGAIN.pattern}"),
+    folders={MODEL: MODEL_FOLDER},
+)
 
 
 def read_description(folder: Path) -> Description:
@@ -51,26 +54,32 @@ def read_description(folder: Path) -> Description:
     InputError
         If there is none, or it is damaged.
     """
-    with problems_of(folder):
-        if not folder.is_dir():
-            what = "a file" if folder.exists() else "nothing there"
-            raise InputError(f"expected the folder of a deltavec collection, found {what}")
-        if not is_collection(folder):
-            advice = "; it is a model: build a collection with it" if is_model(folder) else ""
-            raise InputError(f"the folder is no deltavec collection: no {DESCRIPTION}{advice}")
-    with problems_of(folder / DESCRIPTION), (folder / DESCRIPTION).open("rb") as file:
-        return described(file.read(LONGEST + 1))
-
-
-def is_model(folder: Path) -> bool:
-    """Whether a folder looks like a model."""
-    return (folder / storage.DESCRIPTION).is_file()
+    if (folder / MODEL_FOLDER.description).is_file():
+        raise InputError(f"{folder}: it is a model: build a collection with it")
+    COLLECTION_FOLDER.identity(folder)
+    stated = COLLECTION_FOLDER.described(folder)
+    with problems_of(folder / COLLECTION_FOLDER.description):
+        return described(stated)
 
 
 def write_description(folder: Path, description: Description) -> None:
     """Put a description in its place, whole; the moment at which a collection changes."""
-    with replacing(folder / DESCRIPTION) as temporary:
-        temporary.write_bytes(as_bytes(description))
+    COLLECTION_FOLDER.describe(folder, as_entries(description))
+
+
+def vectors_name(number: int) -> str:
+    """What the file of vectors with this number is called."""
+    return f"vectors-{number:06}.safetensors"
+
+
+def documents_name(number: int) -> str:
+    """What the file of documents with this number is called."""
+    return f"documents-{number:06}.arrow"
+
+
+def words_name(number: int) -> str:
+    """What the file of words with this number is called."""
+    return f"words-{number:06}.safetensors"
 
 
 def next_number(folder: Path) -> int:
@@ -79,64 +88,13 @@ def next_number(folder: Path) -> int:
     return 1 + max((int(match[1]) for match in taken if match), default=0)
 
 
-def remove_unnamed(folder: Path, description: Description) -> None:
+def remove_unnamed(folder: Path) -> None:
     """Remove what earlier writes left: our own files that the description does not name."""
-    named = {file.name for file in description.files}
+    named = {file.name for file in read_description(folder).files}
     for entry in folder.iterdir():
-        if entry.name not in named and is_ours(entry.name) and entry.is_file():
+        if entry.name not in named and WRITTEN_AGAIN.fullmatch(entry.name) and entry.is_file():
             with suppress(OSError):  # in use, on Windows: next time
                 entry.unlink()
-
-
-def is_ours(name: str) -> bool:
-    """Whether a file of this name was written by deltavec, and can be written again."""
-    return any(pattern.fullmatch(name) for pattern in (VECTORS, DOCUMENTS, UNFINISHED))
-
-
-def require_replaceable(folder: Path) -> None:
-    """Refuse to build where something stands that is not a collection."""
-    with problems_of(folder):
-        if not os.path.lexists(folder):
-            return
-        if not folder.is_dir():
-            raise InputError("expected a folder, or nothing, found a file: choose another name")
-        names = sorted(entry.name for entry in folder.iterdir())
-        for name in names:
-            if name not in (DESCRIPTION, MODEL) and not is_ours(name):
-                raise InputError(
-                    f"the folder holds {name!r}, which is not part of a deltavec collection, and "
-                    "is left alone: choose another name"
-                )
-        if names and not is_collection(folder):
-            raise InputError(
-                "the folder is not a deltavec collection, and is left alone: choose another name"
-            )
-
-
-@contextmanager
-def replacing_collection(target: Path) -> Iterator[Path]:
-    """A new folder beside the target, which takes its place if all goes well."""
-    target = target.resolve()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    fresh = target.with_name(f".deltavec-{uuid.uuid4().hex}.part")
-    fresh.mkdir()
-    try:
-        yield fresh
-        flush_to_disk(fresh)
-        put_in_place(fresh, target)
-        flush_to_disk(target.parent)
-    finally:
-        # Failed, it is the new folder that goes; else what stood at the target.
-        remove_collection(fresh)
-
-
-def remove_collection(folder: Path) -> None:
-    """Remove the folder of a collection, if it is there; one that holds anything else stays."""
-    if not folder.is_dir():
-        return
-    remove_folder(folder / MODEL, storage.FILES)
-    files = [entry.name for entry in folder.iterdir() if is_ours(entry.name)]
-    remove_folder(folder, [*files, DESCRIPTION])
 
 
 @contextmanager
@@ -170,3 +128,25 @@ def disk_problems(folder: Path) -> Iterator[None]:
             f"{error.filename or folder}: {error.strerror or error}; what stood at {folder} before "
             "is as it was"
         ) from error
+
+
+@contextmanager
+def changing(folder: Path, model: str) -> Iterator[Description]:
+    """While it lasts only we write to the collection that is described.
+
+    Parameters
+    ----------
+    folder
+        Where it is.
+    model
+        The fingerprint of the model that it must have.
+    """
+    with writing(folder), disk_problems(folder):
+        before = read_description(folder)
+        if before.model != model:
+            raise InputError(f"{folder} was built anew since it was opened: open it again")
+        remove_unnamed(folder)
+        try:
+            yield before
+        finally:
+            remove_unnamed(folder)

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
+from deltavec.core.arguments import did_you_mean
+from deltavec.core.kernels import Int64s
+from deltavec.core.texts import is_text
 from deltavec.errors import InputError
+
+IDS_TO_COMPARE = 20_000  # for a suggestion
+SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def require_id_type(column: str, found: pa.DataType) -> None:
     """Refuse a column of a type that cannot hold ids, before any work."""
     value = found.value_type if pa.types.is_dictionary(found) else found
-    types = pa.types
-    text = types.is_string(value) or types.is_large_string(value) or types.is_string_view(value)
-    if not (text or types.is_integer(value)):
+    if not (is_text(value) or pa.types.is_integer(value)):
         raise InputError(
             f"the id column {column!r} must hold text or whole numbers, got {found}: "
             "name another one, or none to number the documents"
@@ -51,3 +58,53 @@ def require_unique(ids: Sequence[pa.Array]) -> None:
             f"ids must be unique, got {column[row].as_py()!r:.60} in row {row:,} and before in "
             f"row {int(codes[row]):,}"
         )
+
+
+def as_list(ids: Any) -> list[str]:
+    """Ids as a list of strings, from a list or an Arrow array."""
+    if isinstance(ids, str):
+        raise InputError(f"expected a list of ids, got the string {ids!r:.60}")
+    found = ids.to_pylist() if isinstance(ids, pa.Array | pa.ChunkedArray) else list(ids)
+    for one in found:
+        if not isinstance(one, str):
+            raise InputError(f"an id is a string, got {type(one).__name__} ({one!r:.60})")
+    return found
+
+
+def place_of(there: pa.Array, id: str) -> int | None:
+    """The place of an id among those that are there; None if it is not."""
+    import pyarrow.compute as pc
+
+    [wanted] = as_list([id])
+    if SURROGATE.search(wanted):  # nothing stored holds half a pair
+        return None
+    place = int(pc.index(there, wanted).as_py())
+    return None if place < 0 else place
+
+
+def places_of(there: pa.Array | pa.ChunkedArray, wanted: Sequence[str] | pa.Array) -> Int64s:
+    """The place of each of some ids among those that are there; -1 for what is not."""
+    import pyarrow.compute as pc
+
+    if not isinstance(wanted, pa.Array):
+        sound = [None if SURROGATE.search(one) else one for one in wanted]
+        wanted = pa.array(sound, pa.string())
+    found = pc.index_in(wanted, value_set=there).fill_null(-1)
+    return found.to_numpy().astype(np.int64)  # type: ignore[no-any-return, unused-ignore]
+
+
+def not_among(there: pa.ChunkedArray, others: Sequence[pa.Array]) -> npt.NDArray[np.bool_]:
+    """Which ids are none of the others."""
+    import pyarrow.compute as pc
+
+    found = pc.is_in(there, value_set=pa.chunked_array(others, pa.string()))
+    return ~np.asarray(found.to_numpy(), bool)
+
+
+def suggestion(id: str, there: pa.Array | pa.ChunkedArray, column: str) -> str:
+    """What to say to somebody who asked for an id that is not there."""
+    if not column:
+        return f"; documents are numbered from {there[0].as_py()} to {there[-1].as_py()}"
+    few = len(there) <= IDS_TO_COMPARE
+    advice = did_you_mean(id[:100], there.to_pylist()) if few else ""
+    return advice or f"; one is {there[0].as_py()!r:.60}"

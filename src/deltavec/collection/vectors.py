@@ -6,35 +6,38 @@ The header has a fixed length, so that rows can be written before anybody knows 
 from __future__ import annotations
 
 import hashlib
-import json
-import mmap
-import os
 from pathlib import Path
-from types import TracebackType
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.collection.description import StoredFile
-from deltavec.errors import InputError
+from deltavec.collection.description import Description, StoredFile
+from deltavec.collection.folder import COLLECTION_FOLDER
+from deltavec.core.arrays import blocks
+from deltavec.core.kernels import Float32s
+from deltavec.io.files import flush_to_disk
+from deltavec.io.seals import problems_of, require_checksum, require_size, require_unchanged
+from deltavec.io.tensors import Layout, layout, mapped_tensors
+from deltavec.search.rows import as_rows, length_error
 
 HEADER_BYTES = 256
 COPIED_AT_ONCE = 16 << 20
-DAMAGED = "the content does not have its checksum: the file is damaged"
 
 
-def header(documents: int, dimensions: int) -> bytes:
-    """The bytes that the file of so many vectors begins with."""
-    entries = {
-        "__metadata__": {"format": "deltavec collection"},
-        "vectors": {
-            "dtype": "F32",
-            "shape": [documents, dimensions],
-            "data_offsets": [0, 4 * documents * dimensions],
-        },
-    }
-    text = json.dumps(entries, separators=(",", ":")).encode().ljust(HEADER_BYTES - 8)
-    return len(text).to_bytes(8, "little") + text
+def vectors_layout(documents: int, dimensions: int) -> Layout:
+    """The file of so many vectors."""
+    shapes = {"vectors": ("F32", (documents, dimensions))}
+    return layout("deltavec collection", shapes, aligned="vectors", shortest_header=HEADER_BYTES)
+
+
+class Measured(Protocol):
+    """What is known of rows: how many are zero, and how far the others are from unit length."""
+
+    @property
+    def zero_rows(self) -> int: ...  # noqa: D102
+    @property
+    def length_error(self) -> float: ...  # noqa: D102
 
 
 class VectorsWriter:
@@ -45,6 +48,7 @@ class VectorsWriter:
         self.dimensions = dimensions
         self.documents = 0
         self.zero_rows = 0
+        self.length_error = 0.0
         self.file = path.open("xb")
         self.digest = hashlib.sha256()
         self.file.write(bytes(HEADER_BYTES))
@@ -52,45 +56,69 @@ class VectorsWriter:
     def __enter__(self) -> VectorsWriter:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.file.close()
 
-    def write(self, vectors: npt.NDArray[np.float32]) -> None:
+    def write(self, vectors: Float32s) -> None:
         """Write some more rows."""
         self.zero_rows += int(len(vectors) - np.count_nonzero(vectors.any(axis=1)))
-        self._append(np.ascontiguousarray(vectors, "<f4").data.cast("B"), len(vectors))
+        self._measure(vectors)
+        self._append(vectors)
 
-    def copy(self, vectors: npt.NDArray[np.float32], stored: StoredFile, zero_rows: int) -> None:
-        """Begin with the rows of another file, if no bit of them has changed."""
-        step = max(1, COPIED_AT_ONCE // (4 * self.dimensions))
-        for first in range(0, len(vectors), step):
-            block = np.ascontiguousarray(vectors[first : first + step], "<f4")
-            self._append(block.data.cast("B"), len(block))
-        self.zero_rows += zero_rows
-        if self.digest.hexdigest() != stored.sha256:
-            raise InputError(f"{self.path.with_name(stored.name)}: {DAMAGED}")
+    def copy(
+        self, vectors: Float32s, before: Description, keep: npt.NDArray[np.bool_] | None = None
+    ) -> None:
+        """Begin with the rows that a collection has and keeps, if no bit of all has changed."""
+        there = hashlib.sha256()
+        gone = 0
+        for rows in blocks(len(vectors), COPIED_AT_ONCE // (4 * self.dimensions) or 1):
+            part = vectors[rows]
+            if keep is None:
+                self._append(part)
+                continue
+            there.update(np.ascontiguousarray(part, "<f4").data.cast("B"))
+            gone += int((~part[~keep[rows]].any(axis=1)).sum())
+            self._append(part[keep[rows]])
+        stored = before.vectors
+        found = self.digest if keep is None else there
+        with problems_of(self.path.with_name(stored.name)):
+            require_checksum(found.hexdigest(), stored.sha256)
+        self.zero_rows += before.zero_rows - gone
+        if before.length_error is None:
+            self._measure(vectors)
+        else:
+            self.length_error = before.length_error
+
+    def extend(self, vectors: Float32s, measured: Measured) -> None:
+        """Write rows that were measured when they were written before."""
+        for rows in blocks(len(vectors), COPIED_AT_ONCE // (4 * self.dimensions) or 1):
+            self._append(vectors[rows])
+        self.zero_rows += measured.zero_rows
+        self.length_error = max(self.length_error, measured.length_error)
 
     def finished(self) -> StoredFile:
         """What was written, on disk by now."""
         self.file.seek(0)
-        self.file.write(header(self.documents, self.dimensions))
-        self.file.flush()
-        os.fsync(self.file.fileno())
-        size = HEADER_BYTES + 4 * self.documents * self.dimensions
-        return StoredFile(self.path.name, self.documents, size, self.digest.hexdigest())
+        layout = vectors_layout(self.documents, self.dimensions)
+        self.file.write(layout.header)
+        self.file.close()
+        flush_to_disk(self.path)
+        return StoredFile(self.path.name, self.documents, layout.size, self.digest.hexdigest())
 
-    def _append(self, data: memoryview, documents: int) -> None:
+    def _append(self, vectors: Float32s) -> None:
+        if not len(vectors):  # nothing that bytes could be seen in
+            return
+        data = np.ascontiguousarray(vectors, "<f4").data.cast("B")
         self.file.write(data)
         self.digest.update(data)
-        self.documents += documents
+        self.documents += len(vectors)
+
+    def _measure(self, vectors: Float32s) -> None:
+        error = length_error(as_rows(vectors, "vectors"), "vectors")
+        self.length_error = max(self.length_error, error)
 
 
-def mapped_vectors(folder: Path, stored: StoredFile, dimensions: int) -> npt.NDArray[np.float32]:
+def mapped_vectors(folder: Path, stored: StoredFile, dimensions: int) -> Float32s:
     """The vectors of a file, a read-only view of it, once it is known to be the one described.
 
     Raises
@@ -98,26 +126,12 @@ def mapped_vectors(folder: Path, stored: StoredFile, dimensions: int) -> npt.NDA
     InputError
         If the length of the file or its header is another.
     """
-    start = header(stored.documents, dimensions)
-    expected = len(start) + 4 * stored.documents * dimensions
-    with (folder / stored.name).open("rb") as file:
-        found = os.fstat(file.fileno()).st_size
-        if not stored.bytes == found == expected:
-            raise InputError(
-                f"expected {expected:,} bytes, found {found:,}: the file was cut short or exchanged"
-            )
-        memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    if memory[: len(start)] != start:
-        raise InputError("the header is not the one of this collection: the file is damaged")
-    shape = (stored.documents, dimensions)
-    return np.ndarray(shape, np.dtype("<f4"), memory, len(start))
+    with COLLECTION_FOLDER.opened(folder / stored.name) as file:
+        require_size(file, stored.bytes)
+        return mapped_tensors(file, vectors_layout(stored.documents, dimensions))["vectors"]
 
 
-def require_unchanged(vectors: npt.NDArray[np.float32], stored: StoredFile) -> None:
-    """Refuse vectors of which a bit has changed, or that are no vectors of documents."""
-    digest = hashlib.sha256()
-    step = max(1, COPIED_AT_ONCE // (4 * vectors.shape[1]))
-    for first in range(0, len(vectors), step):
-        digest.update(vectors[first : first + step].data.cast("B"))
-    if digest.hexdigest() != stored.sha256:
-        raise InputError(DAMAGED)
+def require_unchanged_vectors(folder: Path, stored: StoredFile) -> None:
+    """Refuse vectors of which a bit has changed."""
+    with COLLECTION_FOLDER.opened(folder / stored.name) as file:
+        require_unchanged(file, stored.sha256, HEADER_BYTES)

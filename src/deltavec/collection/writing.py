@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -11,26 +11,29 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from deltavec.collection import ids
-from deltavec.collection.coverage import TextCounts
 from deltavec.collection.description import StoredFile
-from deltavec.collection.documents import ID, TEXT, DocumentsWriter, documents_schema, in_groups
+from deltavec.collection.documents.arrow import ArrowWriter
+from deltavec.collection.folder import documents_name
+from deltavec.collection.store import ID, TEXT, documents_schema, in_groups
 from deltavec.collection.vectors import VectorsWriter
 from deltavec.core.model import EmbeddingModel
-from deltavec.core.passes import counted
-from deltavec.core.texts import as_texts
+from deltavec.core.statistics import TextCounts, warn_of_little_known
+from deltavec.core.texts import as_texts, is_text
+from deltavec.core.threads import in_order
 from deltavec.errors import CorpusError, InputError
-from deltavec.io.corpora import Corpus
-from deltavec.io.corpus_memory import Strings
-from deltavec.io.documents import Piece, text_sizes
-from deltavec.io.overlap import done_behind, read_ahead
-from deltavec.io.shards import Rows, check_writable
-from deltavec.io.sinks import Progress
+from deltavec.io.corpus.column_types import without_missing
+from deltavec.io.corpus.columns import Piece, text_sizes
+from deltavec.io.corpus.corpus import Corpus
+from deltavec.io.output.embed_to_file import Progress
+from deltavec.io.output.read_ahead import pieces_ahead
+from deltavec.io.output.shards import EmbeddedRows, check_writable
+from deltavec.search.words.writing import WordsWriter
 
 OnProgress = Callable[[Progress], None]
 
 
 @dataclass(frozen=True)
-class Columns:
+class StoredColumns:
     """Which columns of a corpus go into a collection.
 
     Attributes
@@ -51,8 +54,18 @@ class Columns:
     schema: pa.Schema
 
     @classmethod
-    def of(cls, corpus: Corpus, id_column: str | None, keep: Sequence[str]) -> Columns:
-        """The columns asked for, if the corpus has them and they can be kept."""
+    def of(
+        cls,
+        corpus: Corpus,
+        id_column: str | None,
+        keep: Sequence[str],
+        schema: pa.Schema | None = None,
+    ) -> StoredColumns:
+        """The columns asked for, if the corpus has them and they can be kept.
+
+        Columns of text files get the types that all their values fit, unless the collection has
+        a schema already, in which they are text. Ids stay as they are written.
+        """
         if isinstance(keep, str):
             raise InputError(f"keep must be a list of columns, got the string {keep!r}")
         if id_column == corpus.column:
@@ -65,12 +78,16 @@ class Columns:
                     f"a column called {name!r} cannot be kept beside the {what}, which have that "
                     f"name: let it hold the {what}, or rename it"
                 )
+        corpus = corpus.typed(
+            [name for name in kept if schema is None or not is_text(schema.field(name).type)]
+        )
         found = corpus.schema([*([id_column] if id_column else []), *kept])
         if id_column:
             ids.require_id_type(id_column, found.field(id_column).type)
         stored = pa.schema([found.field(name).with_nullable(True) for name in kept])
         check_writable(stored)
-        return cls(corpus, id_column or "", kept, documents_schema(stored.remove_metadata()))
+        fresh = documents_schema(stored.remove_metadata())
+        return cls(corpus, id_column or "", kept, fresh if schema is None else schema)
 
     @property
     def read(self) -> list[str]:
@@ -89,7 +106,7 @@ class Columns:
         for field in list(self.schema)[2:]:
             column = batch.column(field.name)
             try:
-                columns.append(column.cast(field.type))
+                columns.append(fitting(column, field.type))
             except pa.ArrowException as error:
                 raise CorpusError(
                     f"{self.corpus.name}: column {field.name!r} holds {column.type}, in the "
@@ -98,23 +115,35 @@ class Columns:
         return pa.record_batch(columns, schema=self.schema)
 
 
+def fitting(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    """The values of a column as those of another type; an ArrowException if one does not fit."""
+    if is_text(column.type) and not is_text(kind):
+        column = without_missing(column)
+    is_number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+    if is_number and pa.types.is_temporal(kind):
+        raise pa.ArrowInvalid("a number is no date")
+    return column.cast(kind)
+
+
 class Segment(NamedTuple):
     """What one pass has written."""
 
     vectors: StoredFile
     documents: StoredFile
     zero_rows: int
+    length_error: float
     counts: TextCounts
     ids: list[pa.Array]
 
 
 def write_segment(
     model: EmbeddingModel,
-    columns: Columns,
+    columns: StoredColumns,
     folder: Path,
     number: int,
     vectors: VectorsWriter,
     *,
+    words: WordsWriter | None,
     first: int = 0,
     threads: int | None = None,
     on_progress: OnProgress | None = None,
@@ -131,6 +160,8 @@ def write_segment(
         Where the files go, and the number in their names.
     vectors
         Where the vectors go; those of earlier documents are there already.
+    words
+        What takes in the words; None if they are left out.
     first
         The number of the first document.
     threads
@@ -141,39 +172,44 @@ def write_segment(
     names: list[pa.Array] = []
     counts = TextCounts()
 
-    def rows(pieces: Iterable[Piece]) -> Iterator[Rows]:
+    def rows(pieces: Iterable[Piece], beside: ThreadPoolExecutor) -> Iterator[EmbeddedRows]:
         nonlocal counts
         done = 0
         for batch, consumed in pieces:
             texts = batch.column(0).fill_null("")
-            chunk = as_texts(texts, model.tokenizer)
-            counts += TextCounts.of(counted(chunk, model.vocabulary, threads))
             names.append(columns.ids(batch, first + done))
             done += len(batch)
-            embedded = model.embed(texts, threads=threads)
-            yield Rows(columns.stored(batch, names[-1]), text_sizes(texts), embedded)
+            listing = beside.submit(words.add, as_texts(texts, model.tokenizer)) if words else None
+            embedded = model.embed_and_count(texts, threads=threads)
+            counts += embedded.counts
+            if listing:
+                listing.result()
+            yield EmbeddedRows(
+                columns.stored(batch, names[-1]), text_sizes(texts), embedded.vectors
+            )
             if on_progress:
                 on_progress(Progress(done, consumed))
 
-    path = folder / f"documents-{number:06}.parquet"
-    with DocumentsWriter(path, columns.schema) as documents:
+    path = folder / documents_name(number)
+    with ArrowWriter(path, columns.schema) as documents:
 
-        def write(group: list[Rows]) -> None:
+        def write(group: list[EmbeddedRows]) -> None:
             for part in group:
                 vectors.write(part.vectors)
             documents.write([part.kept for part in group])
 
-        with pieces_of(columns) as pieces:
-            for _ in done_behind(write, in_groups(rows(pieces))):
+        reading = pieces_ahead(columns.corpus, columns.read)
+        with reading as pieces, ThreadPoolExecutor(1, "deltavec") as beside:
+            for _ in in_order(write, in_groups(rows(pieces, beside))):
                 pass
         if not documents.documents:
             raise CorpusError(f"{columns.corpus.name} holds no documents")
-        return Segment(vectors.finished(), documents.finished(), vectors.zero_rows, counts, names)
-
-
-def pieces_of(columns: Columns) -> AbstractContextManager[Iterator[Piece]]:
-    """The documents piece by piece, read ahead where that is safe."""
-    pieces = columns.corpus.pieces(columns.read)
-    if isinstance(columns.corpus.source, Strings):
-        return nullcontext(pieces)  # a caller's generator may belong to the caller's thread
-    return read_ahead(pieces)
+        warn_of_little_known(counts)
+        return Segment(
+            vectors.finished(),
+            documents.finished(),
+            vectors.zero_rows,
+            vectors.length_error,
+            counts,
+            names,
+        )

@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from deltavec.core.arrays import blocks, signs_fixed
+from deltavec.core.kernels import Float32s, Float64s
+from deltavec.core.threads import on_threads
 from deltavec.errors import InputError
+
+ROWS_AT_ONCE = 4_096  # small enough for threads to have a few each
 
 # Directions that carry less than this share of the moment are rounding of the vectors' float32.
 NEGLIGIBLE = 1e-10
@@ -25,7 +29,7 @@ class SecondMoment:
         How many vectors were added, those of zeros too.
     """
 
-    matrix: npt.NDArray[np.float64]
+    matrix: Float64s
     documents: int
 
     @classmethod
@@ -34,11 +38,16 @@ class SecondMoment:
         return cls(np.zeros((dimensions, dimensions)), 0)
 
     @classmethod
-    def of(cls, vectors: npt.NDArray[np.float32]) -> SecondMoment:
-        """The moment of these rows."""
-        # float64: ten million documents lose digits in float32
-        rows = vectors.astype(np.float64)
-        return cls(rows.T @ rows, len(rows))
+    def of(cls, vectors: Float32s, threads: int = 1) -> SecondMoment:
+        """The moment of these rows; any number of threads gives the same bits."""
+
+        def squared(block: slice) -> Float64s:
+            # float64: ten million documents lose digits in float32
+            rows = vectors[block].astype(np.float64)
+            return np.asarray(rows.T @ rows)
+
+        parts = on_threads(squared, [*blocks(len(vectors), ROWS_AT_ONCE)], threads)
+        return cls(sum(parts, cls.empty(vectors.shape[1]).matrix), len(vectors))
 
     def __add__(self, other: SecondMoment) -> SecondMoment:
         if self.matrix.shape != other.matrix.shape:
@@ -49,7 +58,7 @@ class SecondMoment:
         return SecondMoment(self.matrix + other.matrix, self.documents + other.documents)
 
 
-def leading_components(moment: SecondMoment, count: int) -> npt.NDArray[np.float64]:
+def leading_components(moment: SecondMoment, count: int) -> Float64s:
     r"""The ``count`` directions along which the documents are longest, one a row.
 
     The first right singular vectors of the matrix of documents, uncentred (Schmidt, section 1;
@@ -60,8 +69,4 @@ def leading_components(moment: SecondMoment, count: int) -> npt.NDArray[np.float
     values, directions = np.linalg.eigh(moment.matrix)
     leading = np.argsort(values)[::-1][:count]
     leading = leading[values[leading] > NEGLIGIBLE * max(values.sum(), 0.0)]
-    components: npt.NDArray[np.float64] = directions[:, leading].T
-    largest = np.take_along_axis(
-        components, np.abs(components).argmax(axis=1, keepdims=True), axis=1
-    )
-    return components * np.sign(largest)
+    return signs_fixed(directions[:, leading].T, axis=1)

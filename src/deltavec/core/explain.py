@@ -6,6 +6,12 @@ A document is :math:`u_a = (\sum_i \alpha_i r_i - o) / |c_a|`, so its cosine wit
           = \sum_i \mathrm{share}_i + \mathrm{share\ of\ the\ offset},
 
 exactly, and in the same way once more over the words of the other.
+
+What the removal of common components took away splits likewise. With :math:`P` the components and
+:math:`w = c + P^\top P w` the document before they were removed,
+
+.. math:: \cos(w_a, w_b) = \frac{c_a \cdot c_b}{|w_a| |w_b|}
+          + \frac{P w_a \cdot P w_b}{|w_a| |w_b|} = \mathrm{left} + \mathrm{taken}.
 """
 
 from __future__ import annotations
@@ -14,11 +20,17 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from deltavec.core.forms import FoldedVectors
-from deltavec.core.kernels import ROUNDING
+from deltavec.core.kernels import ROUNDING, Float64s, Int64s
+from deltavec.core.units.folding import Folding, folded_together, unknown_words
+from deltavec.core.units.parting import Parted
 from deltavec.core.vocabulary import Vocabulary
+
+Vector = Float64s
+
+WORDS_AT_ONCE = 256  # of one text, against all of the other: memory stays small
+TAKEN_WORDS = 8
 
 
 class WordShare(NamedTuple):
@@ -29,12 +41,49 @@ class WordShare(NamedTuple):
     share: float
 
 
+class Shares(NamedTuple):
+    """The known words of one document, largest share first, and the share of its offset."""
+
+    words: tuple[WordShare, ...]
+    offset: float
+
+    @property
+    def by_word(self) -> dict[str, float]:
+        """The share of each word."""
+        return {word.word: word.share for word in self.words}
+
+
 class WordPair(NamedTuple):
     """A word of each document, and what the two add to the cosine together."""
 
     word_a: str
     word_b: str
     share: float
+
+
+class Removal(NamedTuple):
+    """What the removed components took away.
+
+    Attributes
+    ----------
+    components : int
+        How many were removed.
+    before : float
+        The cosine before the removal; the sum of the next two.
+    left : float
+        What of it the words add without the components.
+    taken : float
+        What of it lay along the components.
+    words_a, words_b : tuple of (str, float)
+        The words that had most of what was taken, by their share of it.
+    """
+
+    components: int
+    before: float = 0.0
+    left: float = 0.0
+    taken: float = 0.0
+    words_a: tuple[tuple[str, float], ...] = ()
+    words_b: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -71,7 +120,7 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         """Both texts, their words shaded by share, and the strongest pairs: for notebooks."""
-        from deltavec.core.explanation_html import explanation_html
+        from deltavec.notebook import explanation_html
 
         return explanation_html(self)
 
@@ -88,30 +137,35 @@ class Explanation:
         MissingDependencyError
             Without matplotlib (the extra ``plots``).
         """
-        from deltavec.core.explanation_plot import plotted
+        from deltavec.notebook import explanation_plot
 
-        return plotted(self, words)
+        return explanation_plot(self, words)
 
 
 @dataclass(frozen=True, eq=False)
 class Document:
-    """A document in the terms of its sum: words, what each adds, and the vector they make."""
+    """A document in the terms of its sum: words, what each adds, and the vector they make.
+
+    The sum is over units. Where these are not the words (`deltavec.core.units`), what a unit adds
+    is shared out among the words that it came from, so that words add up to the same.
+    """
 
     words: list[str]
-    ids: npt.NDArray[np.int64]
-    counts: npt.NDArray[np.int64]
-    weights: npt.NDArray[np.float64]  # (n_i / N - penalty_i) over the length
-    terms: npt.NDArray[np.float64]  # (n_i / N - penalty_i) row_i, one a row, over the length
-    offset: npt.NDArray[np.float64]  # minus the offset, over the length
-    vector: npt.NDArray[np.float64]
+    counts: Int64s
+    terms: Float64s  # what each word adds: (n_i / N - penalty_i) row_i / length
+    ids: Int64s  # of the units
+    weights: Float64s  # (n_i / N - penalty_i) over the length, of the units
+    folding: Folding
+    scale: float  # one over the length; 0 if nothing but rounding is left
+    offset: Float64s  # minus the offset, over the length
+    vector: Float64s
     unknown: tuple[str, ...]
     text: tuple[str, ...]
 
 
-def dissected(words: list[str], vocabulary: Vocabulary, folded: FoldedVectors) -> Document:
-    """The document of these words, taken apart."""
-    numbers = vocabulary.ids(words)
-    unknown = tuple(dict.fromkeys(w for w, n in zip(words, numbers, strict=True) if n < 0))
+def dissected(parted: Parted, vocabulary: Vocabulary, folded: FoldedVectors) -> Document:
+    """The document of these words and units, taken apart."""
+    numbers = vocabulary.ids(parted.units)
     ids, counts = np.unique(numbers[numbers >= 0], return_counts=True)
     shares = counts / max(counts.sum(), 1) - folded.penalties[ids]
     terms = shares[:, None] * folded.rows[ids]
@@ -120,28 +174,32 @@ def dissected(words: list[str], vocabulary: Vocabulary, folded: FoldedVectors) -
     magnitude = np.abs(shares) @ folded.norms[ids] + folded.offset_norm
     length = float(np.linalg.norm(vector))
     scale = 1 / length if length > ROUNDING * magnitude else 0.0
+    own = folded_together([parted], vocabulary, ids)
     return Document(
-        [vocabulary.word(number) for number in ids],
+        own.words,
+        own.counts,
+        own.onto_words(terms * scale),
         ids,
-        counts,
         shares * scale,
-        terms * scale,
+        own,
+        scale if len(ids) else 0.0,
         offset * scale,
         vector * scale,
-        unknown,
-        tuple(words),
+        unknown_words(parted, numbers),
+        tuple(parted.words),
     )
 
 
 def compared(a: Document, b: Document, pairs: int) -> Explanation:
     """Why the two documents are as alike as they are, with the strongest pairs of words."""
+    of_a, of_b = shares(a, b.vector), shares(b, a.vector)
     return Explanation(
         cosine=float(a.vector @ b.vector),
-        words_a=shares(a, b),
-        words_b=shares(b, a),
-        offset_a=float(a.offset @ b.vector),
-        offset_b=float(b.offset @ a.vector),
-        pairs=strongest_pairs(a, b, pairs),
+        words_a=of_a.words,
+        words_b=of_b.words,
+        offset_a=of_a.offset,
+        offset_b=of_b.offset,
+        pairs=pulling_pairs(a, b, pairs),
         unknown_a=a.unknown,
         unknown_b=b.unknown,
         text_a=a.text,
@@ -149,21 +207,80 @@ def compared(a: Document, b: Document, pairs: int) -> Explanation:
     )
 
 
-def shares(document: Document, other: Document) -> tuple[WordShare, ...]:
-    """What each word of the document adds to its cosine with the other, largest first."""
-    values = document.terms @ other.vector
+def shares(document: Document, vector: Vector) -> Shares:
+    """What each word of the document adds to its cosine with a vector of unit length."""
+    values = document.terms @ vector
     order = np.argsort(-values, kind="stable")
-    return tuple(
-        WordShare(document.words[i], int(document.counts[i]), float(values[i])) for i in order
+    words = (WordShare(document.words[i], int(document.counts[i]), float(values[i])) for i in order)
+    return Shares(tuple(words), float(document.offset @ vector))
+
+
+def pulling_pairs(a: Document, b: Document, count: int) -> tuple[WordPair, ...]:
+    """The pairs of words that add most to the cosine, strongest first."""
+    found = largest_products(a.terms, b.terms, count)
+    return tuple(WordPair(a.words[row], b.words[column], share) for row, column, share in found)
+
+
+def pushing_pairs(a: Document, b: Document, count: int) -> tuple[WordPair, ...]:
+    """The pairs of words that take most from the cosine, strongest first."""
+    found = largest_products(a.terms, -b.terms, count)
+    return tuple(WordPair(a.words[row], b.words[column], -share) for row, column, share in found)
+
+
+def largest_products(rows: Float64s, columns: Float64s, count: int) -> list[tuple[int, int, float]]:
+    """The largest positive entries of ``rows @ columns.T``, largest first; ties by place."""
+    kept: list[tuple[float, int, int]] = []
+    for first in range(0, len(rows) if count and len(columns) else 0, WORDS_AT_ONCE):
+        block = (rows[first : first + WORDS_AT_ONCE] @ columns.T).ravel()
+        least = np.partition(block, -count)[-count] if len(block) > count else 0.0
+        places = np.flatnonzero((block > 0) & (block >= least)).tolist()
+        found = ((-float(block[place]), *divmod(place, len(columns))) for place in places)
+        kept += [(share, first + row, column) for share, row, column in found]
+        kept = sorted(kept)[:count]
+    return [(row, column, -share) for share, row, column in kept]
+
+
+class Removed(NamedTuple):
+    """What of a document lay along the components, in all and word by word, over its length."""
+
+    total: Float64s
+    terms: Float64s
+
+    @property
+    def length(self) -> float:
+        """The length before the removal, of a document whose length is 1 after it."""
+        return float(np.hypot(1, np.linalg.norm(self.total)))
+
+
+def removed(document: Document, folded: FoldedVectors) -> Removed:
+    """What of a document lay along the components."""
+    terms = document.weights[:, None] * folded.coordinates[document.ids]
+    total = terms.sum(axis=0) - document.scale * folded.offset_coordinates
+    return Removed(total, document.folding.onto_words(terms))
+
+
+def removal(a: Document, b: Document, folded: FoldedVectors) -> Removal | None:
+    """What the removed components took away of the cosine; None if there are none."""
+    components = len(folded.components)
+    if not components:
+        return None
+    if not (a.vector.any() and b.vector.any()):
+        return Removal(components)
+    one, other = removed(a, folded), removed(b, folded)
+    lengths = one.length * other.length
+    left = float(a.vector @ b.vector) / lengths
+    taken = float(one.total @ other.total) / lengths
+    return Removal(
+        components,
+        left + taken,
+        left,
+        taken,
+        most_taken(a, one.terms @ other.total / lengths),
+        most_taken(b, other.terms @ one.total / lengths),
     )
 
 
-def strongest_pairs(a: Document, b: Document, count: int) -> tuple[WordPair, ...]:
-    """The pairs of words that add most to the cosine."""
-    together = (a.terms @ b.terms.T).ravel()
-    order = np.argsort(-together, kind="stable")[:count]
-    return tuple(
-        WordPair(a.words[i // len(b.words)], b.words[i % len(b.words)], float(together[i]))
-        for i in order
-        if together[i] > 0
-    )
+def most_taken(document: Document, values: Float64s) -> tuple[tuple[str, float], ...]:
+    """The words that had most of what was taken."""
+    order = np.argsort(-np.abs(values), kind="stable")[:TAKEN_WORDS]
+    return tuple((document.words[place], float(values[place])) for place in order)

@@ -8,20 +8,22 @@ is one pass over it:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from deltavec.core.frozen import frozen
-from deltavec.core.kernels import Terms
+from deltavec.core.arrays import blocks, frozen
+from deltavec.core.kernels import Float32s, Float64s, Terms
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.vectors import WordVectors
 from deltavec.core.weights import Weights
 
-ROWS_AT_ONCE = 65_536  # float64 copies of a table are made a block at a time
+
+def not_measured() -> Float64s:
+    """A covariance that nobody took."""
+    return np.zeros((0, 0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,25 +53,30 @@ class FoldedVectors:
         What each row had along them.
     offset_coordinates : ndarray of float64, shape (removed,)
         What the offset had along them.
+    signal, deflation : ndarray of float64, shape (dimensions, dimensions)
+        What halves of documents share in these axes (`deltavec.core.learning.halves`); without
+        any rows where that was not measured.
     """
 
-    rows: npt.NDArray[np.float32]
-    penalties: npt.NDArray[np.float64]
-    offset: npt.NDArray[np.float64]
-    norms: npt.NDArray[np.float32]
+    rows: Float32s
+    penalties: Float64s
+    offset: Float64s
+    norms: Float32s
     offset_norm: float
-    strengths: npt.NDArray[np.float64]
+    strengths: Float64s
     length_ratio: float
-    components: npt.NDArray[np.float64]
-    coordinates: npt.NDArray[np.float32]
-    offset_coordinates: npt.NDArray[np.float64]
+    components: Float64s
+    coordinates: Float32s
+    offset_coordinates: Float64s
+    signal: Float64s = field(default_factory=not_measured)
+    deflation: Float64s = field(default_factory=not_measured)
 
     def __post_init__(self) -> None:
         for name in self.arrays():
             object.__setattr__(self, name, frozen(getattr(self, name)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return FoldedVectors, tuple(getattr(self, field.name) for field in fields(self))
+        return FoldedVectors, tuple(getattr(self, one.name) for one in fields(self))
 
     @property
     def terms(self) -> Terms:
@@ -80,9 +87,9 @@ class FoldedVectors:
     def arrays(cls) -> tuple[str, ...]:
         """The names of the attributes that are arrays."""
         numbers = ("offset_norm", "length_ratio")
-        return tuple(field.name for field in fields(cls) if field.name not in numbers)
+        return tuple(one.name for one in fields(cls) if one.name not in numbers)
 
-    def without(self, components: npt.NDArray[np.float64]) -> FoldedVectors:
+    def without(self, components: Float64s) -> FoldedVectors:
         r"""The table whose documents have nothing along these components, and no others removed.
 
         .. math:: \mathrm{row}_i \leftarrow \mathrm{row}_i - P^\top P\, \mathrm{row}_i
@@ -107,22 +114,42 @@ class FoldedVectors:
             offset_coordinates=along,
         )
 
+    @property
+    def direction_weights(self) -> Float64s:
+        """How much each direction counts in the rows, by its strength and the length ratio."""
+        return length_weights(self.strengths, self.length_ratio)
+
     def for_length(self, length_ratio: float) -> FoldedVectors:
         """The table weighted for documents of another length; the offset is weighted with it."""
-        weights = length_weights(self.strengths, length_ratio)
-        change = weights / length_weights(self.strengths, self.length_ratio)
+        change = length_weights(self.strengths, length_ratio) / self.direction_weights
         rows = self.rows * change.astype(np.float32)
-        offset = self.offset * change
-        return replace(
-            self,
-            rows=rows,
-            norms=np.linalg.norm(rows, axis=1),
-            offset=offset,
-            offset_norm=float(np.linalg.norm(offset)),
-            length_ratio=length_ratio,
+        return self._remade(rows, self.offset * change, length_ratio=length_ratio)
+
+    def turned(self, directions: Float64s, strengths: Float64s) -> FoldedVectors:
+        """The table along other directions, one a column, that have these strengths.
+
+        The offset is turned with it, and so is what was measured.
+        """
+        change = directions * length_weights(strengths, self.length_ratio)
+        change /= self.direction_weights[:, None]
+        rows = np.empty_like(self.rows)
+        for block in blocks(len(rows)):
+            rows[block] = self.rows[block] @ change.astype(np.float32)
+        return self._remade(
+            rows,
+            self.offset @ change,
+            strengths=strengths,
+            signal=in_axes(self.signal, directions),
+            deflation=in_axes(self.deflation, directions),
         )
 
-    def with_offset(self, shares: npt.NDArray[np.float64]) -> FoldedVectors:
+    def _remade(self, rows: Float32s, offset: Float64s, **others: Any) -> FoldedVectors:
+        norms, offset_norm = np.linalg.norm(rows, axis=1), float(np.linalg.norm(offset))
+        return replace(
+            self, rows=rows, norms=norms, offset=offset, offset_norm=offset_norm, **others
+        )
+
+    def with_offset(self, shares: Float64s) -> FoldedVectors:
         """The table whose offset is the sum of its rows, each by this share."""
         offset = np.zeros(self.rows.shape[1])
         for block in blocks(len(shares)):
@@ -144,9 +171,12 @@ class FoldedVectors:
         )
 
 
-def length_weights(
-    strengths: npt.NDArray[np.float64], length_ratio: float
-) -> npt.NDArray[np.float64]:
+def in_axes(matrix: Float64s, directions: Float64s) -> Float64s:
+    """A covariance seen along other directions; none stays none."""
+    return directions.T @ matrix @ directions if len(matrix) else matrix
+
+
+def length_weights(strengths: Float64s, length_ratio: float) -> Float64s:
     r"""How much each direction counts for documents of this length.
 
     .. math:: w_j = \frac{\lambda g_j}{1 + (\lambda - 1) g_j}
@@ -163,12 +193,6 @@ def nothing_removed(words: int, dimensions: int) -> dict[str, Any]:
         "coordinates": np.zeros((words, 0), np.float32),
         "offset_coordinates": np.zeros(0),
     }
-
-
-def blocks(rows: int) -> Iterator[slice]:
-    """The rows, so many at a time."""
-    for first in range(0, rows, ROWS_AT_ONCE):
-        yield slice(first, first + ROWS_AT_ONCE)
 
 
 def weighted(vectors: WordVectors, weights: Weights) -> FoldedVectors:

@@ -2,20 +2,31 @@
 
 How a word is found
 -------------------
-`scan` walks over the bytes of a word once. It replaces each by its lower case and packs eight
-of them at a time into one integer, which a multiplicative hash mixes. For a word of at most
-eight bytes every step of that hash can be undone, so equal hashes and equal lengths mean equal
-words, and its bytes are never compared; a longer word is compared with the vocabulary byte by
-byte. The table of slots is open addressing with linear steps: slot s is the pair of integers
-``slots[2 * s]``, the hash, and ``slots[2 * s + 1]``, the length (upper half) and the id + 1
-(lower half; 0 means empty).
+`scan` walks over the bytes of a word once. It replaces each by its lower case and packs eight of
+them at a time into one integer, which a multiplicative hash mixes. For a word of at most eight
+bytes every step of that hash can be undone, so equal hashes and equal lengths mean equal words, and
+its bytes are never compared; a longer word is compared with the vocabulary byte by byte. The hash
+begins with a number that each process draws anew, so that nobody can choose words that meet in one
+slot; ids depend on the order of words, never on their slots. The table of slots is open addressing
+with linear steps: slot s is the pair of integers ``slots[2 * s]``, the hash, and ``slots[2 * s +
+1]``, the length (upper half) and the id + 1 (lower half; 0 means empty).
 
 Bytes beyond ASCII pass through that loop as they are. If what stands between two ASCII separators
 is, byte for byte, a word of the vocabulary that the rule reads as it is written, then it is that
 word, and nothing is decoded. Only what is not found so (a capital, a separator or a mark of
 another script, an unknown word) is decoded character by character. The highest bit of the length
 is set for words that the rule does not read as they are written: the look-up before decoding
-passes them by.
+passes them by. A long stretch that was decoded once is decoded to its end: looked up from each of
+its separators on, it would be read over and over.
+
+How other units are found
+-------------------------
+Where a script puts no spaces between words, `scan` hands over to `scan_unspaced`, which finds each
+character, and each with the next, until the run of them ends. Where the rule counts runs of
+characters, `scan_grams` takes its place: it spells one word at a time and looks its runs up. Both
+may have to stop within a word; the place that they give says where, and only they read it: below
+zero, `~position` is that of a character that was found, and the pair that it begins was not; from
+`WITHIN_WORD` on, so many units of the word at the position below were found.
 
 Why the results do not depend on threads or batches
 ---------------------------------------------------
@@ -35,7 +46,15 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.tokens import SEPARATOR, Rule
+from deltavec.core.tokens import (
+    BEFORE_WORD,
+    BEHIND_WORD,
+    LONGEST_PARTED,
+    MARK,
+    SEPARATOR,
+    UNSPACED,
+    Rule,
+)
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -48,6 +67,11 @@ def compiled(function: Function) -> Function:
 def fused(function: Function) -> Function:
     """The function, compiled likewise, where a product and a sum may be one rounded operation."""
     return cast(Function, numba.njit(cache=True, nogil=True, fastmath={"contract"})(function))
+
+
+def inlined(function: Function) -> Function:
+    """The function, compiled into each that calls it: arrays are many arguments to hand over."""
+    return cast(Function, numba.njit(cache=True, nogil=True, forceinline=True)(function))
 
 
 # A signed integer of 64 bits; to a type checker, simply an int.
@@ -75,12 +99,16 @@ class Texts(NamedTuple):
 
 
 class Words(NamedTuple):
-    """A vocabulary: the slots, the words' UTF-8 bytes, where each begins, the longest's length."""
+    """A vocabulary: the slots, the words' UTF-8 bytes, where each begins, the longest's length.
+
+    Hashes begin with the secret.
+    """
 
     slots: UInt64s
     data: UInt8s
     offsets: Int64s
     longest: int
+    secret: np.uint64
 
 
 class Terms(NamedTuple):
@@ -116,6 +144,18 @@ class Scratch(NamedTuple):
         )
 
 
+class Listed(NamedTuple):
+    """The different words of documents, one document after the other, and how often each occurs.
+
+    Words of a single byte are left out. Counts go up to `MOST_COUNTED`.
+    """
+
+    ids: Int32s
+    counts: UInt8s
+    ends: Int64s  # where each document's words end
+    lengths: Int64s  # how many words each document holds, however often they occur
+
+
 MIX_1 = np.uint64(0x9E3779B97F4A7C15)
 MIX_2 = np.uint64(0xD6E8FEB86659FD93)
 HALF = np.uint64(32)
@@ -131,13 +171,19 @@ EACH_HIGH = np.uint64(0x8080808080808080)
 BITS_BELOW_HIGH = np.uint64(7)
 TOP_BYTE = np.uint64(56)
 TWO = np.uint64(2)
+THREE = np.uint64(3)
 PACKED = 8  # bytes in one packed integer
 IDS_AT_ONCE = 4096
 WORDS_BETWEEN_FLUSHES = 256
 ROWS_AT_ONCE = 8
+FEW_ROWS = 4
 TERMS_AT_ONCE = 1 << 20
 DOCUMENTS_AT_ONCE = 1 << 16
 LONGEST_LEARNED = 1024
+LONGEST_RESCANNED = 64  # bytes that are looked up again behind each separator among them
+MOST_COUNTED = 255
+WITHIN_WORD = 1 << 48  # times the number of units found before; a chunk has fewer bytes
+EDGES = (ord(BEFORE_WORD), ord(BEHIND_WORD))
 # Below this share of what was summed, the length of a sum is rounding: see docs/decisions/0004.
 ROUNDING = 1e-5
 
@@ -155,25 +201,36 @@ def mixed(packed: np.uint64) -> np.uint64:
 @compiled
 def decoded(data: UInt8s, position: int, end: int) -> tuple[int, int]:
     """The code point at this position and its bytes; U+FFFD and 1 if it is not UTF-8."""
-    first = signed(data[position])
-    if first < 0xC2 or first > 0xF4:
-        return 0xFFFD, 1
-    size = 2 if first < 0xE0 else (3 if first < 0xF0 else 4)
-    if position + size > end:
-        return 0xFFFD, 1
-    code_point = first & (0xFF >> (size + 1))
-    for place in range(1, size):
-        byte = signed(data[position + place])
-        if byte & 0xC0 != 0x80:
-            return 0xFFFD, 1
-        code_point = code_point << 6 | byte & 0x3F
-    if (
-        (size == 3 and (code_point < 0x800 or 0xD800 <= code_point < 0xE000))
-        or (size == 4 and code_point < 0x10000)
-        or code_point > 0x10FFFF
-    ):
-        return 0xFFFD, 1
-    return code_point, size
+    second = signed(data[position + 1]) if position + 1 < end else 0
+    third = signed(data[position + 2]) if position + 2 < end else 0
+    fourth = signed(data[position + 3]) if position + 3 < end else 0
+    return spelled_by(signed(data[position]), second, third, fourth)
+
+
+@compiled
+def spelled_by(first: int, second: int, third: int, fourth: int) -> tuple[int, int]:
+    """The code point that these bytes begin with, and how many of them; U+FFFD and 1 if none."""
+    if 0xC2 <= first < 0xE0 and second & 0xC0 == 0x80:
+        return (first & 31) << 6 | second & 63, 2
+    if 0xE0 <= first < 0xF0:
+        code_point = of_three(first, second, third)
+        if code_point and code_point & 0xF800 != 0xD800:
+            return code_point, 3
+    if 0xF0 <= first < 0xF5:
+        code_point = (first & 7) << 18 | (second & 63) << 12 | (third & 63) << 6 | fourth & 63
+        all_continue = (second & 0xC0) == (third & 0xC0) == (fourth & 0xC0) == 0x80
+        if all_continue and 0x10000 <= code_point <= 0x10FFFF:
+            return code_point, 4
+    return 0xFFFD, 1
+
+
+@inlined
+def of_three(first: int, second: int, third: int) -> int:
+    """The code point of three bytes, the first of them from E0 to EF; 0 if they are not UTF-8."""
+    code_point = (first & 15) << 12 | (second & 63) << 6 | third & 63
+    # A half of a surrogate pair is left as it is: every rule has it among the separators.
+    valid = (second & 0xC0) == 0x80 and (third & 0xC0) == 0x80 and code_point >= 0x800
+    return code_point if valid else 0
 
 
 @compiled
@@ -191,14 +248,14 @@ def encoded(code_point: int) -> tuple[int, int]:
 
 @compiled
 def beyond_ascii(
-    data: UInt8s, position: int, end: int, rule: Rule, word: UInt8s
+    data: UInt8s, position: int, end: int, rule: Rule, word: UInt8s, secret: np.uint64
 ) -> tuple[int, int, np.uint64]:
     """The word with characters beyond ASCII that begins here: its end, its length, its hash.
 
     Writes the word's lower-cased bytes, as many as fit. If the first character separates words,
-    the length is 0 and the end is behind it.
+    the length is 0 and the end is behind it; if it is of a script without spaces, the length is -1.
     """
-    h = EMPTY
+    h = secret
     packed = EMPTY
     length = 0
     while position < end:
@@ -206,10 +263,16 @@ def beyond_ascii(
         if code_point >= 128:
             code_point, size = decoded(data, position, end)
         shift = rule.pages[rule.page_of[code_point >> 8], code_point & 255]
-        if shift == SEPARATOR:
-            if length == 0:
+        if shift <= SEPARATOR:
+            if shift == MARK:
+                shift = 0
+            elif length > 0:
+                break
+            elif shift == UNSPACED:
+                return position, -1, EMPTY
+            else:
                 position += size
-            break
+                break
         position += size
         code_point += shift
         remaining, left = encoded(code_point) if code_point >= 128 else (code_point, 1)
@@ -263,9 +326,9 @@ def reads(
 
 
 @compiled
-def hashed(word: UInt8s) -> np.uint64:
+def hashed(word: UInt8s, secret: np.uint64) -> np.uint64:
     """The hash that `scan` gives these bytes."""
-    h = EMPTY
+    h = secret
     packed = EMPTY
     for place in range(word.size):
         packed |= np.uint64(word[place]) << (BYTE * np.uint64(place & 7))
@@ -297,11 +360,11 @@ def fill_slots(words: Words, rule: Rule) -> int:
     for number in range(words.offsets.size - 1):
         begin, end = words.offsets[number], words.offsets[number + 1]
         word = words.data[begin:end]
-        h = hashed(word)
+        h = hashed(word, words.secret)
         if found(h, word, words) >= 0:
             return number
         marked = np.uint64(word.size)
-        stop, length, _ = beyond_ascii(words.data, begin, end, rule, read)
+        stop, length, _ = beyond_ascii(words.data, begin, end, rule, read, words.secret)
         if stop != end or length != word.size or not equal(read, length, words.data, begin):
             marked |= NOT_AS_WRITTEN
         insert(h, marked, number, words.slots)
@@ -314,8 +377,361 @@ def find_all(data: UInt8s, ends: Int64s, words: Words) -> Int64s:
     ids = np.empty(ends.size - 1, np.int64)
     for number in range(ids.size):
         word = data[ends[number] : ends[number + 1]]
-        ids[number] = found(hashed(word), word, words)
+        ids[number] = found(hashed(word, words.secret), word, words)
     return ids
+
+
+@compiled
+def shift_at(data: UInt8s, position: int, end: int, rule: Rule) -> tuple[int, int]:
+    """What the rule says of the character at this position, and its bytes; behind the end, 0."""
+    if position >= end:
+        return signed(SEPARATOR), 0
+    code_point, size = signed(data[position]), 1
+    if code_point >= 128:
+        code_point, size = decoded(data, position, end)
+    return signed(rule.pages[rule.page_of[code_point >> 8], code_point & 255]), size
+
+
+@inlined
+def number_of(
+    data: UInt8s,
+    begin: int,
+    end: int,
+    slots: UInt64s,
+    vocabulary: UInt8s,
+    offsets: Int64s,
+    secret: np.uint64,
+) -> tuple[int, np.uint64]:
+    """The id of the word that these bytes spell, -1 if there is none, and their hash."""
+    place = np.uint64(begin)
+    left = np.uint64(end - begin)
+    length = left
+    h = secret
+    packed = EMPTY
+    while place + BYTE <= np.uint64(data.size):
+        # In this form the processor loads the eight bytes at once.
+        packed = (
+            np.uint64(data[place])
+            | np.uint64(data[place + np.uint64(1)]) << np.uint64(8)
+            | np.uint64(data[place + np.uint64(2)]) << np.uint64(16)
+            | np.uint64(data[place + np.uint64(3)]) << np.uint64(24)
+            | np.uint64(data[place + np.uint64(4)]) << np.uint64(32)
+            | np.uint64(data[place + np.uint64(5)]) << np.uint64(40)
+            | np.uint64(data[place + np.uint64(6)]) << np.uint64(48)
+            | np.uint64(data[place + np.uint64(7)]) << np.uint64(56)
+        )
+        if left < BYTE:
+            packed &= (ONE << (BYTE * left)) - ONE
+            break
+        h = mixed(h ^ packed)
+        place += BYTE
+        left -= BYTE
+    else:
+        packed = EMPTY
+        for nth in range(left):
+            packed |= np.uint64(data[place + nth]) << (BYTE * np.uint64(nth))
+    h = mixed(h ^ packed)
+    mask = np.uint64(slots.size // 2 - 1)
+    slot = h & mask
+    while True:
+        entry = slots[slot * TWO + ONE]
+        same = slots[slot * TWO] == h and entry >> HALF & LENGTH == length
+        if same or entry == EMPTY:
+            # Chosen, not branched to: whether a unit is known is hard to foresee.
+            number = signed(entry & LOW) - 1 if same else -1
+            if length <= BYTE or not same:
+                return number, h
+            start = np.uint64(offsets[np.uint64(number)])
+            index = EMPTY
+            while index < length and data[np.uint64(begin) + index] == vocabulary[start + index]:
+                index += ONE
+            if index == length:
+                return number, h
+        slot = (slot + ONE) & mask
+
+
+@inlined
+def number_of_short(h: np.uint64, length: int, slots: UInt64s) -> int:
+    """The id of a word of at most eight bytes with this hash, -1 if there is none."""
+    mask = np.uint64(slots.size // 2 - 1)
+    slot = h & mask
+    entry = slots[slot * TWO + ONE]
+    same = slots[slot * TWO] == h and signed(entry >> HALF & LENGTH) == length
+    while not same and entry != EMPTY:
+        slot = (slot + ONE) & mask
+        entry = slots[slot * TWO + ONE]
+        same = slots[slot * TWO] == h and signed(entry >> HALF & LENGTH) == length
+    return signed(entry & LOW) - 1 if same else -1
+
+
+@inlined
+def number_of_marked(
+    h: np.uint64,
+    length: int,
+    data: UInt8s,
+    begin: np.uint64,
+    folded: UInt8s,
+    slots: UInt64s,
+    vocabulary: UInt8s,
+    offsets: Int64s,
+) -> int:
+    """The id of an ASCII word, its edges marked, with this hash; -1 if there is none."""
+    mask = np.uint64(slots.size // 2 - 1)
+    slot = h & mask
+    inside = np.uint64(length - 2)
+    while True:
+        entry = slots[slot * TWO + ONE]
+        if entry == EMPTY:
+            return -1
+        if slots[slot * TWO] == h and signed(entry >> HALF & LENGTH) == length:
+            number = signed(entry & LOW) - 1
+            if length <= PACKED:
+                return number
+            start = np.uint64(offsets[np.uint64(number)])
+            same = vocabulary[start] == EDGES[0] and vocabulary[start + inside + ONE] == EDGES[1]
+            index = EMPTY
+            while same and index < inside:
+                same = vocabulary[start + ONE + index] == folded[data[begin + index]]
+                index += ONE
+            if same:
+                return number
+        slot = (slot + ONE) & mask
+
+
+@inlined
+def spell(data: UInt8s, begin: int, end: int, word: UInt8s) -> int:
+    """Write these bytes, as many as fit; how many they are."""
+    for place in range(min(end - begin, word.size)):
+        word[place] = data[begin + place]
+    return end - begin
+
+
+@compiled
+def scan_unspaced(
+    data: UInt8s,
+    place: int,
+    end: int,
+    rule: Rule,
+    words: Words,
+    word: UInt8s,
+    ids: Int32s,
+    known: int,
+    stop_at_unknown: bool,
+) -> tuple[int, int, int, int, np.uint64]:
+    """What `scan` gives, for runs of characters of a script without spaces; one begins here.
+
+    Each character is a word with the marks behind it, then it is one with the next. The place is
+    below zero if the run goes on with a pair. Stops where no other run follows a separator.
+    """
+    folded, page_of, pages = rule.bytes, rule.page_of, rule.pages
+    slots, vocabulary, offsets, secret = words.slots, words.data, words.offsets, words.secret
+    found_before = place < 0
+    begin = ~place if found_before else place
+    first = begin
+    close = begin
+    size = 3 if data[np.uint64(begin)] < 0xF0 else 4
+    between_runs = False
+    passed = 0
+    while True:
+        shift = signed(MARK)  # behind the character, its marks belong to it
+        while shift == MARK:
+            close += size
+            ahead = np.uint64(close)
+            lead = signed(data[ahead]) if close < end else 0
+            if lead < 0x80:
+                shift, size = signed(0 if folded[lead] else SEPARATOR), signed(close < end)
+            elif lead & 0xF0 == 0xE0 and close + 3 <= end:
+                code_point = of_three(lead, signed(data[ahead + ONE]), signed(data[ahead + TWO]))
+                page = np.uint64(page_of[np.uint64(code_point >> 8)])
+                shift = signed(pages[page, np.uint64(code_point & 255)])
+                size = 3 if code_point else 1
+            else:
+                second = signed(data[ahead + ONE]) if close + 1 < end else 0
+                third = signed(data[ahead + TWO]) if close + 2 < end else 0
+                fourth = signed(data[ahead + THREE]) if close + 3 < end else 0
+                code_point, size = spelled_by(lead, second, third, fourth)
+                page = np.uint64(page_of[np.uint64(code_point >> 8)])
+                shift = signed(pages[page, np.uint64(code_point & 255)])
+            if between_runs:
+                break
+        if between_runs:
+            if shift != UNSPACED:
+                return close, known, passed, 0, EMPTY
+            first, begin = close, close
+            between_runs = False
+            continue
+        if first < begin:
+            if known == ids.size:
+                return ~first, known, passed, 0, EMPTY
+            number, h = number_of(data, first, close, slots, vocabulary, offsets, secret)
+            passed += 1
+            ids[known] = number
+            known += number >= 0
+            if stop_at_unknown and number < 0:
+                return begin, known, passed, spell(data, first, close, word), h
+        if not found_before:
+            if known == ids.size:
+                return begin, known, passed, 0, EMPTY
+            number, h = number_of(data, begin, close, slots, vocabulary, offsets, secret)
+            passed += 1
+            ids[known] = number
+            known += number >= 0
+            if stop_at_unknown and number < 0:
+                return ~begin, known, passed, spell(data, begin, close, word), h
+        found_before = False
+        if shift != UNSPACED:
+            if shift != SEPARATOR or size == 0:
+                return close, known, passed, 0, EMPTY
+            between_runs = True  # the next run is mostly near, and a call takes long
+        first, begin = begin, close
+
+
+@compiled
+def scan_grams(
+    data: UInt8s,
+    place: int,
+    end: int,
+    rule: Rule,
+    words: Words,
+    word: UInt8s,
+    ids: Int32s,
+    stop_at_unknown: bool,
+) -> tuple[int, int, int, int, np.uint64]:
+    """What `scan` gives, where the units are runs of the characters of words."""
+    folded = rule.bytes
+    slots, vocabulary, offsets, secret = words.slots, words.data, words.offsets, words.secret
+    spelled = np.empty(4 * LONGEST_PARTED + 2 + PACKED, np.uint8)
+    begins = np.empty(LONGEST_PARTED + 3, np.int64)
+    known = 0
+    passed = 0
+    if place < 0:
+        place, known, passed, length, h = scan_unspaced(
+            data, place, end, rule, words, word, ids, known, stop_at_unknown
+        )
+        if length > 0 or place < 0:
+            return place, known, passed, length, h
+    done = place // WITHIN_WORD
+    place %= WITHIN_WORD
+    most = ids.size - LONGEST_PARTED - 2
+    last_byte = BYTE * np.uint64(rule.gram - 1)
+    while known < ids.size:
+        ahead = np.uint64(place)
+        stop = np.uint64(end)
+        while ahead < stop and data[ahead] < 128 and folded[data[ahead]] == 0:
+            ahead += ONE
+        place = signed(ahead)
+        if done == 0 and known < most and not stop_at_unknown and place < end:
+            # An ASCII word is read where it stands, twice: for its own hash, then for its runs'.
+            stop = np.uint64(min(end, place + LONGEST_PARTED))
+            begin_of_word = ahead
+            h = secret
+            packed = np.uint64(EDGES[0])
+            length = 1
+            while ahead < stop and data[ahead] < 128 and folded[data[ahead]] != 0:
+                packed |= np.uint64(folded[data[ahead]]) << (BYTE * np.uint64(length & 7))
+                ahead += ONE
+                length += 1
+                if length & 7 == 0:
+                    h = mixed(h ^ packed)
+                    packed = EMPTY
+            if ahead == stop or data[ahead] < 128:
+                packed |= np.uint64(EDGES[1]) << (BYTE * np.uint64(length & 7))
+                length += 1
+                if length & 7 == 0:
+                    h = mixed(h ^ packed)
+                    packed = EMPTY
+                h = mixed(h ^ packed)
+                if length <= rule.gram or rule.whole:
+                    number = number_of_marked(
+                        h, length, data, begin_of_word, folded, slots, vocabulary, offsets
+                    )
+                    ids[known] = number
+                    known += number >= 0
+                    passed += 1
+                window = np.uint64(EDGES[0]) << last_byte
+                for index in range(1, length):
+                    byte = np.uint64(EDGES[1])
+                    if index < length - 1:
+                        byte = np.uint64(folded[data[begin_of_word + np.uint64(index - 1)]])
+                    window = window >> BYTE | byte << last_byte
+                    if index >= rule.gram - 1 and length > rule.gram:
+                        h = mixed(secret ^ window)
+                        if rule.gram == PACKED:
+                            h = mixed(h)
+                        number = number_of_short(h, rule.gram, slots)
+                        ids[known] = number
+                        known += number >= 0
+                        passed += 1
+                place = signed(ahead)
+                continue
+        shift, size = shift_at(data, place, end, rule)
+        while shift == SEPARATOR and size > 0:
+            place += size
+            shift, size = shift_at(data, place, end, rule)
+        if size == 0:
+            break
+        if shift == UNSPACED:
+            place, known, more, length, h = scan_unspaced(
+                data, place, end, rule, words, word, ids, known, stop_at_unknown
+            )
+            passed += more
+            if length > 0 or place < 0:
+                return place, known, passed, length, h
+            continue
+        begin = place
+        # The word, its edges marked: ``begins`` says where each character of it begins.
+        spelled[0] = EDGES[0]
+        begins[0] = 0
+        length = 1
+        characters = 1
+        while characters <= LONGEST_PARTED and place < end:
+            byte = data[place]
+            if byte < 128:
+                byte = folded[byte]
+                if byte == 0:
+                    break
+                begins[characters] = length
+                spelled[length] = byte
+                length += 1
+                place += 1
+            else:
+                code_point, size = decoded(data, place, end)
+                shift = rule.pages[rule.page_of[code_point >> 8], code_point & 255]
+                if shift == MARK:
+                    shift = 0
+                if shift <= SEPARATOR:
+                    break
+                code_point += shift
+                remaining, left = encoded(code_point) if code_point >= 128 else (code_point, 1)
+                begins[characters] = length
+                for index in range(left):
+                    spelled[length + index] = remaining >> 8 * index & 255
+                length += left
+                place += size
+            characters += 1
+        spelled[length] = EDGES[1]
+        begins[characters] = length
+        characters += 1
+        begins[characters] = length + 1
+        whole = 1 if rule.whole and characters > rule.gram else 0
+        units = whole + max(1, characters - rule.gram + 1)
+        for unit in range(done, units):
+            if known == ids.size:
+                return begin + unit * WITHIN_WORD, known, passed, 0, EMPTY
+            first, last = unit - whole, min(unit - whole + rule.gram, characters)
+            if first < 0:
+                first, last = 0, characters
+            number, h = number_of(
+                spelled, begins[first], begins[last], slots, vocabulary, offsets, secret
+            )
+            passed += 1
+            ids[known] = number
+            known += number >= 0
+            if stop_at_unknown and number < 0:
+                length = spell(spelled, begins[first], begins[last], word)
+                return begin + (unit + 1) * WITHIN_WORD, known, passed, length, h
+        done = 0
+    return place, known, passed, 0, EMPTY
 
 
 @compiled
@@ -338,79 +754,120 @@ def scan(
     The loop is one function, and takes its arrays out of their tuples before it begins: cut into
     smaller ones it ran at a third of the rate (docs/decisions/0007).
     """
-    folded, decodes = rule.bytes, rule.decodes
-    slots, vocabulary, offsets = words.slots, words.data, words.offsets
+    if rule.gram > 0:
+        return scan_grams(data, position, end, rule, words, word, ids, stop_at_unknown)
+    known = 0
+    passed = 0
+    if position < 0:
+        position, known, passed, length, h = scan_unspaced(
+            data, position, end, rule, words, word, ids, known, stop_at_unknown
+        )
+        if length > 0 or position < 0:
+            return position, known, passed, length, h
+    folded, decodes, page_of, pages = rule.bytes, rule.decodes, rule.page_of, rule.pages
+    slots, vocabulary, offsets, secret = words.slots, words.data, words.offsets, words.secret
     mask = np.uint64(slots.size // 2 - 1)
     longest = np.uint64(word.size)
     # Unsigned places: numba looks at every signed one to see whether it counts from the end.
     place = np.uint64(position)
     stop = np.uint64(end)
-    known = 0
-    passed = 0
+    decoded_to = EMPTY
     while known < ids.size:
         while place < stop and folded[data[place]] == 0:
             place += ONE
         if place >= stop:
             break
+        lead = signed(data[place])
+        if decodes and lead & 0xF0 == 0xE0 and place + BYTE <= stop:
+            # Where a script without spaces begins, a walk to the next ASCII byte is in vain.
+            code_point = of_three(lead, signed(data[place + ONE]), signed(data[place + TWO]))
+            page = np.uint64(page_of[np.uint64(code_point >> 8)])
+            kind = pages[page, np.uint64(code_point & 255)]
+            if kind == UNSPACED:
+                position, known, more, length, h = scan_unspaced(
+                    data, signed(place), end, rule, words, word, ids, known, stop_at_unknown
+                )
+                passed += more
+                if length > 0 or position < 0:
+                    return position, known, passed, length, h
+                place = np.uint64(position)
+                continue
+            if kind == SEPARATOR:
+                place += THREE if code_point else ONE
+                continue
         begin = place
-        h = EMPTY
-        packed = EMPTY
-        seen = EMPTY
-        # Eight bytes at a time: the length of a word then costs no branch that is hard to foresee.
-        while place + BYTE <= stop:
-            packed = (
-                np.uint64(folded[data[place]])
-                | np.uint64(folded[data[place + np.uint64(1)]]) << np.uint64(8)
-                | np.uint64(folded[data[place + np.uint64(2)]]) << np.uint64(16)
-                | np.uint64(folded[data[place + np.uint64(3)]]) << np.uint64(24)
-                | np.uint64(folded[data[place + np.uint64(4)]]) << np.uint64(32)
-                | np.uint64(folded[data[place + np.uint64(5)]]) << np.uint64(40)
-                | np.uint64(folded[data[place + np.uint64(6)]]) << np.uint64(48)
-                | np.uint64(folded[data[place + np.uint64(7)]]) << np.uint64(56)
-            )
-            # The lowest bit set marks the first byte that is 0 (Warren, Hacker's Delight, 6-1).
-            ends_of_word = (packed - EACH_LOW) & ~packed & EACH_HIGH
-            if ends_of_word != EMPTY:
-                before_end = ((ends_of_word & (~ends_of_word + ONE)) >> BITS_BELOW_HIGH) - ONE
-                packed &= before_end
-                place += ((before_end & EACH_LOW) * EACH_LOW) >> TOP_BYTE
-                break
-            h = mixed(h ^ packed)
-            seen |= packed
-            packed = EMPTY
-            place += BYTE
-            if decodes and place - begin > longest and seen & EACH_HIGH != EMPTY:
-                break  # not a word as it is written; where it ends, decoding will tell
-        else:
-            shift = EMPTY
-            while place < stop and folded[data[place]] != 0:
-                packed |= np.uint64(folded[data[place]]) << shift
-                shift += BYTE
-                place += ONE
-        h = mixed(h ^ packed)
-        length = signed(place - begin)
-        beyond = decodes and (seen | packed) & EACH_HIGH != EMPTY
-        compared = LENGTH_AND_MARK if beyond else LENGTH
-        slot = h & mask
+        beyond = bool(begin < decoded_to)
         number = -1
-        # A word longer than the room for one is longer than any in the vocabulary.
-        while length <= word.size:
-            entry = slots[slot * TWO + ONE]
-            if entry == EMPTY:
-                break
-            if slots[slot * TWO] == h and signed(entry >> HALF & compared) == length:
-                candidate = signed(entry & LOW) - 1
-                if length <= PACKED or reads(
-                    data, begin, folded, length, vocabulary, offsets[candidate]
-                ):
-                    number = candidate
+        length = 0
+        if not beyond:
+            h = secret
+            packed = EMPTY
+            seen = EMPTY
+            # Eight bytes at a time: a word's length then costs no branch that is hard to foresee.
+            while place + BYTE <= stop:
+                packed = (
+                    np.uint64(folded[data[place]])
+                    | np.uint64(folded[data[place + np.uint64(1)]]) << np.uint64(8)
+                    | np.uint64(folded[data[place + np.uint64(2)]]) << np.uint64(16)
+                    | np.uint64(folded[data[place + np.uint64(3)]]) << np.uint64(24)
+                    | np.uint64(folded[data[place + np.uint64(4)]]) << np.uint64(32)
+                    | np.uint64(folded[data[place + np.uint64(5)]]) << np.uint64(40)
+                    | np.uint64(folded[data[place + np.uint64(6)]]) << np.uint64(48)
+                    | np.uint64(folded[data[place + np.uint64(7)]]) << np.uint64(56)
+                )
+                # The lowest bit set marks the first byte that is 0 (Warren, Hacker's Delight, 6-1).
+                ends_of_word = (packed - EACH_LOW) & ~packed & EACH_HIGH
+                if ends_of_word != EMPTY:
+                    before_end = ((ends_of_word & (~ends_of_word + ONE)) >> BITS_BELOW_HIGH) - ONE
+                    packed &= before_end
+                    place += ((before_end & EACH_LOW) * EACH_LOW) >> TOP_BYTE
                     break
-            slot = (slot + ONE) & mask
+                h = mixed(h ^ packed)
+                seen |= packed
+                packed = EMPTY
+                place += BYTE
+                if decodes and place - begin > longest and seen & EACH_HIGH != EMPTY:
+                    break  # not a word as it is written; where it ends, decoding will tell
+            else:
+                shift = EMPTY
+                while place < stop and folded[data[place]] != 0:
+                    packed |= np.uint64(folded[data[place]]) << shift
+                    shift += BYTE
+                    place += ONE
+            h = mixed(h ^ packed)
+            length = signed(place - begin)
+            beyond = decodes and (seen | packed) & EACH_HIGH != EMPTY
+            compared = LENGTH_AND_MARK if beyond else LENGTH
+            slot = h & mask
+            # A word longer than the room for one is longer than any in the vocabulary.
+            while length <= word.size:
+                entry = slots[slot * TWO + ONE]
+                if entry == EMPTY:
+                    break
+                if slots[slot * TWO] == h and signed(entry >> HALF & compared) == length:
+                    candidate = signed(entry & LOW) - 1
+                    if length <= PACKED or reads(
+                        data, begin, folded, length, vocabulary, offsets[candidate]
+                    ):
+                        number = candidate
+                        break
+                slot = (slot + ONE) & mask
+            if number < 0 and beyond and length > LONGEST_RESCANNED:
+                decoded_to = place
         if number < 0:
             if beyond:
-                position, length, h = beyond_ascii(data, signed(begin), end, rule, word)
+                position, length, h = beyond_ascii(data, signed(begin), end, rule, word, secret)
                 place = np.uint64(position)
                 if length == 0:
+                    continue
+                if length < 0:
+                    position, known, more, length, h = scan_unspaced(
+                        data, position, end, rule, words, word, ids, known, stop_at_unknown
+                    )
+                    passed += more
+                    if length > 0 or position < 0:
+                        return position, known, passed, length, h
+                    place = np.uint64(position)
                     continue
                 if length <= word.size:
                     number = found(h, word[:length], words)
@@ -494,8 +951,7 @@ def share_out(texts: Texts, first: int, last: int, words: Words, shares: Float64
 def list_ids(texts: Texts, first: int, last: int, words: Words, listed: Int32s) -> int:
     """List the ids of the known words of documents ``first`` to ``last``, each closed by -1.
 
-    ``listed`` has room for one more than half the bytes of each document, rounded up. How many
-    were written.
+    ``listed`` has room for `Rule.most_units`. How many were written.
     """
     word = np.empty(max(words.longest, PACKED), np.uint8)
     written = 0
@@ -508,6 +964,18 @@ def list_ids(texts: Texts, first: int, last: int, words: Words, listed: Int32s) 
         listed[written] = -1
         written += 1
     return written
+
+
+@compiled
+def learn_word(h: np.uint64, word: UInt8s, number: int, words: Words, rule: Rule) -> None:
+    """Put a new word behind the others, for which there must be room."""
+    begin = words.offsets[number]
+    words.data[begin : begin + word.size] = word
+    words.offsets[number + 1] = begin + word.size
+    marked = np.uint64(word.size)
+    if rule.decodes and shift_at(word, 0, word.size, rule)[0] == UNSPACED:
+        marked |= NOT_AS_WRITTEN  # characters side by side are more words than one
+    insert(h, marked, number, words.slots)
 
 
 @compiled
@@ -534,10 +1002,7 @@ def learn(texts: Texts, words: Words, token_counts: Int64s, progress: Int64s) ->
         for place in range(known):
             token_counts[ids[place]] += 1
         if 0 < length <= LONGEST_LEARNED:
-            begin = words.offsets[distinct]
-            words.data[begin : begin + length] = word[:length]
-            words.offsets[distinct + 1] = begin + length
-            insert(h, np.uint64(length), distinct, words.slots)
+            learn_word(h, word[:length], distinct, words, texts.rule)
             token_counts[distinct] += 1
             distinct += 1
         elif length == 0 and known < ids.size:
@@ -545,6 +1010,73 @@ def learn(texts: Texts, words: Words, token_counts: Int64s, progress: Int64s) ->
             position = texts.ends[document]
     progress[:] = document, position, distinct, passed
     return True
+
+
+@compiled
+def learn_and_list(
+    texts: Texts, words: Words, occurrences: Int64s, listed: Listed, progress: Int64s
+) -> bool:
+    """List the different words of each document, known or new; like `learn` otherwise.
+
+    ``listed`` has room for `Rule.most_units`, and one more. ``occurrences`` are 0 before and after;
+    ``progress`` also holds how many were listed.
+    """
+    ids = np.empty(IDS_AT_ONCE, np.int32)
+    word = np.empty(LONGEST_LEARNED, np.uint8)
+    document, position, distinct, passed, written = progress
+    while document < texts.ends.size - 1:
+        room = words.data.size - words.offsets[distinct]
+        if distinct + 1 >= occurrences.size or room < LONGEST_LEARNED:
+            progress[:] = document, position, distinct, passed, written
+            return False
+        end = texts.ends[document + 1]
+        position, known, passed_here, length, h = scan(
+            texts.data, position, end, texts.rule, words, word, ids, True
+        )
+        passed += passed_here
+        for place in range(known):
+            number = ids[place]
+            listed.ids[written] = number
+            written += occurrences[number] == 0
+            occurrences[number] += 1
+        if 0 < length <= LONGEST_LEARNED:
+            learn_word(h, word[:length], distinct, words, texts.rule)
+            listed.ids[written] = distinct
+            written += 1
+            occurrences[distinct] = 1
+            distinct += 1
+        elif length == 0 and known < ids.size:
+            begin = 0 if document == 0 else listed.ends[document - 1]
+            written, listed.lengths[document] = count_listed(
+                begin, written, words, occurrences, listed
+            )
+            listed.ends[document] = written
+            document += 1
+            position = texts.ends[document]
+    progress[:] = document, position, distinct, passed, written
+    return True
+
+
+@compiled
+def count_listed(
+    begin: int, end: int, words: Words, occurrences: Int64s, listed: Listed
+) -> tuple[int, int]:
+    """Write how often the words of a document occur, set back to 0; leave out single bytes.
+
+    Where the words that are left end, and how many words the document holds.
+    """
+    kept = begin
+    total = 0
+    for place in range(begin, end):
+        number = listed.ids[place]
+        count = occurrences[number]
+        occurrences[number] = 0
+        if words.offsets[number + 1] - words.offsets[number] > 1:
+            listed.ids[kept] = number
+            listed.counts[kept] = min(count, MOST_COUNTED)
+            kept += 1
+            total += count
+    return kept, total
 
 
 @compiled
@@ -556,8 +1088,11 @@ def embed(
     terms: Terms,
     scratch: Scratch,
     vectors: Float32s,
-) -> None:
+) -> tuple[int, int, int]:
     """Write the unit vectors of documents ``first`` to ``last`` into ``vectors``.
+
+    How many words the documents hold, how many of them are known, and how many documents hold no
+    known word.
 
     The words of many documents are found before the rows of any are added: taking turns after
     every document, the table of slots and the rows would push each other out of the cache.
@@ -565,6 +1100,11 @@ def embed(
     ids = np.empty(IDS_AT_ONCE, np.int32)
     word = np.empty(max(words.longest, PACKED), np.uint8)
     occurrences, term_ids, shares, magnitudes, ends = scratch
+    partial = np.empty(terms.rows.shape[1], np.float32)
+    total = np.empty(terms.rows.shape[1], np.float64)
+    tokens = 0
+    known_tokens = 0
+    unknown = 0
     while first < last:
         count = 0
         while first + count < last and count < DOCUMENTS_AT_ONCE and ends[count] < TERMS_AT_ONCE:
@@ -572,9 +1112,10 @@ def embed(
             distinct = ends[count]
             known_here = 0
             while True:
-                position, known, _, _, _ = scan(
+                position, known, passed, _, _ = scan(
                     texts.data, position, end, texts.rule, words, word, ids, False
                 )
+                tokens += passed
                 known_here += known
                 for place in range(known):
                     number = np.uint64(ids[place])
@@ -584,49 +1125,72 @@ def embed(
                     occurrences[number] += 1
                 if known < ids.size:
                     break
-            own = slice(ends[count], distinct)
+            known_tokens += known_here
+            unknown += known_here == 0
             magnitudes[count] = take_shares(
-                term_ids[own], occurrences, known_here, terms, shares[own]
+                ends[count], distinct, term_ids, occurrences, known_here, terms, shares
             )
             count += 1
             ends[count] = distinct
         for index in range(count):
-            own = slice(ends[index], ends[index + 1])
-            if own.start == own.stop:
+            if ends[index] == ends[index + 1]:
                 vectors[first + index] = 0
                 continue
-            total = weighted_sum(term_ids[own], shares[own], terms.rows)
-            write_unit(total, terms, magnitudes[index], vectors[first + index])
+            weighted_sum(ends[index], ends[index + 1], term_ids, shares, terms.rows, partial, total)
+            write_unit(total, terms, magnitudes[index], vectors, first + index)
         first += count
+    return tokens, known_tokens, unknown
 
 
 @compiled
-def embed_counts(occurrences: Int32s, known: int, terms: Terms, vector: Float32s) -> None:
+def embed_counts(occurrences: Int64s, known: int, terms: Terms, vectors: Float32s) -> None:
     """Write the unit vector of a document that holds each word so often; the counts are spent."""
     term_ids = np.flatnonzero(occurrences).astype(np.int32)
     shares = np.empty(term_ids.size, np.float32)
-    magnitude = take_shares(term_ids, occurrences, known, terms, shares)
-    write_unit(weighted_sum(term_ids, shares, terms.rows), terms, magnitude, vector)
+    magnitude = take_shares(0, term_ids.size, term_ids, occurrences, known, terms, shares)
+    partial = np.empty(terms.rows.shape[1], np.float32)
+    total = np.empty(terms.rows.shape[1], np.float64)
+    weighted_sum(0, term_ids.size, term_ids, shares, terms.rows, partial, total)
+    write_unit(total, terms, magnitude, vectors, 0)
+
+
+# What follows takes whole arrays and places in them: a slice counts its array's users, which takes
+# longer than the sum of a short document.
 
 
 @compiled
 def take_shares(
-    term_ids: Int32s, occurrences: Int32s, known: int, terms: Terms, shares: Float32s
+    begin: int,
+    end: int,
+    term_ids: Int32s,
+    occurrences: Int32s | Int64s,
+    known: int,
+    terms: Terms,
+    shares: Float32s,
 ) -> float:
     """Write n_i / N - penalty_i, set the counts back to 0; the sum of the lengths to be summed."""
+    penalties, norms = terms.penalties, terms.norms
     magnitude = 0.0
-    for place in range(term_ids.size):
+    for place in range(np.uint64(begin), np.uint64(end)):
         number = np.uint64(term_ids[place])
-        share = occurrences[number] / known - terms.penalties[number]
+        share = occurrences[number] / known - penalties[number]
         occurrences[number] = 0
-        magnitude += abs(share) * terms.norms[number]
+        magnitude += abs(share) * norms[number]
         shares[place] = share
     return magnitude
 
 
 @fused
-def weighted_sum(ids: Int32s, shares: Float32s, rows: Float32s) -> Float64s:
-    """The sum of share_i row_i.
+def weighted_sum(
+    first: int,
+    last: int,
+    ids: Int32s,
+    shares: Float32s,
+    rows: Float32s,
+    partial: Float32s,
+    total: Float64s,
+) -> None:
+    """Write the sum of share_i row_i, over the places from ``first`` to ``last``.
 
     Rows are added in float32, which the processor does eight numbers at a time, and carried over
     to float64 after every few hundred words, so that rounding does not grow with the document.
@@ -634,10 +1198,9 @@ def weighted_sum(ids: Int32s, shares: Float32s, rows: Float32s) -> Float64s:
     processor fetches the next rows while it waits for the first.
     """
     dimensions = rows.shape[1]
-    partial = np.empty(dimensions, np.float32)
-    total = np.zeros(dimensions, np.float64)
-    for begin in range(0, ids.size, WORDS_BETWEEN_FLUSHES):
-        end = min(begin + WORDS_BETWEEN_FLUSHES, ids.size)
+    total[:] = 0
+    for begin in range(first, last, WORDS_BETWEEN_FLUSHES):
+        end = min(begin + WORDS_BETWEEN_FLUSHES, last)
         partial[:] = 0
         place = begin
         while place + ROWS_AT_ONCE <= end:
@@ -653,6 +1216,13 @@ def weighted_sum(ids: Int32s, shares: Float32s, rows: Float32s) -> Float64s:
                     + t * e[k] + u * f[k] + v * g[k] + w * h[k]
                 )  # fmt: skip
             place += ROWS_AT_ONCE
+        while place + FEW_ROWS <= end:  # one after the other, as below, in one go
+            a, b = rows[np.uint64(ids[place])], rows[np.uint64(ids[place + 1])]
+            c, d = rows[np.uint64(ids[place + 2])], rows[np.uint64(ids[place + 3])]
+            p, q, r, s = shares[place], shares[place + 1], shares[place + 2], shares[place + 3]
+            for k in range(dimensions):
+                partial[k] = (((partial[k] + p * a[k]) + q * b[k]) + r * c[k]) + s * d[k]
+            place += FEW_ROWS
         while place < end:
             row, share = rows[np.uint64(ids[place])], shares[place]
             for k in range(dimensions):
@@ -660,19 +1230,21 @@ def weighted_sum(ids: Int32s, shares: Float32s, rows: Float32s) -> Float64s:
             place += 1
         for k in range(dimensions):
             total[k] += partial[k]
-    return total
 
 
 @compiled
-def write_unit(total: Float64s, terms: Terms, magnitude: float, vector: Float32s) -> None:
-    """Write (total - offset) at unit length into ``vector``; zeros if its length is rounding."""
+def write_unit(
+    total: Float64s, terms: Terms, magnitude: float, vectors: Float32s, place: int
+) -> None:
+    """Write (total - offset) at unit length into a row; zeros if its length is rounding."""
+    offset = terms.offset
     square = 0.0
     for k in range(total.size):
-        total[k] -= terms.offset[k]
+        total[k] -= offset[k]
         square += total[k] * total[k]
     length = np.sqrt(square)
     if length <= ROUNDING * (magnitude + terms.offset_norm):
-        vector[:] = 0
+        vectors[place] = 0
     else:
         for k in range(total.size):
-            vector[k] = total[k] / length
+            vectors[place, k] = total[k] / length

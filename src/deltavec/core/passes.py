@@ -6,24 +6,19 @@ other; the kernels hold no interpreter lock.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from functools import reduce
-from operator import add
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from deltavec.core import kernels
 from deltavec.core.forms import FoldedVectors
-from deltavec.core.kernels import Scratch, Texts
-from deltavec.core.packing import equal_shares
-from deltavec.core.statistics import CorpusStatistics
+from deltavec.core.kernels import Float32s, Float64s, Scratch, Texts, UInt8s
+from deltavec.core.statistics import CorpusStatistics, TextCounts
+from deltavec.core.threads import equal_shares, on_threads, thread_count
 from deltavec.core.vocabulary import Vocabulary
-from deltavec.errors import InputError
 
 Result = TypeVar("Result")
 
@@ -31,20 +26,6 @@ BYTES_WORTH_A_THREAD = 65_536
 PIECES_PER_THREAD = 6
 GIANT_BYTES = 8 << 20  # a document from which on threads share it
 GAP_WINDOW = 65_536
-
-
-def thread_count(threads: int | None) -> int:
-    """The threads to use: those asked for, or as many as this process has cores."""
-    if threads is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else cores()
-    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
-        raise InputError(f"threads must be a whole number from 1 on, got {threads!r}")
-    return threads
-
-
-def cores() -> int:
-    """The machine's cores."""
-    return os.cpu_count() or 1
 
 
 def on_pieces(
@@ -55,9 +36,8 @@ def on_pieces(
     workers = max(1, min(thread_count(threads), size // BYTES_WORTH_A_THREAD))
     if workers == 1:
         return [work(0, texts.documents)] if texts.documents else []
-    with ThreadPoolExecutor(workers) as pool:
-        pieces = equal_shares(texts.ends, workers * per_thread)
-        return list(pool.map(lambda piece: work(*piece), pieces))
+    pieces = equal_shares(texts.ends, workers * per_thread)
+    return list(on_threads(lambda piece: work(*piece), pieces, workers))
 
 
 def counted(texts: Texts, vocabulary: Vocabulary, threads: int | None = None) -> CorpusStatistics:
@@ -72,20 +52,25 @@ def counted(texts: Texts, vocabulary: Vocabulary, threads: int | None = None) ->
         return CorpusStatistics(token_counts, document_counts, last - first, tokens, unknown)
 
     # One piece a thread: each makes counts of its own, as long as the vocabulary.
-    return reduce(add, on_pieces(work, texts, threads, 1), CorpusStatistics.empty(len(vocabulary)))
+    return sum(on_pieces(work, texts, threads, 1), CorpusStatistics.empty(len(vocabulary)))
 
 
-def shared_out(
-    texts: Texts, vocabulary: Vocabulary, threads: int | None = None
-) -> npt.NDArray[np.float64]:
+def shared_out(texts: Texts, vocabulary: Vocabulary, threads: int | None = None) -> Float64s:
     """The sum over these documents of each word's share n_i / N of the document."""
 
-    def work(first: int, last: int) -> npt.NDArray[np.float64]:
+    def work(first: int, last: int) -> Float64s:
         shares = np.zeros(len(vocabulary))
         kernels.share_out(texts, first, last, vocabulary.table, shares)
         return shares
 
-    return reduce(add, on_pieces(work, texts, threads, 1), np.zeros(len(vocabulary)))
+    return sum(on_pieces(work, texts, threads, 1), np.zeros(len(vocabulary)))
+
+
+class Embedded(NamedTuple):
+    """The vectors of some documents, and how many words the same pass has met in them."""
+
+    vectors: Float32s
+    counts: TextCounts
 
 
 def embedded(
@@ -95,25 +80,26 @@ def embedded(
     threads: int | None = None,
     *,
     giant_bytes: int = GIANT_BYTES,
-    vectors: npt.NDArray[np.float32] | None = None,
-) -> npt.NDArray[np.float32]:
-    """The vectors of these documents, one a row, of unit length or zero.
+    vectors: Float32s | None = None,
+) -> Embedded:
+    """The vectors of these documents, one a row, of unit length or zero, and their words counted.
 
-    They are written into ``vectors`` if it is given. A document of more than ``giant_bytes`` is cut
-    up, so that all threads share it.
+    The vectors are written into ``vectors`` if it is given. A document of more than ``giant_bytes``
+    is cut up, so that all threads share it.
     """
     if vectors is None:
         vectors = np.empty((texts.documents, folded.rows.shape[1]), np.float32)
+    counts: list[TextCounts] = []
     begin = 0
     for giant in np.flatnonzero(np.diff(texts.ends) > giant_bytes).tolist():
-        embed_small(between(texts, begin, giant), vocabulary, folded, threads, vectors[begin:giant])
+        small = between(texts, begin, giant)
+        counts.append(embed_small(small, vocabulary, folded, threads, vectors[begin:giant]))
         parts = cut_up(between(texts, giant, giant + 1), giant_bytes)
-        embed_giant(parts, vocabulary, folded, threads, vectors[giant])
+        counts.append(embed_giant(parts, vocabulary, folded, threads, vectors[giant]))
         begin = giant + 1
-    embed_small(
-        between(texts, begin, texts.documents), vocabulary, folded, threads, vectors[begin:]
-    )
-    return vectors
+    rest = between(texts, begin, texts.documents)
+    counts.append(embed_small(rest, vocabulary, folded, threads, vectors[begin:]))
+    return Embedded(vectors, sum(counts, TextCounts()))
 
 
 def embed_small(
@@ -121,17 +107,20 @@ def embed_small(
     vocabulary: Vocabulary,
     folded: FoldedVectors,
     threads: int | None,
-    vectors: npt.NDArray[np.float32],
-) -> None:
-    """Write the vectors of documents that are shared out whole."""
+    vectors: Float32s,
+) -> TextCounts:
+    """Write the vectors of documents that are shared out whole; their words, counted."""
     own = threading.local()
 
-    def work(first: int, last: int) -> None:
+    def work(first: int, last: int) -> TextCounts:
         if not hasattr(own, "scratch"):
             own.scratch = Scratch.of(len(vocabulary))
-        kernels.embed(texts, first, last, vocabulary.table, folded.terms, own.scratch, vectors)
+        met = kernels.embed(
+            texts, first, last, vocabulary.table, folded.terms, own.scratch, vectors
+        )
+        return TextCounts(last - first, *met)
 
-    on_pieces(work, texts, threads, PIECES_PER_THREAD)
+    return sum(on_pieces(work, texts, threads, PIECES_PER_THREAD), TextCounts())
 
 
 def embed_giant(
@@ -139,15 +128,23 @@ def embed_giant(
     vocabulary: Vocabulary,
     folded: FoldedVectors,
     threads: int | None,
-    vector: npt.NDArray[np.float32],
-) -> None:
+    vector: Float32s,
+) -> TextCounts:
     """Write the vector of one document that was cut up: its words are counted on all threads."""
     statistics = counted(parts, vocabulary, threads)
-    if statistics.known_tokens == 0:
+    embed_statistics(statistics, folded, vector)
+    known = statistics.known_tokens
+    return TextCounts(1, statistics.tokens, known, int(known == 0))
+
+
+def embed_statistics(statistics: CorpusStatistics, folded: FoldedVectors, vector: Float32s) -> None:
+    """Write the vector of the one document that was counted."""
+    known = statistics.known_tokens
+    if known == 0:
         vector[:] = 0
-        return
-    occurrences = statistics.token_counts.astype(np.int32)
-    kernels.embed_counts(occurrences, statistics.known_tokens, folded.terms, vector)
+    else:
+        # int64: a word can stand there more often than int32 counts
+        kernels.embed_counts(statistics.token_counts.copy(), known, folded.terms, vector[None])
 
 
 def between(texts: Texts, first: int, last: int) -> Texts:
@@ -168,9 +165,7 @@ def cut_up(document: Texts, size: int) -> Texts:
     return document._replace(ends=np.array(ends, np.int64))
 
 
-def gap_after(
-    data: npt.NDArray[np.uint8], place: int, end: int, separates: npt.NDArray[np.bool_]
-) -> int:
+def gap_after(data: UInt8s, place: int, end: int, separates: npt.NDArray[np.bool_]) -> int:
     """The first place from here on that has a separating byte before it, or the end."""
     while place < end:
         window = separates[data[place - 1 : min(place - 1 + GAP_WINDOW, end)]]

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.errors import InputError
+from deltavec.errors import CorpusError, InputError, LittleKnownWarning
+
+ENOUGH_WORDS = 1_000  # to tell by their shares that something is wrong
+ENOUGH_DOCUMENTS = 10
+NEARLY_ALL = 0.9
+OTHER_TEXT = (
+    "is it the right column, and the language that the model was fitted on? If so, fit a model on "
+    "text like it (deltavec fit)"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,13 +64,8 @@ class CorpusStatistics:
 
     def taken(self, order: npt.NDArray[np.int64]) -> CorpusStatistics:
         """The same statistics for the words with these ids, in this order."""
-        return CorpusStatistics(
-            self.token_counts[order],
-            self.document_counts[order],
-            self.documents,
-            self.tokens,
-            self.unknown_documents,
-        )
+        tokens, documents = self.token_counts[order], self.document_counts[order]
+        return replace(self, token_counts=tokens, document_counts=documents)
 
     @property
     def known_tokens(self) -> int:
@@ -83,3 +87,84 @@ class CorpusStatistics:
     def coverage(self) -> float:
         """The share of the corpus' words that the vocabulary knows."""
         return self.known_tokens / max(self.tokens, 1)
+
+
+@dataclass(frozen=True)
+class TextCounts:
+    """Documents and words of some text, and how many of them a model knows; they add."""
+
+    documents: int = 0
+    tokens: int = 0
+    known_tokens: int = 0
+    unknown_documents: int = 0
+
+    @classmethod
+    def of(cls, statistics: CorpusStatistics) -> TextCounts:
+        """What these statistics come to."""
+        return cls(
+            statistics.documents,
+            statistics.tokens,
+            statistics.known_tokens,
+            statistics.unknown_documents,
+        )
+
+    def __add__(self, other: TextCounts) -> TextCounts:
+        return TextCounts(
+            self.documents + other.documents,
+            self.tokens + other.tokens,
+            self.known_tokens + other.known_tokens,
+            self.unknown_documents + other.unknown_documents,
+        )
+
+    def __sub__(self, other: TextCounts) -> TextCounts:
+        return TextCounts(
+            self.documents - other.documents,
+            self.tokens - other.tokens,
+            self.known_tokens - other.known_tokens,
+            self.unknown_documents - other.unknown_documents,
+        )
+
+    @property
+    def coverage(self) -> float | None:
+        """The share of the words that are known; None of no words at all."""
+        return self.known_tokens / self.tokens if self.tokens else None
+
+
+def require_known_words(statistics: CorpusStatistics) -> None:
+    """Refuse a corpus from which nothing can be learned."""
+    if statistics.documents == 0:
+        raise CorpusError("the corpus holds no documents")
+    if statistics.tokens == 0:
+        raise CorpusError(f"none of the {statistics.documents:,} documents holds a word")
+    if statistics.known_tokens == 0:
+        raise CorpusError(
+            f"none of the {statistics.tokens:,} words of the corpus has a vector: "
+            "are the vectors of the same language, and lower-case?"
+        )
+
+
+def warn_of_little_known(
+    counts: TextCounts, what_to_do: str = OTHER_TEXT, *, seen_once: int = 0
+) -> None:
+    """Say what of a text is not known, if that is most of it, in one warning.
+
+    Parameters
+    ----------
+    counts
+        Its documents and words.
+    what_to_do
+        The advice, a half sentence.
+    seen_once
+        How many of its words stand nowhere else.
+    """
+    words, documents = counts.tokens, counts.documents
+    seen = []
+    if words >= ENOUGH_WORDS and counts.known_tokens < words / 2:
+        seen.append(f"{counts.known_tokens / words:.0%} of {words:,} words are known")
+    if words >= ENOUGH_WORDS and seen_once > words / 2:
+        seen.append(f"{seen_once / words:.0%} of {words:,} words stand nowhere else")
+    if documents >= ENOUGH_DOCUMENTS and counts.unknown_documents >= NEARLY_ALL * documents:
+        seen.append(f"{counts.unknown_documents:,} of {documents:,} documents hold no known word")
+    if seen:
+        message = f"little of this text is known: {', '.join(seen)}; {what_to_do}"
+        warnings.warn(message, LittleKnownWarning, stacklevel=3)

@@ -12,15 +12,17 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast, runtime_checkable
 
 import numpy as np
+import numpy.typing as npt
 
 from deltavec.core import tokens
-from deltavec.core.kernels import Texts
-from deltavec.core.packing import packed
-from deltavec.core.vocabulary import encoded
+from deltavec.core.arrays import frozen, packed
+from deltavec.core.units.named import is_name, named_tokenizer
 from deltavec.errors import CorpusError, InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from deltavec.core.kernels import Texts
 
 Tokenizer: TypeAlias = str | Callable[[str], Iterable[str]]
 Chunk: TypeAlias = "pa.Array | Sequence[str] | Sequence[Sequence[str]]"
@@ -72,21 +74,36 @@ class Streamed:
     def __init__(self, documents: Iterable[Any]) -> None:
         self.documents = documents
         self.one_shot = iter(documents) is documents
-        self.used = False
+        self.once = Once(type(documents).__name__)
 
     def __iter__(self) -> Iterator[Any]:
-        if self.used and self.one_shot:
-            raise CorpusError(ONCE_ONLY)
-        self.used = True
+        if self.one_shot:
+            self.once.take()
         source = iter(self.documents)
         while chunk := list(islice(source, DOCUMENTS_AT_ONCE)):
             yield chunk
 
 
-ONCE_ONLY = (
-    "the corpus can be read only once, and this needs to read it again: "
-    "pass a list or a file instead of a generator"
-)
+class Once:
+    """What can be taken once: documents that are gone when they have been read."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.taken = False
+
+    def take(self) -> None:
+        """Nothing the first time, a CorpusError after that."""
+        if self.taken:
+            raise read_only_once(self.name)
+        self.taken = True
+
+
+def read_only_once(name: str) -> CorpusError:
+    """The error for reading again what is gone."""
+    return CorpusError(
+        f"this corpus ({name}) can be read only once, and this needs to read it again: write it "
+        "to a file, or pass a list"
+    )
 
 
 def as_chunked(corpus: Any) -> Chunked:
@@ -117,7 +134,7 @@ def as_chunked(corpus: Any) -> Chunked:
             "pass the column that holds the text"
         )
     if hasattr(corpus, "to_list") or hasattr(corpus, "to_pylist"):  # pandas, polars, Arrow
-        return InMemory(as_arrow(corpus))
+        return InMemory(without_seams(as_arrow(corpus)))
     if isinstance(corpus, np.ndarray):
         return InMemory(without_missing(corpus.tolist()))
     if isinstance(corpus, Sequence):
@@ -130,21 +147,31 @@ def as_chunked(corpus: Any) -> Chunked:
 def rereadable(corpus: Chunked) -> Chunked:
     """The same corpus, if it can be read more than once."""
     if corpus.one_shot:
-        raise CorpusError(ONCE_ONLY)
+        documents = corpus.documents if isinstance(corpus, Streamed) else corpus
+        raise read_only_once(getattr(corpus, "name", type(documents).__name__))
     return corpus
 
 
 def as_arrow(column: Any) -> Any:
-    """An Arrow, pandas or polars column as one Arrow array."""
+    """The documents of an Arrow, pandas or polars column, as an Arrow array in chunks or whole."""
     import pyarrow as pa
 
-    if isinstance(column, pa.Array):
+    if isinstance(column, pa.Array | pa.ChunkedArray):
         return column
-    if isinstance(column, pa.ChunkedArray):
-        return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
     if hasattr(column, "to_arrow"):
-        return as_arrow(column.to_arrow())
-    return arrow_strings(without_missing(column.to_list()))
+        return column.to_arrow()
+    try:
+        array = pa.Array.from_pandas(column)
+    except (pa.ArrowException, UnicodeEncodeError):  # types are mixed, or a text is to be mended
+        return arrow_strings(without_missing(column.to_list()))
+    return pa.nulls(len(array)) if array.null_count == len(array) else array
+
+
+def without_seams(column: Any) -> Any:
+    """An Arrow array that may come in chunks, as one."""
+    if not hasattr(column, "num_chunks"):
+        return column
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def without_missing(documents: list[Any]) -> list[Any]:
@@ -168,15 +195,15 @@ def as_texts(chunk: Any, tokenizer: Tokenizer) -> Texts:
     if not is_column(chunk):
         documents = list(chunk)
         if any(isinstance(document, list | tuple) for document in documents):
-            return joined_words([word_list(document) for document in documents])
+            return joined_words([word_list(document) for document in documents], tokenizer)
         if len(documents) <= FEW and not callable(tokenizer):
             return few_texts(documents, tokens.rule(tokenizer))
         chunk = arrow_strings(documents)
     if is_list_column(chunk):
-        return joined_words([document or [] for document in chunk.to_pylist()])
+        return joined_words([document or [] for document in chunk.to_pylist()], tokenizer)
     if callable(tokenizer):
         return joined_words(
-            [called(tokenizer, document) for document in strings_of(chunk).to_pylist()]
+            [called(tokenizer, document) for document in strings_of(chunk).to_pylist()], tokenizer
         )
     return arrow_texts(strings_of(chunk), tokens.rule(tokenizer))
 
@@ -186,14 +213,35 @@ def is_column(documents: Any) -> bool:
     return hasattr(documents, "buffers")
 
 
-def require_tokenizer(tokenizer: Tokenizer) -> None:
-    """Refuse what is neither the name of a rule nor a callable, before any work."""
+def settled_tokenizer(tokenizer: Tokenizer, units: str = "words") -> Tokenizer:
+    """What a user's choice stands for today: a rule by its name for ever, or a callable.
+
+    The name of a tokenizer of others (`deltavec.core.units.named`) is resolved here.
+
+    Raises
+    ------
+    InputError
+        For what is neither the name of a rule nor a callable, for units that have no such name,
+        and for a callable with units other than words.
+    """
+    counted = tokens.Units.named(units)
+    if isinstance(tokenizer, str) and is_name(tokenizer):
+        tokenizer = named_tokenizer(tokenizer)
     if isinstance(tokenizer, str) and tokenizer != "tokens":
-        tokens.rule(tokenizer)
-    elif not callable(tokenizer):
+        name = tokens.full_name(tokenizer, counted)
+        tokens.rule(name)
+        return name
+    if callable(tokenizer) and counted.gram:
         raise InputError(
-            f"tokenizer must be 'words', 'whitespace' or a callable, got {tokenizer!r}"
+            f"units {units!r} part words by a rule of ours: with a tokenizer of your own, let it "
+            "return the units, and leave units out"
         )
+    if not callable(tokenizer):
+        raise InputError(
+            f"tokenizer must be 'words', 'whitespace', the name of one of others ('jieba', "
+            f"'spacy:ja', 'module:function') or a callable, got {tokenizer!r}"
+        )
+    return tokenizer
 
 
 def called(tokenizer: Callable[[str], Iterable[str]], document: str) -> list[str]:
@@ -215,10 +263,11 @@ def word_list(document: Any) -> list[str]:
     raise CorpusError(f"expected a document as a list of words, got {describe(document)}")
 
 
-def joined_words(documents: list[list[str]]) -> Texts:
+def joined_words(documents: list[list[str]], tokenizer: Tokenizer) -> Texts:
     """Documents given as words, as bytes with a separator that no word can hold."""
     pieces = [tokens.TOKEN_SEPARATOR.join(encoded(words)) for words in documents]
-    return Texts(*packed(pieces), tokens.rule("tokens"))
+    rule = tokens.rule_of_lists(tokenizer if isinstance(tokenizer, str) else "words")
+    return kernel_texts(*packed(pieces), rule)
 
 
 def require_strings(documents: Sequence[Any]) -> None:
@@ -238,7 +287,7 @@ def few_texts(documents: Sequence[Any], rule: tokens.Rule) -> Texts:
     anything else that a short program does.
     """
     require_strings(documents)
-    return Texts(*packed(encoded(document or "" for document in documents)), rule)
+    return kernel_texts(*packed(encoded(document or "" for document in documents)), rule)
 
 
 def arrow_strings(documents: Sequence[Any]) -> Any:
@@ -246,13 +295,35 @@ def arrow_strings(documents: Sequence[Any]) -> Any:
     import pyarrow as pa
 
     require_strings(documents)
+    return string_array(documents, pa.large_string())
+
+
+def encoded(texts: Iterable[str]) -> list[bytes]:
+    """The texts, or words, in UTF-8, mended if need be."""
+    listed = list(texts)
     try:
-        return pa.array(documents, pa.large_string())
-    except UnicodeEncodeError:  # half a surrogate pair, which UTF-8 cannot hold
-        return pa.array(
-            [None if d is None else d.encode("utf-8", "replace").decode() for d in documents],
-            pa.large_string(),
-        )
+        return [text.encode() for text in listed]
+    except UnicodeEncodeError:
+        return [mended(text).encode() for text in listed]
+
+
+def mended(text: str) -> str:
+    """The text with U+FFFD for each half of a surrogate pair, which UTF-8 cannot hold.
+
+    Two halves that belong together are the character that they stand for. This is the one rule
+    for every text and every word that comes in as a Python string.
+    """
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def string_array(texts: Sequence[str | None], kind: Any) -> Any:
+    """An Arrow array of this type of strings, mended if need be."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(texts, kind)
+    except UnicodeEncodeError:
+        return pa.array([text and mended(text) for text in texts], kind)
 
 
 def describe(value: Any) -> str:
@@ -296,12 +367,20 @@ def arrow_texts(strings: Any, rule: tokens.Rule) -> Texts:
     import pyarrow.types as types
 
     if len(strings) == 0:  # its buffers may be missing
-        return Texts(*packed([]), rule)
+        return kernel_texts(*packed([]), rule)
     kind = np.int64 if types.is_large_string(strings.type) else np.int32
     _, ends, data = strings.buffers()
     first, last = strings.offset, strings.offset + len(strings) + 1
     places = np.frombuffer(ends, kind)[first:last].astype(np.int64)
     text = np.frombuffer(data if data is not None else b"", np.uint8)
-    for array in (places, text):
-        array.flags.writeable = False
-    return Texts(text, places, rule)
+    return kernel_texts(frozen(text), frozen(places), rule)
+
+
+def kernel_texts(
+    data: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64], rule: tokens.Rule
+) -> Texts:
+    """Documents as the kernels take them."""
+    # Imported here: whoever only reads a corpus does without numba, which is slow to load.
+    from deltavec.core.kernels import Texts
+
+    return Texts(data, ends, rule)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.frozen import frozen
+from deltavec.core.arrays import frozen
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import InputError, VectorsError
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -12,9 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.core import kernels
-from deltavec.core.packing import begins_of, packed
+from deltavec.core.arrays import begins_of, packed
+from deltavec.core.texts import encoded
 from deltavec.core.tokens import narrowest_rule
 from deltavec.errors import InputError
+
+# Drawn by each process: whoever writes a corpus cannot know which words share a slot.
+SECRET = np.uint64(secrets.randbits(64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +49,7 @@ class Vocabulary:
         # At most half full, so that a search for an absent word ends after a step or two.
         slots = np.zeros(4 * power_of_two(max(count, 8)), np.uint64)
         longest = int(np.diff(self.offsets).max(initial=0))
-        table = kernels.Words(slots, self.data, self.offsets, longest)
+        table = kernels.Words(slots, self.data, self.offsets, longest, SECRET)
         for array in (self.data, self.offsets):
             array.flags.writeable = False
         clash = kernels.fill_slots(table, narrowest_rule())
@@ -88,11 +93,6 @@ class Vocabulary:
         offsets = begins_of(lengths)
         places = np.arange(offsets[-1]) + np.repeat(self.offsets[order] - offsets[:-1], lengths)
         return Vocabulary(self.data[places], offsets)
-
-
-def encoded(words: Iterable[str]) -> list[bytes]:
-    """The words in UTF-8; half a surrogate pair, which has none, becomes a question mark."""
-    return [word.encode("utf-8", "replace") for word in words]
 
 
 def power_of_two(number: int) -> int:

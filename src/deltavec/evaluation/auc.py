@@ -9,18 +9,16 @@ walk along both sorted rows ranks it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from deltavec.core.kernels import Float32s, compiled
-from deltavec.core.passes import thread_count
+from deltavec.core.threads import in_order, thread_count
 from deltavec.errors import InputError
 
 ROWS_AT_ONCE = 256
-# Scores are walked through twice; up to this many they are kept, beyond they are computed again.
 MOST_KEPT_SCORES = 20_000_000
 
 
@@ -58,9 +56,15 @@ def pairs_auc(scores: npt.ArrayLike, labels: npt.ArrayLike) -> float:
     require_finite(values, "scores")
     kept, others = np.sort(values[positive]), values[~positive]
     require_both_classes(len(kept), len(others))
-    below, through = (np.searchsorted(kept, others, side) for side in ("left", "right"))
-    doubled = 2 * len(kept) * len(others) - int(below.sum()) - int(through.sum())
+    doubled = 2 * len(kept) * len(others) - int(twice_below(kept, others).sum())
     return doubled / (2 * len(kept) * len(others))
+
+
+def twice_below(ascending: npt.NDArray[Any], scores: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Twice the number of sorted values below each score, ties once."""
+    below, through = (np.searchsorted(ascending, scores, side) for side in ("left", "right"))
+    doubled: npt.NDArray[np.int64] = below + through
+    return doubled
 
 
 def pairwise_auc(
@@ -73,9 +77,9 @@ def pairwise_auc(
 
     Parameters
     ----------
-    vectors : array of shape (documents, dimensions)
-        The documents' vectors, of unit length (or zero).
-    labels : array of shape (documents,)
+    vectors
+        The documents' vectors, one a row, of unit length (or zero).
+    labels
         What each document belongs to: numbers or strings.
     threads
         How many cores rank the scores; all of them by default.
@@ -120,8 +124,9 @@ def blocks_auc(
     require_both_classes(positives, negatives)
     ends = np.cumsum(sizes)[groups]
     keep_positives = positives <= negatives
-    blocks = remembered(blocks)
-    kept = np.concatenate([one_class(block, ends, keep_positives) for block in blocks()])
+    # Blocks are walked through twice: kept, or made again where they are too many.
+    made = list(blocks()) if len(groups) ** 2 // 2 <= MOST_KEPT_SCORES else None
+    kept = np.concatenate([one_class(block, ends, keep_positives) for block in made or blocks()])
     kept.sort()
 
     def ranked(block: Block) -> int:
@@ -129,44 +134,10 @@ def blocks_auc(
         others.sort()
         return twice_above(others, kept)
 
-    with ThreadPoolExecutor(thread_count(threads)) as pool:
-        doubled = sum(pool_map(pool, ranked, blocks(), 2 * thread_count(threads)))
+    count = thread_count(threads)
+    doubled = sum(in_order(ranked, made or blocks(), count, ahead=count + 1))
     area = doubled / (2 * positives * negatives)
     return area if keep_positives else 1 - area
-
-
-def remembered(blocks: Blocks) -> Blocks:
-    """The same blocks, made only once if they are not too many to be kept."""
-    kept: list[Block] = []
-    size = 0
-
-    def again() -> Iterator[Block]:
-        nonlocal size
-        if kept and size <= MOST_KEPT_SCORES:
-            yield from kept
-            return
-        size = 0
-        for block in blocks():
-            size += block.scores.size
-            kept.append(block)
-            if size > MOST_KEPT_SCORES:
-                kept.clear()
-            yield block
-
-    return again
-
-
-def pool_map(
-    pool: ThreadPoolExecutor, work: Callable[[Block], int], blocks: Iterator[Block], ahead: int
-) -> Iterator[int]:
-    """What ``work`` gives for each block, with no more than so many blocks made ahead."""
-    waiting = []
-    for block in blocks:
-        waiting.append(pool.submit(work, block))
-        if len(waiting) > ahead:
-            yield waiting.pop(0).result()
-    for task in waiting:
-        yield task.result()
 
 
 def one_class(

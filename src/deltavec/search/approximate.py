@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.frozen import frozen
-from deltavec.core.kernels import Float32s, Int64s
-from deltavec.search.exact import Ranked, best_rows
+from deltavec.core.arrays import frozen
+from deltavec.core.kernels import Int64s
+from deltavec.search.exact import Ranked, Search, best_rows
 from deltavec.search.graph import Graph, Proposed, contained, scored
 from deltavec.search.rows import Pieces
 
@@ -24,67 +24,45 @@ LARGE_SHARE = 0.1
 TRIES = 3
 
 
-def likely_best_rows(
-    pieces: Pieces,
-    graph: Graph,
-    ranks: Int64s,
-    queries: Pieces,
-    k: int,
-    *,
-    chosen: Int64s | None = None,
-    threads: int | None = None,
-) -> Ranked:
-    """The k best rows for each query, of those that were looked at.
-
-    The parameters are those of `deltavec.search.exact.best_rows`.
-    """
-    vectors = queries.arrays[0]
-    count = len(pieces) if chosen is None else len(chosen)
-    result = Ranked(np.empty((len(vectors), k), np.float32), np.empty((len(vectors), k), np.int64))
+def likely_best_rows(search: Search, graph: Graph) -> Ranked:
+    """The k best rows for each query, of those that were looked at."""
+    vectors = search.queries.arrays[0]
+    rows, count = len(search.pieces), search.candidates
+    result = search.unanswered()
     open_queries = np.arange(len(vectors))
-    wanted = PROPOSED_A_HIT * k
-    if chosen is not None:
-        wanted = int(wanted * len(pieces) / max(1, count)) + 1
-    if count > FEW_ROWS and count > SMALL_SHARE * len(pieces):
+    wanted = PROPOSED_A_HIT * search.k
+    if search.chosen is not None:
+        wanted = int(wanted * rows / max(1, count)) + 1
+    if count > FEW_ROWS and count > SMALL_SHARE * rows:
         open_queries = open_queries[vectors.any(axis=1)]
         for _ in range(TRIES):
-            if not len(open_queries) or wanted > LARGE_SHARE * len(pieces):
+            if not len(open_queries) or wanted > LARGE_SHARE * rows:
                 break
-            done = search_graph(
-                pieces, graph, ranks, vectors, open_queries, wanted, chosen, threads, result
-            )
+            done = search_graph(search, graph, open_queries, wanted, result)
             open_queries = open_queries[~done]
             wanted *= 4
         zero_queries = np.flatnonzero(~vectors.any(axis=1))
         open_queries = np.union1d(open_queries, zero_queries)
     if len(open_queries):
-        rest = Pieces((frozen(vectors[open_queries]),), queries.length_error)
-        exact = best_rows(pieces, ranks, rest, k, chosen=chosen, threads=threads)
+        rest = Pieces((frozen(vectors[open_queries]),), search.queries.length_error)
+        exact = best_rows(search._replace(queries=rest))
         result.scores[open_queries], result.ranks[open_queries] = exact
     return result
 
 
 def search_graph(
-    pieces: Pieces,
-    graph: Graph,
-    ranks: Int64s,
-    vectors: Float32s,
-    numbers: Int64s,
-    wanted: int,
-    chosen: Int64s | None,
-    threads: int | None,
-    result: Ranked,
+    search: Search, graph: Graph, numbers: Int64s, wanted: int, result: Ranked
 ) -> npt.NDArray[np.bool_]:
     """Write the best of so many proposed rows for these queries; which of them got all k."""
-    k = result.scores.shape[1]
-    batch = vectors[numbers]
-    proposed = graph.proposed(batch, wanted, threads)
+    k, ranks, chosen = search.k, search.ranks, search.chosen
+    batch = search.queries.arrays[0][numbers]
+    proposed = graph.proposed(batch, wanted, search.threads)
     zeros = graph.zeros
     if chosen is not None:
         allowed = contained(proposed.rows, chosen)
         proposed = Proposed(proposed.queries[allowed], proposed.rows[allowed])
         zeros = zeros[contained(zeros, chosen)]
-    scores = scored(pieces, batch, proposed)
+    scores = scored(search.pieces, batch, proposed)
     owners, found = proposed.queries, rank_of(ranks, proposed.rows)
     if len(zeros):
         best_zeros = np.sort(rank_of(ranks, zeros))[:k]

@@ -1,42 +1,48 @@
 """Exact search: the k best of all rows, found block by block on all cores.
 
-A few queries are compared with each row as it is read, as reading takes longer than comparing.
-Many queries are multiplied with a block of rows at a time, and the products sifted while they are
-in the cache. Either way `deltavec.core.search_kernels` says why the result is exact.
+A few queries are compared with each row as it is read, as reading takes longer than comparing;
+where rows have a sieve, most of them are not read at all. Many queries are multiplied with a block
+of rows at a time, and the products sifted while they are in the cache. Either way
+`deltavec.search.kernels` and `deltavec.search.sieve_kernels` say why the result is exact.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from queue import Empty, SimpleQueue
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from deltavec.core import search_kernels as kernels
-from deltavec.core.frozen import frozen
-from deltavec.core.kernels import Float32s, Int64s
-from deltavec.core.passes import thread_count
-from deltavec.core.search_kernels import Best, Queries, Rows
-from deltavec.search.products import one_thread
+from deltavec.core.arrays import frozen
+from deltavec.core.kernels import Float32s, Int64s, UInt8s
+from deltavec.core.threads import on_threads, one_blas_thread, thread_count
+from deltavec.search import kernels
+from deltavec.search.kernels import Best, Queries, Rows
 from deltavec.search.rows import Pieces
+from deltavec.search.sieve import coded_queries
+from deltavec.search.sieve_kernels import Coded, Sieve, sift_rows
 
-FEW_QUERIES = 4
-QUERIES_AT_ONCE = 256
-ROWS_AT_ONCE = 2048  # products of as many queries as above take 2 MB
-ROWS_TO_READ = 32_768
-NUMBERS_WORTH_A_THREAD = 1_000_000  # multiplied; below, starting a thread takes longer
-
-NONE = np.empty(0, np.int64)
+NONE = frozen(np.empty(0, np.int64))
+# Where fewer rows than one in so many may be found, only those are read.
+FEWEST_CHOSEN = 4
 
 
 class Ranked(NamedTuple):
     """The best rows for each query, best first."""
 
-    scores: Float32s
+    scores: npt.NDArray[Any]  # float32; sums of two scores are float64
     ranks: Int64s
+
+
+class Sifted(NamedTuple):
+    """What tells which rows of a piece need not be read."""
+
+    sieve: Sieve
+    coded: Coded
+    allowed: UInt8s  # which rows may be found; (empty: all)
 
 
 class Block(NamedTuple):
@@ -45,26 +51,64 @@ class Block(NamedTuple):
     rows: Rows
     first: int
     last: int
+    sifted: Sifted | None = None
 
 
 class Sizes(NamedTuple):
     """How the work is cut; changes the time it takes, and nothing else."""
 
-    few_queries: int = FEW_QUERIES
-    queries: int = QUERIES_AT_ONCE
-    rows: int = ROWS_AT_ONCE
-    rows_to_read: int = ROWS_TO_READ
-    worth_a_thread: int = NUMBERS_WORTH_A_THREAD
+    few_queries: int = 4
+    queries: int = 256
+    rows: int = 2048  # products of as many queries as above take 2 MB
+    rows_to_read: int = 32_768
+    rows_to_sift: int = 131_072  # a multiple of 128, the rows of a sieve's block
+    worth_a_thread: int = 1_000_000  # numbers multiplied; below, starting a thread takes longer
+
+    def workers(self, numbers: int, threads: int | None) -> int:
+        """How many threads so many numbers to multiply are worth."""
+        return max(1, min(thread_count(threads), numbers // max(1, self.worth_a_thread)))
+
+
+class Search(NamedTuple):
+    """What is looked for, and where.
+
+    Attributes
+    ----------
+    pieces : Pieces
+        The rows.
+    ranks : ndarray of int64
+        The rank of each row; empty if it is its number.
+    queries : Pieces
+        The queries, in one array.
+    k : int
+        How many rows to find; no more than there are, or are chosen.
+    chosen : ndarray of int64 or None
+        The numbers of the rows that may be found, ascending; all of them by default.
+    threads : int or None
+        How many cores; all of them by default.
+    """
+
+    pieces: Pieces
+    ranks: Int64s
+    queries: Pieces
+    k: int
+    chosen: Int64s | None = None
+    threads: int | None = None
+
+    @property
+    def candidates(self) -> int:
+        """How many rows may be found."""
+        return len(self.pieces) if self.chosen is None else len(self.chosen)
+
+    def unanswered(self) -> Ranked:
+        """Room for the best rows of each query."""
+        shape = len(self.queries), self.k
+        return Ranked(np.empty(shape, np.float32), np.empty(shape, np.int64))
 
 
 def best_rows(
-    pieces: Pieces,
-    ranks: Int64s,
-    queries: Pieces,
-    k: int,
+    search: Search,
     *,
-    chosen: Int64s | None = None,
-    threads: int | None = None,
     on_progress: Callable[[float], None] | None = None,
     sizes: Sizes | None = None,
 ) -> Ranked:
@@ -72,32 +116,21 @@ def best_rows(
 
     Parameters
     ----------
-    pieces
-        The rows.
-    ranks
-        The rank of each row; empty if it is its number.
-    queries
-        The queries, in one array.
-    k
-        How many rows; no more than there are, or are chosen.
-    chosen
-        The numbers of the rows that may be found, ascending; all of them by default.
-    threads
-        How many cores; all of them by default.
+    search
+        What is looked for, and where.
     on_progress
         Called with the share of the queries that is done.
     sizes
         How the work is cut.
     """
     cut = sizes or Sizes()
+    pieces, ranks, queries, k, chosen, threads = search
     vectors = queries.arrays[0]
     margin = kernels.margin(pieces.dimensions, pieces.length_error, queries.length_error)
-    result = Ranked(np.empty((len(vectors), k), np.float32), np.empty((len(vectors), k), np.int64))
+    result = search.unanswered()
     if k == 0 or len(vectors) == 0:
         return result
-    count = len(pieces) if chosen is None else len(chosen)
-    numbers = count * len(vectors) * pieces.dimensions
-    workers = max(1, min(thread_count(threads), numbers // max(1, cut.worth_a_thread)))
+    workers = cut.workers(search.candidates * len(vectors) * pieces.dimensions, threads)
     firsts = range(0, len(vectors), cut.queries)
     # With many batches of queries each has a thread to itself; else threads share one's rows.
     apart = workers > 1 and len(firsts) >= 2 * workers
@@ -106,50 +139,105 @@ def best_rows(
         batch = vectors[first : first + cut.queries]
         wanted = Queries(batch, frozen(np.full(len(batch), margin, np.float32)))
         few = len(batch) <= cut.few_queries
-        blocks = blocks_of(pieces, ranks, chosen, cut.rows_to_read if few else cut.rows)
+        sifting, size = None, cut.rows
+        if few:
+            sifting = sifted(pieces, wanted, queries.length_error, chosen, workers)
+            size = cut.rows_to_sift if any(sifting) else cut.rows_to_read
+        blocks = blocks_of(pieces, ranks, chosen, size, sifting)
         look = search_few if few else search_many
         found = shared_out(look, blocks, wanted, k, 1 if apart else workers)
-        result.scores[first : first + len(batch)] = found.scores
-        result.ranks[first : first + len(batch)] = found.ranks
+        for whole, part in zip(result, found, strict=True):
+            whole[first : first + len(batch)] = part
 
-    with ThreadPoolExecutor(workers) if apart else nullcontext() as pool:
-        for done, _ in enumerate((pool.map if pool else map)(one_batch, firsts), 1):
-            if on_progress is not None:
-                on_progress(done / len(firsts))
+    for done, _ in enumerate(on_threads(one_batch, firsts, workers if apart else 1), 1):
+        if on_progress is not None:
+            on_progress(done / len(firsts))
     return result
 
 
-def blocks_of(pieces: Pieces, ranks: Int64s, chosen: Int64s | None, size: int) -> Iterator[Block]:
-    """The rows (those chosen, if any are) in blocks of this size."""
-    for begin, array in pieces:
-        here, count = NONE, len(array)
-        if chosen is not None:
-            here = chosen[slice(*np.searchsorted(chosen, [begin, begin + count]))] - begin
-            count = len(here)
-        rows = Rows(array, begin, frozen(here), ranks)
+def sifted(
+    pieces: Pieces, queries: Queries, query_error: float, chosen: Int64s | None, threads: int | None
+) -> list[Sifted | None]:
+    """What sifts each piece; None where too few rows may be found, or they have no sieve yet."""
+    found: list[Sifted | None] = []
+    for (begin, array), lazy in zip(pieces, pieces.sieves, strict=True):
+        here = chosen_in(chosen, begin, len(array))
+        worth_it = here is None or len(here) * FEWEST_CHOSEN >= len(array)
+        made = lazy.of(array, threads) if worth_it else None
+        if made is None:
+            found.append(None)
+            continue
+        allowed = np.zeros(0 if here is None else len(array), np.uint8)
+        if here is not None:
+            allowed[here] = 1
+        coded = coded_queries(
+            queries.vectors, query_error, pieces.length_error, made.farthest,
+            float(queries.margins.max(initial=0)),
+        )  # fmt: skip
+        found.append(Sifted(made.sieve, coded, frozen(allowed)))
+    return found
+
+
+def chosen_in(chosen: Int64s | None, begin: int, count: int) -> Int64s | None:
+    """The places of the chosen rows in a piece of so many; None if all are."""
+    if chosen is None:
+        return None
+    here: Int64s = chosen[slice(*np.searchsorted(chosen, [begin, begin + count]))] - begin
+    return here
+
+
+def blocks_of(
+    pieces: Pieces,
+    ranks: Int64s,
+    chosen: Int64s | None,
+    size: int,
+    sifting: Sequence[Sifted | None] | None = None,
+) -> Iterator[Block]:
+    """The rows in blocks of this size; where nothing sifts them, of those chosen, if any are."""
+    for number, (begin, array) in enumerate(pieces):
+        sifts = sifting[number] if sifting else None
+        here = None if sifts else chosen_in(chosen, begin, len(array))
+        count = len(array) if here is None else len(here)
+        rows = Rows(array, begin, NONE if here is None else frozen(here), ranks)
         for first in range(0, count, size):
-            yield Block(rows, first, min(first + size, count))
+            yield Block(rows, first, min(first + size, count), sifts)
 
 
 Look = Callable[[Iterator[Block], Queries, Best], None]
 
 
 def shared_out(
-    look: Look, blocks: Iterator[Block], queries: Queries, k: int, workers: int
+    look: Look,
+    blocks: Iterator[Block],
+    queries: Queries,
+    k: int,
+    workers: int,
+    scores: type[np.floating[Any]] = np.float32,
 ) -> Ranked:
-    """The best rows of all blocks, which threads take one after the other."""
-    if workers == 1:
-        return ranked([searched(look, blocks, queries, k)], k)
+    """The best rows of all blocks, which threads take one after the other.
+
+    Where there are fewer than k, a score of minus infinity stands in their place.
+    """
     waiting: SimpleQueue[Block] = SimpleQueue()
     for block in blocks:
         waiting.put(block)
+    shape = len(queries.vectors), k
 
-    def work() -> Best:
-        return searched(look, taken_from(waiting), queries, k)
+    def work(worker: int) -> Best:
+        best = Best(
+            np.full(shape, -np.inf, scores),
+            np.full(shape, np.iinfo(np.int64).max),
+            np.zeros(shape[0], np.int64),
+        )
+        look(taken_from(waiting), queries, best)
+        return best
 
-    with ThreadPoolExecutor(workers - 1) as pool:
-        tasks = [pool.submit(work) for _ in range(workers - 1)]
-        return ranked([work(), *(task.result() for task in tasks)], k)
+    if workers < 2:
+        return ranked([work(0)], k)
+    with ThreadPoolExecutor(workers - 1, "deltavec") as pool:
+        others = [pool.submit(work, worker) for worker in range(1, workers)]
+        found = [work(0), *(other.result() for other in others)]  # our own thread works too
+    return ranked(found, k)
 
 
 def taken_from(waiting: SimpleQueue[Block]) -> Iterator[Block]:
@@ -161,36 +249,40 @@ def taken_from(waiting: SimpleQueue[Block]) -> Iterator[Block]:
             return
 
 
-def searched(look: Look, blocks: Iterator[Block], queries: Queries, k: int) -> Best:
-    """The best rows of these blocks; where there are fewer than k, a score of minus infinity."""
-    shape = len(queries.vectors), k
-    best = Best(
-        np.full(shape, -np.inf, np.float32),
-        np.full(shape, np.iinfo(np.int64).max),
-        np.zeros(shape[0], np.int64),
-    )
-    look(blocks, queries, best)
-    return best
-
-
 def search_few(blocks: Iterator[Block], queries: Queries, best: Best) -> None:
     """Compare each row with each query as it is read."""
-    for rows, first, last in blocks:
-        kernels.search_rows(rows, first, last, queries, best)
+    for rows, first, last, sifts in blocks:
+        if sifts is None:
+            kernels.search_rows(rows, first, last, queries, best)
+        else:
+            sift_rows(rows, sifts.allowed, sifts.sieve, first, last, queries, sifts.coded, best)
 
 
 def search_many(blocks: Iterator[Block], queries: Queries, best: Best) -> None:
     """Multiply each block with all queries, and sift the products."""
-    memory = np.empty(0, np.float32)
-    with one_thread():
-        for rows, first, last in blocks:
-            part = rows.chosen[first:last] if rows.chosen.size else slice(first, last)
-            shape = len(queries.vectors), last - first
-            if memory.size < shape[0] * shape[1]:
-                memory = np.empty(shape[0] * shape[1], np.float32)
-            products = memory[: shape[0] * shape[1]].reshape(shape)
-            np.matmul(queries.vectors, rows.vectors[part].T, out=products)
-            kernels.search_products(rows, first, products, queries, best)
+    multiply = Products(queries)
+    with one_blas_thread():
+        for block in blocks:
+            kernels.search_products(block.rows, block.first, multiply(block), queries, best)
+
+
+class Products:
+    """Multiplies blocks with queries, in memory that is used again for the next block."""
+
+    def __init__(self, queries: Queries) -> None:
+        self.queries = queries.vectors
+        self.memory = np.empty(0, np.float32)
+
+    def __call__(self, block: Block) -> Float32s:
+        """A row for each query, and a column for each row of the block."""
+        rows, first, last, _ = block
+        part = rows.chosen[first:last] if rows.chosen.size else slice(first, last)
+        shape = len(self.queries), last - first
+        if self.memory.size < shape[0] * shape[1]:
+            self.memory = np.empty(shape[0] * shape[1], np.float32)
+        products = self.memory[: shape[0] * shape[1]].reshape(shape)
+        np.matmul(self.queries, rows.vectors[part].T, out=products)
+        return products
 
 
 def ranked(found: list[Best], k: int) -> Ranked:

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core import search_kernels as kernels
-from deltavec.core.frozen import frozen
+from deltavec.core.arrays import frozen
 from deltavec.core.kernels import Float32s, Int64s
-from deltavec.core.passes import thread_count
-from deltavec.errors import InputError, MissingDependencyError
+from deltavec.core.threads import thread_count
+from deltavec.errors import InputError, needing
+from deltavec.search import kernels
 from deltavec.search.rows import Pieces
 
 CONNECTIVITY = 16
@@ -38,12 +38,8 @@ class Proposed(NamedTuple):
 
 def usearch() -> Any:
     """The module `usearch.index`, if it is installed."""
-    try:
+    with needing("ann", "an approximate index needs usearch"):
         import usearch.index
-    except ImportError as error:
-        raise MissingDependencyError(
-            "an approximate index needs usearch: pip install 'deltavec[ann]'"
-        ) from error
     return usearch.index
 
 
@@ -186,7 +182,7 @@ def contained(values: Int64s, ascending: Int64s) -> npt.NDArray[np.bool_]:
 
 
 def require_expansion(expansion: int) -> None:
-    """Refuse what is no number of nodes."""
+    """Refuse what is not a number of nodes that a walk can keep in sight."""
     is_number = isinstance(expansion, int | np.integer) and not isinstance(expansion, bool)
     if not is_number or not 1 <= expansion <= LARGEST_EXPANSION:
         raise InputError(

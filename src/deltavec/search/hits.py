@@ -1,14 +1,15 @@
-"""What a search found, and how a notebook shows it."""
+"""What a search found."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from html import escape
 from typing import Any, NamedTuple
 
-import numpy as np
 import numpy.typing as npt
+
+from deltavec.core.kernels import Float32s
+from deltavec.notebook import table
 
 QUERIES_SHOWN = 10
 HITS_SHOWN = 20
@@ -37,7 +38,7 @@ class Hits:
     """
 
     ids: npt.NDArray[Any]
-    scores: npt.NDArray[np.float32]
+    scores: Float32s
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -64,19 +65,3 @@ class Hits:
         ]
         hidden = queries > QUERIES_SHOWN or k > HITS_SHOWN
         return table(repr(self), ("query", "place", "id", "score"), rows, hidden)
-
-
-def table(
-    title: str, names: tuple[str, ...], rows: list[tuple[Any, ...]], hidden: bool = False
-) -> str:
-    """An HTML table; whatever is in it is text, never markup."""
-    head = "".join(f"<th>{escape(name)}</th>" for name in names)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(str(value))}</td>" for value in row) + "</tr>"
-        for row in rows
-    )
-    more = "<p>Not all are shown.</p>" if hidden else ""
-    return (
-        f"<table><caption>{escape(title)}</caption><thead><tr>{head}</tr></thead>"
-        f"<tbody>{body}</tbody></table>{more}"
-    )

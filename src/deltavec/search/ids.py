@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from deltavec.core.kernels import Int64s
+from deltavec.core.texts import is_text
 from deltavec.errors import InputError
 
 IdsLike: TypeAlias = Sequence[int] | Sequence[str] | npt.NDArray[Any]
@@ -126,24 +127,19 @@ class Ids:
             raise InputError(f"{what}: {do}")
         if ids is None:
             more = Ids.counted(count, self.following)
-            return Ids(joined(self.values, more.values), False, more.following)
+            return Ids(pa.concat_arrays([self.values, more.values]), False, more.following)
         more = Ids.of(ids, count)
         if not len(self) or not len(more):
             return more if len(more) else self
         if more.kind != self.kind:
             raise InputError(f"ids are {self.kind} here, got {more.kind}")
-        values = joined(self.values, more.values)
+        values = pa.concat_arrays([self.values, more.values])
         require_unique(values)
         return Ids(values, True, 0)
 
     def at_rows(self, rows: Int64s) -> Ids:
         """The ids of these rows only."""
         return Ids(self.values.take(pa.array(rows)), self.given, self.following)
-
-
-def joined(*parts: Any) -> Any:
-    """Arrow arrays as one."""
-    return pa.concat_arrays(parts)
 
 
 def arrow_ids(ids: IdsLike) -> Any:
@@ -166,14 +162,11 @@ def arrow_ids(ids: IdsLike) -> Any:
     try:
         if pa.types.is_integer(kind):
             return values.cast(pa.int64())
-        if any(test(kind) for test in TEXT):
+        if is_text(kind):
             return values.cast(pa.large_string())
     except pa.ArrowInvalid:
         raise InputError("ids must fit into 64 bits, and strings must be UTF-8") from None
     raise InputError(f"ids must be whole numbers or strings, got {kind}")
-
-
-TEXT = pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view
 
 
 def require_unique(values: Any) -> None:

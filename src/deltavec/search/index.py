@@ -10,17 +10,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from deltavec.core.arguments import require_whole
 from deltavec.core.kernels import Float32s
-from deltavec.core.passes import thread_count
+from deltavec.core.threads import thread_count
 from deltavec.errors import InputError
 from deltavec.search import storage
 from deltavec.search.graph import EXPANSION, Graph
 from deltavec.search.hits import Hits
 from deltavec.search.ids import Ids, IdsLike
-from deltavec.search.requests import Where, require_count, require_dimensions
-from deltavec.search.rows import Pieces
-from deltavec.search.searching import State, searched
-from deltavec.search.storage import Stored
+from deltavec.search.query import IndexState, Where, require_dimensions, search_state
+from deltavec.search.rows import Pieces, as_rows
 
 SAMPLE = 1000
 
@@ -75,17 +74,16 @@ class Index:
         pieces = Pieces.of(U, "U", threads)
         names = Ids.of(ids, len(pieces))
         graph = Graph.of(pieces, expansion, threads) if approximate else None
-        self._hold(Stored(pieces, names, graph, {}), threads)
+        self._hold(IndexState(pieces, names, graph), threads)
 
     @classmethod
-    def _of(cls, stored: Stored, threads: int | None) -> Index:
+    def _of(cls, state: IndexState, threads: int | None = None) -> Index:
         index = cls.__new__(cls)
-        index._hold(stored, threads)
+        index._hold(state, threads)
         return index
 
-    def _hold(self, stored: Stored, threads: int | None) -> None:
-        self._state = State(stored.pieces, stored.ids, stored.graph)
-        self._recall = stored.recall
+    def _hold(self, state: IndexState, threads: int | None) -> None:
+        self._state = state
         self._threads = threads
         self._changing = threading.Lock()
 
@@ -113,6 +111,11 @@ class Index:
             self._state = self._state._replace(pieces=self._state.pieces.in_one())
             return self._state.pieces.arrays[0]
 
+    @property
+    def pieces(self) -> Pieces:
+        """All rows, in the arrays that they are kept in."""
+        return self._state.pieces
+
     def search(
         self,
         queries: npt.ArrayLike,
@@ -139,7 +142,7 @@ class Index:
         Hits
             Ids and scores, both of shape (queries, k); one query makes one row.
         """
-        return searched(self._state, queries, k, where, self._cores(threads))
+        return search_state(self._state, queries, k, where, self._cores(threads))
 
     def _cores(self, threads: int | None) -> int:
         return thread_count(self._threads if threads is None else threads)
@@ -162,20 +165,22 @@ class Index:
         threads
             How many cores.
         """
-        require_count(k)
+        require_whole("k", k)
         state, cores = self._state, self._cores(threads)
         itself = int(queries is None)
         if queries is None:
             rows = np.unique(np.linspace(0, len(self) - 1, SAMPLE).astype(np.int64))
             queries = state.pieces.at(rows[: len(self)])
         found, best = (
-            searched(one, queries, k + itself, None, cores).scores[:, itself:]
+            search_state(one, queries, k + itself, None, cores).scores[:, itself:]
             for one in (state, state._replace(graph=None))
         )
         if not best.size:
             raise InputError("recall needs a query, and rows that it can find")
         share = float((found >= best[:, -1:]).mean())
-        self._recall = {"k": best.shape[1], "queries": len(best), "share": share}
+        recall = {"k": best.shape[1], "queries": len(best), "share": share}
+        with self._changing:
+            self._state = self._state._replace(recall=recall)
         return share
 
     @property
@@ -186,10 +191,11 @@ class Index:
 
     @expansion.setter
     def expansion(self, expansion: int) -> None:
-        if self._state.graph is None:
-            raise InputError("an exact index has no expansion: make it with approximate=True")
-        self._state.graph.expand(expansion)
-        self._recall = {}
+        with self._changing:
+            if self._state.graph is None:
+                raise InputError("an exact index has no expansion: make it with approximate=True")
+            self._state.graph.expand(expansion)
+            self._state = self._state._replace(recall={})
 
     def add(self, U: npt.ArrayLike, ids: IdsLike | None = None) -> None:
         """Add rows behind the others.
@@ -202,28 +208,26 @@ class Index:
             What they are called; given if and only if those of the index were.
         """
         with self._changing:
-            pieces, old, graph = self._state
+            pieces, old, graph, _ = self._state
             more = Pieces.of(U, "U", self._threads)
             require_dimensions(more, pieces.dimensions, "U")
             names = old.with_more(ids, len(more))
             graph = graph.with_more(more, self._threads) if graph else None
-            self._state = State(pieces.with_more(more), names, graph)
-            self._recall = {}
+            self._state = IndexState(pieces.with_more(more), names, graph)
 
     def remove(self, ids: IdsLike) -> None:
         """Remove the rows that have these ids; all of them must be there."""
         with self._changing:
-            pieces, old, graph = self._state
+            pieces, old, graph, _ = self._state
             keep = np.ones(len(pieces), bool)
             keep[old.rows(ids)] = False
             rows = np.flatnonzero(keep)
             graph = graph.at_rows(rows) if graph else None
-            self._state = State(pieces.at_rows(rows), old.at_rows(rows), graph)
-            self._recall = {}
+            self._state = IndexState(pieces.at_rows(rows), old.at_rows(rows), graph)
 
     def info(self) -> dict[str, Any]:
         """What the index holds; if it is approximate, also how good it is, once measured."""
-        pieces, ids, graph = self._state
+        pieces, ids, graph, recall = self._state
         about = {
             "rows": len(pieces),
             "dimensions": pieces.dimensions,
@@ -235,7 +239,7 @@ class Index:
             about |= {
                 "zero_rows": len(graph.zeros),
                 "expansion": graph.expansion,
-                "recall": dict(self._recall) or None,
+                "recall": dict(recall) or None,
             }
         return about
 
@@ -245,7 +249,21 @@ class Index:
         An index that stands there already is replaced; whoever has it loaded keeps it.
         """
         with self._changing:
-            storage.save(Stored(*self._state, self._recall), Path(path))
+            storage.save(self._state, Path(path))
+
+
+def measured_index(vectors: Float32s, length_error: float) -> Index:
+    """The index of rows that were measured before, so that none of them is read.
+
+    Parameters
+    ----------
+    vectors
+        C-contiguous rows of unit length, or zero; they are numbered from 0 on.
+    length_error
+        How far the length of a row is from 1 at most.
+    """
+    pieces = Pieces((as_rows(vectors, "vectors"),), length_error)
+    return Index._of(IndexState(pieces, Ids.counted(len(pieces))))
 
 
 def load_index(

@@ -1,9 +1,9 @@
-"""All pairs of rows at or above a cosine, exactly, without a matrix of all of them.
+"""All pairs of rows at or above a cosine, without a matrix of all, and the groups they link.
 
 Rows are taken a strip at a time and multiplied with blocks of the rows from there on; threads have
 a strip each. Pairs come in ascending order of their rows. A strip with more pairs than memory is
 set aside for is cut in half, and again, so that memory stays bounded however many pairs there are.
-`deltavec.core.search_kernels` says why none is missed, and none is found that should not be.
+`deltavec.search.kernels` says why none is missed, and none is found that should not be.
 """
 
 from __future__ import annotations
@@ -16,10 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deltavec.core import search_kernels as kernels
 from deltavec.core.kernels import Float32s, Int64s
-from deltavec.core.passes import thread_count
-from deltavec.search.products import one_thread
+from deltavec.core.threads import one_blas_thread, thread_count
+from deltavec.search import kernels
 from deltavec.search.rows import Pieces
 
 
@@ -52,7 +51,7 @@ def row_pairs(
     count, workers = len(pieces), thread_count(threads)
     coming = iter([(first, min(first + cut.rows, count)) for first in range(0, count, cut.rows)])
     waiting: deque[tuple[int, int, Future[RowPairs | None]]] = deque()
-    with one_thread(), ThreadPoolExecutor(workers) as pool:
+    with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
 
         def submitted(first: int, last: int) -> tuple[int, int, Future[RowPairs | None]]:
             return first, last, pool.submit(strip_pairs, pieces, first, last, threshold, cut)
@@ -101,3 +100,46 @@ def strip_pairs(
             return None
     order = np.argsort(pairs.a[:found] * len(vectors) + pairs.b[:found])
     return RowPairs(pairs.a[order], pairs.b[order], pairs.score[order])
+
+
+class Grouped(NamedTuple):
+    """Groups of two rows or more, largest first, then by their lowest row."""
+
+    members: Int64s  # the rows of all groups, one group after the other, each ascending
+    begins: Int64s  # where each group begins, and where the last one ends
+    centres: Int64s  # the row of each group that is most alike to its others
+
+
+class Links:
+    """Groups as they form while pairs come in; memory for one number a row.
+
+    Parameters
+    ----------
+    rows
+        How many rows there are.
+    """
+
+    def __init__(self, rows: int) -> None:
+        self._parents = np.arange(rows)
+
+    def through(self, found: Iterator[RowPairs]) -> Iterator[RowPairs]:
+        """The pairs as they come, the two rows of each linked by then."""
+        for part in found:
+            kernels.join_groups(self._parents, part.a, part.b)
+            yield part
+
+    def groups(self, vectors: Float32s) -> Grouped:
+        """The groups that all pairs together make."""
+        lowest = self._parents.copy()
+        kernels.settle_groups(lowest)
+        sizes = np.bincount(lowest, minlength=len(lowest))
+        members = np.flatnonzero(sizes[lowest] > 1)
+        members = members[np.lexsort((members, lowest[members], -sizes[lowest[members]]))]
+        lengths = sizes[lowest[members]]
+        begins = [0]
+        while begins[-1] < len(members):
+            begins.append(begins[-1] + int(lengths[begins[-1]]))
+        centres = np.empty(len(begins) - 1, np.int64)
+        ends = np.array(begins)
+        kernels.most_central(vectors, members, ends, centres)
+        return Grouped(members, ends, centres)

@@ -7,18 +7,18 @@ that neither copies what it leaves alone; only pieces that have become short are
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core import search_kernels as kernels
-from deltavec.core.frozen import frozen
+from deltavec.core.arrays import frozen
 from deltavec.core.kernels import Float32s, Int64s
-from deltavec.core.passes import thread_count
+from deltavec.core.threads import on_threads, thread_count
 from deltavec.errors import InputError
+from deltavec.search import kernels
+from deltavec.search.sieve import LazySieve
 
 SHORT = 4096  # rows
 LARGEST_ERROR = 1e-3
@@ -35,10 +35,17 @@ class Pieces:
         C-contiguous float32 arrays of the same width, read-only; at least one.
     length_error
         How far the length of a row is from 1 at most, rows of zeros aside.
+    sieves
+        What sifts each array, if that is known already.
     """
 
     arrays: tuple[Float32s, ...]
     length_error: float
+    sieves: tuple[LazySieve, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.sieves:
+            object.__setattr__(self, "sieves", tuple(LazySieve() for _ in self.arrays))
 
     @classmethod
     def of(cls, vectors: npt.ArrayLike, name: str, threads: int | None = None) -> Pieces:
@@ -63,6 +70,11 @@ class Pieces:
         """The number of its first row, and the array, for each piece."""
         return zip(self.begins.tolist(), self.arrays, strict=False)
 
+    def make_sieves(self, threads: int | None = None) -> None:
+        """Make the sieves now, so that no search has to."""
+        for array, sieve in zip(self.arrays, self.sieves, strict=True):
+            sieve.of(array, threads, now=True)
+
     def at(self, rows: Int64s) -> Float32s:
         """A copy of these rows."""
         copy = np.empty((len(rows), self.dimensions), np.float32)
@@ -75,7 +87,8 @@ class Pieces:
     def with_more(self, more: Pieces) -> Pieces:
         """These rows, and others behind them."""
         arrays = short_ones_joined([*self.arrays, *more.arrays])
-        return Pieces(arrays, max(self.length_error, more.length_error))
+        error = max(self.length_error, more.length_error)
+        return Pieces(arrays, error, self._sieves_of(arrays))
 
     def at_rows(self, rows: Int64s) -> Pieces:
         """These rows only; they must be in ascending order."""
@@ -84,8 +97,15 @@ class Pieces:
             first, last = np.searchsorted(rows, [begin, begin + len(array)])
             here = rows[first:last] - begin
             for run in np.split(here, np.flatnonzero(np.diff(here) > 1) + 1):
-                arrays.extend([array[run[0] : run[-1] + 1]] if len(run) else [])
-        return Pieces(short_ones_joined(arrays or [self.arrays[0][:0]]), self.length_error)
+                whole = len(run) == len(array)
+                arrays.extend([array if whole else array[run[0] : run[-1] + 1]] if len(run) else [])
+        left = short_ones_joined(arrays or [self.arrays[0][:0]])
+        return Pieces(left, self.length_error, self._sieves_of(left))
+
+    def _sieves_of(self, arrays: tuple[Float32s, ...]) -> tuple[LazySieve, ...]:
+        """The sieves of some arrays, those there are of arrays that are ours."""
+        ours = {id(array): sieve for array, sieve in zip(self.arrays, self.sieves, strict=True)}
+        return tuple(ours.get(id(array)) or LazySieve() for array in arrays)
 
     def in_one(self) -> Pieces:
         """The same rows in one array."""
@@ -149,11 +169,7 @@ def length_error(array: Float32s, name: str, threads: int | None = None) -> floa
         return float(errors.max())
 
     firsts = range(0, len(array), ROWS_A_TASK)
-    workers = min(thread_count(threads), len(firsts))
-    if workers < 2:
-        return max(map(worst, firsts), default=0.0)
-    with ThreadPoolExecutor(workers) as pool:
-        return max(pool.map(worst, firsts))
+    return max(on_threads(worst, firsts, thread_count(threads)), default=0.0)
 
 
 def refuse_row(name: str, row: int, length: float) -> None:

@@ -10,84 +10,140 @@
 
 from __future__ import annotations
 
-import io
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
 
-from deltavec.core.frozen import frozen
+from deltavec.core.arrays import frozen
 from deltavec.core.kernels import Float32s, Int64s
 from deltavec.errors import InputError
-from deltavec.io.folder_kinds import FolderKind, problems_of
-from deltavec.io.folders import replacing_folder
-from deltavec.io.model_tensors import sha256
-from deltavec.search.description import LONGEST, MARK, described, sealed, unsealed
-from deltavec.search.graph import Graph
-from deltavec.search.ids import NUMBERS, Ids, require_unique
-from deltavec.search.rows import Pieces, length_error
+from deltavec.io.files import on_disk, replacing_folder
+from deltavec.io.seals import (
+    LARGEST_COUNT,
+    FolderKind,
+    names,
+    problems_of,
+    require_ranges,
+    require_size,
+    require_types,
+    require_unchanged,
+)
+from deltavec.io.tensors import npy_header
+from deltavec.search.graph import LARGEST_EXPANSION, Graph
+from deltavec.search.ids import NUMBERS, STRINGS, Ids, require_unique
+from deltavec.search.kernels import MOST_DIMENSIONS
+from deltavec.search.query import IndexState
+from deltavec.search.rows import LARGEST_ERROR, Pieces, length_error
 
-DESCRIPTION, VECTORS, IDS, GRAPH = "index.json", "vectors.npy", "ids.arrow", "graph.usearch"
-FILES = (DESCRIPTION, VECTORS, IDS, GRAPH)
-INDEX_FOLDER = FolderKind("index", FILES, DESCRIPTION, MARK)
+DESCRIPTION, VECTORS, IDS, GRAPH = FILES = (
+    "index.json",
+    "vectors.npy",
+    "ids.arrow",
+    "graph.usearch",
+)
+INDEX_FOLDER = FolderKind("index", 1, DESCRIPTION, names(FILES))
 BYTES_AT_ONCE = 1 << 24
 NO_KEYS = np.empty(0, np.int64)
 
+ENTRIES: dict[str, type[Any]] = {
+    "rows": int,
+    "dimensions": int,
+    "length_error": float,
+    "id_kind": str,
+    "ids_given": bool,
+    "following": int,
+    "graph": dict,
+    "recall": dict,
+    "files": dict,
+}
+GRAPH_ENTRIES: dict[str, type[Any]] = {"expansion": int, "following": int}
+RECALL_ENTRIES: dict[str, type[Any]] = {"k": int, "queries": int, "share": float}
+RANGES = {
+    "rows": (0, LARGEST_COUNT),
+    "dimensions": (1, MOST_DIMENSIONS),
+    "length_error": (0, LARGEST_ERROR),
+    "following": (0, LARGEST_COUNT),
+    "expansion": (1, LARGEST_EXPANSION),
+    "k": (1, LARGEST_COUNT),
+    "queries": (1, LARGEST_COUNT),
+    "share": (0, 1),
+}
+FILE_ENTRIES: dict[str, type[Any]] = {"bytes": int, "sha256": str}
+# With the graph come the keys of its rows, which stand beside their ids.
+SETS_OF_FILES = ({VECTORS}, {VECTORS, IDS}, {VECTORS, IDS, GRAPH})
 
-class Stored(NamedTuple):
-    """What an index consists of."""
 
-    pieces: Pieces
-    ids: Ids
-    graph: Graph | None
-    recall: Mapping[str, Any]  # of the graph, as far as it was measured
-
-
-def save(stored: Stored, folder: Path) -> None:
+def save(state: IndexState, folder: Path) -> None:
     """Write an index to a folder, in the place of the one that stands there."""
-    with problems_of(folder):
-        INDEX_FOLDER.require_replaceable(folder)
-        with replacing_folder(folder, FILES) as fresh:
-            files = {VECTORS: written(fresh / VECTORS, partial(write_vectors, stored.pieces))}
-            if stored.graph or stored.ids.given or stored.ids.following != len(stored.ids):
-                files[IDS] = written(fresh / IDS, partial(write_ids, stored))
-            if stored.graph:
-                stored.graph.write(fresh / GRAPH)
-                files[GRAPH] = written(fresh / GRAPH, lambda file: None)
-            entries = described(stored.pieces, stored.ids, stored.graph, stored.recall, files)
-            written(fresh / DESCRIPTION, lambda file: file.write(sealed(entries)))
+    INDEX_FOLDER.require_replaceable(folder)
+    with problems_of(folder), replacing_folder(folder, INDEX_FOLDER.remove) as fresh:
+        with (fresh / VECTORS).open("wb") as file:
+            write_vectors(state.pieces, file)
+        if state.graph or state.ids.given or state.ids.following != len(state.ids):
+            with (fresh / IDS).open("wb") as file:
+                write_ids(state, file)
+        if state.graph:
+            state.graph.write(fresh / GRAPH)
+        there = [name for name in FILES if (fresh / name).exists()]
+        files = {name: on_disk(fresh / name)._asdict() for name in there}
+        INDEX_FOLDER.describe(fresh, described(state, files))
 
 
-def load(folder: Path, *, mmap: bool, verify: bool) -> Stored:
+def described(state: IndexState, files: Mapping[str, Any]) -> dict[str, Any]:
+    """The entries for an index."""
+    pieces, ids, graph, recall = state
+    return {
+        "rows": len(pieces),
+        "dimensions": pieces.dimensions,
+        "length_error": float(pieces.length_error),
+        "id_kind": ids.kind,
+        "ids_given": ids.given,
+        "following": ids.following,
+        "graph": {"expansion": graph.expansion, "following": graph.following} if graph else {},
+        "recall": dict(recall),
+        "files": dict(files),
+    }
+
+
+def require_sound(entries: Mapping[str, Any]) -> None:
+    """Refuse entries that are missing, unknown, of the wrong type or out of range."""
+    require_types(entries, ENTRIES)
+    files, graph, recall = entries["files"], entries["graph"], entries["recall"]
+    for file in files.values():
+        require_types(file if isinstance(file, dict) else {}, FILE_ENTRIES)
+    if set(files) not in SETS_OF_FILES:
+        raise InputError(f"files must be those of an index, got {', '.join(files):.100}")
+    require_types(graph, GRAPH_ENTRIES if GRAPH in files else {})
+    require_types(recall, RECALL_ENTRIES if recall else {})
+    if entries["id_kind"] not in (NUMBERS, STRINGS):
+        raise InputError(f"id_kind must be {NUMBERS} or {STRINGS}, got {entries['id_kind']!r:.60}")
+    if entries["id_kind"] == STRINGS and not entries["ids_given"]:
+        raise InputError("ids that are strings must be given")
+    for numbers in (entries, graph, recall):
+        require_ranges(numbers, RANGES)
+
+
+def load(folder: Path, *, mmap: bool, verify: bool) -> IndexState:
     """The index in a folder."""
-    while True:
-        before = INDEX_FOLDER.identity(folder)
-        try:
-            stored = read(folder, mmap, verify)
-        except InputError:
-            if INDEX_FOLDER.identity(folder) == before:
-                raise
-        else:
-            if INDEX_FOLDER.identity(folder) == before:
-                return stored
-        # Somebody saved another index between the reading of two files: once more.
+    return INDEX_FOLDER.read_whole(folder, partial(read, mmap=mmap, verify=verify))
 
 
-def read(folder: Path, mmap: bool, verify: bool) -> Stored:
+def read(folder: Path, *, mmap: bool, verify: bool) -> IndexState:
     """The index in a folder that nobody replaces meanwhile."""
-    with INDEX_FOLDER.opened(folder / DESCRIPTION) as file:
-        entries = unsealed(file.read(LONGEST + 1))
+    _, entries = INDEX_FOLDER.described(folder)
+    with problems_of(folder / DESCRIPTION):
+        require_sound(entries)
     files = entries["files"]
     for name in files:
         with INDEX_FOLDER.opened(folder / name) as file:
             require_size(file, files[name]["bytes"])
             # The vectors are many, and any bytes are numbers; the others are read by parsers.
-            if (verify or name != VECTORS) and sha256(file) != files[name]["sha256"]:
-                raise InputError("the content does not have its checksum: the file is damaged")
+            if verify or name != VECTORS:
+                require_unchanged(file, files[name]["sha256"])
     rows, dimensions = entries["rows"], entries["dimensions"]
     with INDEX_FOLDER.opened(folder / VECTORS) as file:
         array = read_vectors(file, rows, dimensions, mmap)
@@ -99,24 +155,7 @@ def read(folder: Path, mmap: bool, verify: bool) -> Stored:
     if GRAPH in files:
         with INDEX_FOLDER.opened(folder / GRAPH):
             graph = Graph.read(folder / GRAPH, keys, dimensions, **entries["graph"])
-    return Stored(Pieces((array,), error), ids, graph, entries["recall"])
-
-
-def written(path: Path, write: Callable[[BinaryIO], object]) -> dict[str, Any]:
-    """The size and the checksum of a file that was written, and is on disk."""
-    with path.open("r+b" if path.exists() else "w+b") as file:
-        write(file)
-        file.flush()
-        os.fsync(file.fileno())
-        return {"bytes": os.fstat(file.fileno()).st_size, "sha256": sha256(file)}
-
-
-def npy_header(rows: int, dimensions: int) -> bytes:
-    """What a npy file of so many rows begins with."""
-    header = io.BytesIO()
-    fields = {"descr": "<f4", "fortran_order": False, "shape": (rows, dimensions)}
-    np.lib.format.write_array_header_1_0(header, fields)
-    return header.getvalue()
+    return IndexState(Pieces((array,), error), ids, graph, entries["recall"])
 
 
 def write_vectors(pieces: Pieces, file: BinaryIO) -> None:
@@ -141,11 +180,11 @@ def read_vectors(file: BinaryIO, rows: int, dimensions: int, mmap: bool) -> Floa
     return frozen(mapped.astype(np.float32, copy=False))
 
 
-def write_ids(stored: Stored, file: BinaryIO) -> None:
+def write_ids(state: IndexState, file: BinaryIO) -> None:
     """Write ids in Arrow's file format, and the keys that their rows have in the graph."""
-    columns = {"id": stored.ids.values}
-    if stored.graph:
-        columns["key"] = pa.array(stored.graph.keys)
+    columns = {"id": state.ids.values}
+    if state.graph:
+        columns["key"] = pa.array(state.graph.keys)
     batch = pa.RecordBatch.from_pydict(columns)
     with pa.ipc.new_file(file, batch.schema) as writer:
         writer.write_batch(batch)
@@ -176,14 +215,7 @@ def read_ids(file: BinaryIO, entries: Mapping[str, Any]) -> tuple[Ids, Int64s]:
 
 def require_ascending(numbers: Int64s, following: int) -> None:
     """Refuse numbers that cannot have been given out one after the other."""
-    if (np.diff(numbers, prepend=-1, append=following) < 1).any():
+    # Compared, not subtracted: a difference can wrap around.
+    ascending = (numbers[:-1] < numbers[1:]).all()
+    if not ascending or (len(numbers) and (numbers[0] < 0 or numbers[-1] >= following)):
         raise InputError(f"numbers must ascend from 0, and stay below {following:,}")
-
-
-def require_size(file: BinaryIO, expected: int) -> None:
-    """Refuse a file of another length."""
-    found = os.fstat(file.fileno()).st_size
-    if found != expected:
-        raise InputError(
-            f"expected {expected:,} bytes, found {found:,}: the file was cut short or exchanged"
-        )

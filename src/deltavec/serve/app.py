@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import re
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
+import numpy as np
+import numpy.typing as npt
 from fastapi import FastAPI
+from starlette.middleware.cors import CORSMiddleware
 
 from deltavec.collection import Collection
 from deltavec.errors import InputError
-from deltavec.serve import answers, embeddings, page_files, routes
-from deltavec.serve.crew import Crew
+from deltavec.serve.errors import add_handlers
 from deltavec.serve.explorer import Explorer
 from deltavec.serve.guard import Guard
 from deltavec.serve.limits import Limits
+from deltavec.serve.live import Live
+from deltavec.serve.log import Observed
+from deltavec.serve.metrics import Metrics
+from deltavec.serve.openai import openai_routes
 from deltavec.serve.overview import Overview
-from deltavec.serve.refusals import add_handlers
+from deltavec.serve.page.routes import REFERENCE, page_files, page_routes
+from deltavec.serve.responses import Error
+from deltavec.serve.routes import explorer_routes
+from deltavec.serve.workers import Workers
 from deltavec.version import __version__
 
+ORIGIN = re.compile(r"https?://(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+)(:[0-9]{1,5})?")
+TOKEN = re.compile(r"[ -~]+")
+ROOT_PATH = re.compile(r"(/[A-Za-z0-9._~-]+)+")
 DESCRIPTION = "Find documents, compare them, and see why they are alike."
 
 
@@ -29,13 +42,18 @@ def create_app(
     overview: Overview | None = None,
     loopback_only: bool = True,
     name: str = "collection",
+    origins: Sequence[str] = (),
+    root_path: str = "",
+    shared: npt.NDArray[np.float64] | None = None,
+    process: int = 0,
 ) -> FastAPI:
     """The application that serves a collection; any ASGI server runs it.
 
     Parameters
     ----------
     collection
-        What `deltavec.open_collection` gave. It is only read.
+        What `deltavec.open_collection` gave. It is only read. When its folder changes, what is
+        served changes with it: see `deltavec.serve.live`.
     token
         What clients have to show as ``Authorization: Bearer TOKEN``; None lets anyone ask. The
         page itself and ``/health`` are open, and the page asks its reader for the token.
@@ -48,42 +66,77 @@ def create_app(
         elsewhere out. False for a server that others may reach.
     name
         What the collection is called on the page.
+    origins
+        Pages of these origins, such as ``https://example.org``, may ask too (CORS); ``*`` means
+        all.
+    root_path
+        What a proxy puts in front of all addresses, such as ``/reviews``; it may cut it off, or
+        not.
+    shared, process
+        Where several processes count what they do, and which row is ours: see
+        `deltavec.serve.metrics`.
     """
     limits = limits or Limits()
-    require_token_text(token)
+    require_settings(token, origins, root_path)
     overview = overview or Overview.of(collection, points=limits.map_points)
-    crew = Crew(limits)
+    collection.index.pieces.make_sieves()
+    metrics = Metrics(shared, process)
+    workers = Workers(limits, metrics.queue)
+    live = Live(Explorer(collection, overview, limits, name))
+    del collection, overview  # an old state is held by nobody but its requests
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        live.begin()
         yield
-        crew.stop()
+        live.end()
+        workers.stop()
 
     app = FastAPI(
         title="deltavec",
         description=DESCRIPTION,
         version=__version__,
+        servers=[{"url": root_path}] if root_path else None,
         docs_url=None,  # FastAPI's own pages load scripts from elsewhere
         redoc_url=None,
         redirect_slashes=False,
         lifespan=lifespan,
-        responses={"default": {"model": answers.Error}},
+        responses={"default": {"model": Error}},
     )
-    found = page_files.read()
-    public = {*found, "/health", "/openapi.json", page_files.REFERENCE}
+    page = page_files()
+    public = {*page, "/health", "/ready", "/openapi.json", REFERENCE}
     add_handlers(app)
-    app.include_router(page_files.routes(found))
-    app.include_router(routes.routes(Explorer(collection, overview, limits, name), crew))
-    app.include_router(embeddings.routes(collection.model, limits, crew))
+    app.include_router(page_routes(page))
+    app.include_router(explorer_routes(live, workers, metrics))
+    app.include_router(openai_routes(lambda: live.explorer.collection.model, limits, workers))
     app.add_middleware(
         Guard, limits=limits, token=token, public=public, loopback_only=loopback_only
     )
+    if origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=list(origins),
+            allow_methods=["GET", "POST"],
+            allow_headers=["Authorization", "Content-Type"],
+        )
+    app.add_middleware(Observed, metrics=metrics, root_path=root_path)
     return app
 
 
-def require_token_text(token: str | None) -> None:
-    """Refuse a token that cannot be sent in a header."""
-    if token is None:
-        return
-    if not (token.isascii() and token.isprintable() and token and token == token.strip()):
+def require_settings(token: str | None, origins: Sequence[str], root_path: str) -> None:
+    """Refuse what cannot be served with.
+
+    A token must fit into a header. An origin is a scheme, a host and perhaps a port, and nothing
+    else. The root path stands in front of all addresses.
+    """
+    if token is not None and (not TOKEN.fullmatch(token) or token != token.strip()):
         raise InputError("the token must be visible ASCII characters, with no space at either end")
+    for origin in origins:
+        if origin != "*" and not ORIGIN.fullmatch(origin):
+            raise InputError(
+                f"expected an origin such as https://example.org, or *, got {origin!r:.100}"
+            )
+    if root_path and not ROOT_PATH.fullmatch(root_path):
+        raise InputError(
+            f"expected a path such as /reviews, without a slash at its end, got {root_path!r:.100}"
+        )

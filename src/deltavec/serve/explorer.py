@@ -1,33 +1,44 @@
-"""What the explorer asks of a collection, answered in plain objects.
+"""What the explorer asks of a collection, as plain objects.
 
 Everything here runs in worker threads, and reads only: nothing is shared that changes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import cached_property
+from threading import Semaphore
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow.compute as pc
 
 from deltavec.collection import Collection
-from deltavec.core.explain import shares
+from deltavec.collection.excerpts import Excerpt, Piece, Read, excerpt, read
+from deltavec.collection.hits import Nearest
+from deltavec.collection.json_values import rows_of
+from deltavec.collection.searching import Query
+from deltavec.collection.why import QueryWord, document_shares, explained, same_words
+from deltavec.core.explain import Removal, WordShare, pulling_pairs, pushing_pairs, removal, shares
 from deltavec.errors import InputError
+from deltavec.serve.errors import RequestError
 from deltavec.serve.limits import Limits
 from deltavec.serve.overview import Overview
-from deltavec.serve.questions import ExplainQuestion, SearchQuestion, Shown, SimilarQuestion
-from deltavec.serve.refusals import RequestError
-from deltavec.serve.shading import Excerpt, Piece, excerpt, spans
-from deltavec.serve.values import plain
-from deltavec.serve.why import Read, Removal, read, removal, strongest_pairs, word_shares
+from deltavec.serve.requests import (
+    ExplainRequest,
+    FindRequest,
+    ListRequest,
+    WhyRequest,
+)
+from deltavec.serve.responses import plain
 from deltavec.version import __version__
 
 KEYWORDS = 10
 LISTED_WORDS = 40  # of each text in an explanation; the others are summed up
 LISTED_UNKNOWN = 50
+LONG_WORK = 1_000_000  # pairs of words: some hundredths of a second
 FILTER_LENGTH = 2000
 
 
@@ -42,7 +53,7 @@ class Explorer:
     overview : Overview
         The map.
     limits : Limits
-        What one question may ask for.
+        What one request may ask for.
     name : str
         What the collection is called on the page.
     """
@@ -52,66 +63,46 @@ class Explorer:
     limits: Limits
     name: str
 
-    def search(self, question: SearchQuestion) -> dict[str, Any]:
-        """The documents nearest to a text."""
-        self.require_text("query", question.query)
-        model = self.collection.model
-        vector = model.embed([question.query], threads=1)[0]
-        words = list(dict.fromkeys(spans(question.query, str(model.tokenizer)).words))
-        known = model.vocabulary.ids(words) >= 0
-        unknown = [word for word, is_known in zip(words, known, strict=True) if not is_known]
-        return {
-            "results": self.nearest(vector, question),
-            "unknown": unknown[:LISTED_UNKNOWN],
-        }
+    @cached_property
+    def long(self) -> Semaphore:
+        """The workers that may be busy with long work: all but one, which answers the others."""
+        return Semaphore(max(1, self.limits.workers - 1))
 
-    def similar(self, question: SimilarQuestion) -> dict[str, Any]:
-        """The documents nearest to one of them, itself left out."""
-        row = self.row(question.id)
-        vector = self.collection.index.vectors[row]
-        return {"results": self.nearest(vector, question, without=row), "unknown": []}
+    def read(self, query: str, by: str | None) -> Query:
+        """A query, read; one that the collection cannot answer is refused."""
+        self.require_text("query", query)
+        try:
+            return self.collection.read(query, by)
+        except InputError as error:
+            raise RequestError(422, str(error), param="by") from None
 
-    def nearest(
-        self,
-        vector: npt.NDArray[np.float32],
-        question: Shown,
-        without: int = -1,
+    def results(
+        self, found: Nearest, query: Query | None, request: FindRequest | ListRequest
     ) -> list[dict[str, Any]]:
-        """The documents nearest to a vector, with what their words add if that is asked for."""
-        k = within("k", question.k, 10, self.limits.k)
-        length = within("length", question.length, 1000, self.limits.excerpt_length)
-        mask = self.mask(question.filter)
-        if not vector.any():  # no direction: nothing is near it
-            return []
-        # One thread: the other cores answer others.
-        hits = self.collection.index.search(vector, k + 1, where=mask, threads=1)
-        rows, scores = hits.ids[0], hits.scores[0]
-        others = np.flatnonzero(rows != without)[:k]
-        entries = self.collection.documents(rows[others]).to_pylist()
-        asked = vector.astype(np.float64) if question.explain else None
+        """The documents that were found, with what their words add if that is asked for."""
+        length = within("length", request.length, 1000, self.limits.excerpt_length)
+        entries = rows_of(self.collection.documents(found.rows))
         return [
-            self.result(row, score, entry, asked, length)
+            self.result(row, score, entry, query if request.explain else None, length)
             for row, score, entry in zip(
-                rows[others].tolist(), scores[others].tolist(), entries, strict=True
+                found.rows.tolist(), found.scores.tolist(), entries, strict=True
             )
         ]
 
     def result(
-        self,
-        row: int,
-        score: float,
-        entry: dict[str, Any],
-        asked: npt.NDArray[np.float64] | None,
-        length: int,
+        self, row: int, score: float, entry: dict[str, Any], query: Query | None, length: int
     ) -> dict[str, Any]:
-        """One document that was found, its words explained if there is a vector to do it with."""
+        """One document that was found, its words explained if there is a query to do it with."""
         identity, text = entry.pop("id"), entry.pop("text") or ""
         shown = Excerpt(0, text[:length], [])
-        explained = asked is not None and len(text) <= self.limits.explained_length
-        if asked is not None and explained:
-            model = self.collection.model
-            found = spans(text, str(model.tokenizer))
-            shown = excerpt(text, found, word_shares(model, found.words, asked), length)
+        matched: tuple[str, ...] = ()
+        explained = query is not None and len(text) <= self.limits.explained_length
+        if query is not None and explained:
+            apart, words = read(self.collection.model, text), self.collection.words
+            near = shares(apart.document, query.meaning.vector).by_word
+            added = document_shares(query, words, row, apart.parted, near)
+            matched = same_words(query, words, apart.parted)
+            shown = excerpt(text, apart.spans, added, length)
         return {
             "id": identity,
             "score": score,
@@ -120,29 +111,78 @@ class Explorer:
             "length": len(text),
             "columns": plain_columns(entry),
             "position": self.position(row),
+            "matched": list(matched),
             "pieces": rounded(shown.pieces) if explained else None,
         }
 
-    def explain(self, question: ExplainQuestion) -> dict[str, Any]:
-        """Why two texts are as alike as they are."""
-        count = within("pairs", question.pairs, 10, self.limits.pairs)
-        length = within("length", question.length, 2000, self.limits.excerpt_length)
-        a, b = self.side("a", question), self.side("b", question)
-        pairs = strongest_pairs(a.document, b.document, count)
-        removed = removal(self.collection.model, a.document, b.document)
+    def why(self, request: WhyRequest) -> dict[str, Any]:
+        """Why a document has its score for a query."""
+        query = self.read(request.query, request.by)
+        count = within("pairs", request.pairs, 10, self.limits.pairs)
+        row = self.row(request.id)
+        apart = self.taken_apart(row, "id")
+        vector, words = self.collection.index.vectors[row], self.collection.words
+        why = explained(query, words, row, vector, apart.parted, apart.document, count)
         return {
-            "cosine": float(a.document.vector @ b.document.vector),
-            "a": side_answer(question.id_a, a, b, length),
-            "b": side_answer(question.id_b, b, a, length),
-            "together": [pair._asdict() for pair in pairs.together],
-            "apart": [pair._asdict() for pair in pairs.apart],
-            "removed": removed and removed_answer(removed),
+            "by": why.by,
+            "score": why.score,
+            **listed(why.words),
+            "centre": why.centre,
+            "matched": list(why.matched),
+            "near": [pair._asdict() for pair in why.near],
+            "unknown": list(why.unknown[:LISTED_UNKNOWN]),
         }
 
-    def side(self, name: str, question: ExplainQuestion) -> Read:
+    def explain(self, request: ExplainRequest) -> dict[str, Any]:
+        """Why two texts are as alike as they are."""
+        count = within("pairs", request.pairs, 10, self.limits.pairs)
+        length = within("length", request.length, 2000, self.limits.excerpt_length)
+        a, b = self.side("a", request), self.side("b", request)
+        documents = a.document, b.document
+        removed = removal(*documents, self.collection.model.folded)
+        with self.long_work(len(a.document.words) * len(b.document.words)):
+            return {
+                "cosine": float(a.document.vector @ b.document.vector),
+                "a": explained_side(request.id_a, a, b, length),
+                "b": explained_side(request.id_b, b, a, length),
+                "together": [pair._asdict() for pair in pulling_pairs(*documents, count)],
+                "apart": [pair._asdict() for pair in pushing_pairs(*documents, count)],
+                "removed": removed and removed_part(removed),
+            }
+
+    @contextmanager
+    def long_work(self, pairs: int) -> Iterator[None]:
+        """While it lasts so many pairs of words are compared; a worker is left for other requests.
+
+        Raises
+        ------
+        RequestError
+            If they are too many, or all the workers that may be busy so long are.
+        """
+        if pairs > self.limits.explained_pairs:
+            raise RequestError(
+                422,
+                f"the texts have {pairs:,} pairs of different words, and "
+                f"{self.limits.explained_pairs:,} can be compared: send shorter ones",
+            )
+        if pairs < LONG_WORK:
+            yield
+            return
+        if not self.long.acquire(blocking=False):
+            raise RequestError(
+                503,
+                "other long texts are being compared: try again in a second",
+                headers={"Retry-After": "1"},
+            )
+        try:
+            yield
+        finally:
+            self.long.release()
+
+    def side(self, name: str, request: ExplainRequest) -> Read:
         """One of the two texts of an explanation."""
-        text = getattr(question, f"text_{name}")
-        identity = getattr(question, f"id_{name}")
+        text = getattr(request, f"text_{name}")
+        identity = getattr(request, f"id_{name}")
         if (text is None) == (identity is None):
             raise RequestError(
                 422,
@@ -153,24 +193,28 @@ class Explorer:
         if text is not None:
             self.require_text(f"text_{name}", text)
             return read(self.collection.model, text)
-        found = self.explainable(self.text(self.row(identity, f"id_{name}")))
+        return self.taken_apart(self.row(identity, f"id_{name}"), f"id_{name}")
+
+    def taken_apart(self, row: int, param: str) -> Read:
+        """A document to be explained; one that is too long for that is refused."""
+        found = self.explainable(self.collection.documents([row]).column("text")[0].as_py() or "")
         if found is None:
             raise RequestError(
                 422,
                 f"the document is longer than {self.limits.explained_length:,} characters, too "
                 "long to be explained",
-                param=f"id_{name}",
+                param=param,
             )
         return found
 
     def document(self, identity: str) -> dict[str, Any]:
         """One document, whole."""
         row = self.row(identity)
-        entry = self.collection.documents([row]).to_pylist()[0]
+        entry = rows_of(self.collection.documents([row]))[0]
         del entry["id"]
         text = entry.pop("text") or ""
         apart = self.explainable(text)
-        words = shares(apart.document, apart.document)[:KEYWORDS] if apart else ()
+        words = shares(apart.document, apart.document.vector).words[:KEYWORDS] if apart else ()
         return {
             "id": identity,
             "text": text,
@@ -198,22 +242,26 @@ class Explorer:
         place = self.overview.positions.of(row)
         return None if place is None else list(place)
 
-    def text(self, row: int) -> str:
-        """The text of a document."""
-        return self.collection.documents([row]).column("text")[0].as_py() or ""
-
     def row(self, identity: str, param: str = "id") -> int:
         """The place of a document; an id that is not there is refused."""
         # Not Collection.row: it looks for ids that are spelled alike, which takes seconds.
-        row = pc.index(self.collection.ids, identity).as_py()
-        if row < 0:
+        row = self.collection.find_row(identity)
+        if row is None:
             raise RequestError(404, "there is no document with this id", param=param)
-        return int(row)
+        return row
 
-    def mask(self, filter: str | None) -> npt.NDArray[np.bool_] | None:
-        """Which documents a filter lets through; one that cannot be read is refused."""
-        if filter is None:
-            return None
+    def wanted(self, request: FindRequest | ListRequest) -> int:
+        """How many documents to show; a filter that is too long, or cannot be read, is refused."""
+        k = within("k", request.k, 10, self.limits.k)
+        if isinstance(request, FindRequest):  # finds all that come before them, too
+            deepest = max(self.limits.k, self.limits.deepest)
+            require_at_most("offset + k", request.offset + k, deepest, param="offset")
+        if request.filter is not None:
+            self.mask(request.filter)
+        return k
+
+    def mask(self, filter: str) -> npt.NDArray[np.bool_]:
+        """Which documents a filter leaves."""
         require_at_most("filter", len(filter), FILTER_LENGTH, "characters")
         try:
             return self.collection.mask(filter)
@@ -239,11 +287,19 @@ def within(name: str, asked: int | None, default: int, most: int) -> int:
     return asked
 
 
-def require_at_most(name: str, value: int, most: int, unit: str = "") -> None:
+def require_at_most(
+    name: str, value: int, most: int, unit: str = "", *, param: str | None = None
+) -> None:
     """Refuse what is beyond a limit."""
     if value > most:
         unit = unit and f" {unit}"
-        raise RequestError(422, f"{name} must be at most {most:,}{unit}, got {value:,}", param=name)
+        told = f"{name} must be at most {most:,}{unit}, got {value:,}"
+        raise RequestError(422, told, param=param or name)
+
+
+def after(found: Nearest, offset: int) -> Nearest:
+    """What was found without the first of it."""
+    return Nearest(found.rows[offset:], found.scores[offset:])
 
 
 def plain_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
@@ -256,29 +312,36 @@ def rounded(pieces: list[Piece]) -> list[Piece]:
     return [(text, share and round(share, 6)) for text, share in pieces]
 
 
-def side_answer(identity: str | None, one: Read, other: Read, length: int) -> dict[str, Any]:
+def explained_side(identity: str | None, one: Read, other: Read, length: int) -> dict[str, Any]:
     """One of two texts, with the shares of its words."""
-    words = shares(one.document, other.document)
-    strongest = sorted(words, key=lambda word: -abs(word.share))
-    listed, others = strongest[:LISTED_WORDS], strongest[LISTED_WORDS:]
-    shown = excerpt(one.text, one.spans, {word.word: word.share for word in words}, length)
+    added = shares(one.document, other.document.vector)
+    shown = excerpt(one.text, one.spans, added.by_word, length)
     return {
         "id": identity,
         "text": shown.text,
         "begin": shown.begin,
         "length": len(one.text),
         "pieces": rounded(shown.pieces),
-        "words": [word._asdict() for word in sorted(listed, key=lambda word: -word.share)],
-        "other_words": len(others),
-        "other_share": sum(word.share for word in others),
-        "offset": float(np.dot(one.document.offset, other.document.vector)),
+        **listed(added.words),
+        "offset": added.offset,
         "unknown": list(one.document.unknown[:LISTED_UNKNOWN]),
     }
 
 
-def removed_answer(removed: Removal) -> dict[str, Any]:
+def listed(words: Sequence[WordShare | QueryWord]) -> dict[str, Any]:
+    """The words with the strongest shares, the largest first, and the others summed up."""
+    strongest = sorted(words, key=lambda word: -abs(word.share))
+    first, others = strongest[:LISTED_WORDS], strongest[LISTED_WORDS:]
+    return {
+        "words": [word._asdict() for word in sorted(first, key=lambda word: -word.share)],
+        "other_words": len(others),
+        "other_share": sum(word.share for word in others),
+    }
+
+
+def removed_part(removed: Removal) -> dict[str, Any]:
     """What the removal took away."""
-    answer = removed._asdict()
+    part = removed._asdict()
     for name in ("words_a", "words_b"):
-        answer[name] = [{"word": word, "share": share} for word, share in answer[name]]
-    return answer
+        part[name] = [{"word": word, "share": share} for word, share in part[name]]
+    return part

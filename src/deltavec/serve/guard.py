@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import re
 import secrets
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -17,8 +18,8 @@ from typing import Any
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from deltavec.serve.errors import RequestError, as_response, unexpected
 from deltavec.serve.limits import Limits
-from deltavec.serve.refusals import RequestError, as_response, unexpected
 
 POLICY = "; ".join(
     (
@@ -40,6 +41,9 @@ SECURITY = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+
+# Nothing may follow the bracket but a port: [::1].example.org is a name of somebody else's.
+HOST = re.compile(r"(?:\[(?P<bracketed>[0-9a-fA-F:.]+)\]|(?P<plain>[^\[\]:]+))(?::[0-9]*)?")
 
 BODIES_HELD = 16  # of the largest size, at once
 DISCARDED = 8  # times the largest body
@@ -78,7 +82,7 @@ class Guard:
         self.token = token
         self.public = frozenset(public)
         self.loopback_only = loopback_only
-        self.room = Room(BODIES_HELD * limits.body_bytes)
+        self.body_memory = BodyMemory(BODIES_HELD * limits.body_bytes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -88,35 +92,35 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        answer = Answer(send)
+        response = GuardedResponse(send)
         try:
-            await self._answer(scope, receive, answer)
+            await self._respond(scope, receive, response)
         except RequestError as refusal:
-            await answer.end(scope, receive, refusal)
+            await response.refuse(scope, receive, refusal)
         except Exception as error:
-            await answer.end(scope, receive, unexpected(error))
+            await response.refuse(scope, receive, unexpected(error))
 
-    async def _answer(self, scope: Scope, receive: Receive, answer: Answer) -> None:
+    async def _respond(self, scope: Scope, receive: Receive, response: GuardedResponse) -> None:
         headers = Headers(scope=scope)
         if self.loopback_only:
             require_loopback(headers.get("host", ""))
-        if self.token is not None and scope["path"] not in self.public:
+        if self.token is not None and route_path(scope) not in self.public:
             require_token(headers.get("authorization", ""), self.token)
         late = 408
-        with self.room.share() as share:
+        with self.body_memory.share() as share:
             try:
                 async with asyncio.timeout(self.limits.seconds):
                     body = await whole_body(headers, receive, self.limits.body_bytes, share)
                     late = 504
-                    await until_gone(self.app(scope, replayed(body), answer.send), receive)
+                    await until_gone(self.app(scope, replayed(body), response.send), receive)
             except TimeoutError:
                 raise RequestError(
                     late, f"the request took longer than {self.limits.seconds:g} seconds"
                 ) from None
 
 
-class Room:
-    """The memory for all bodies together; one that finds no more is sent away."""
+class BodyMemory:
+    """The memory for all bodies together; one that finds no more of it is sent away."""
 
     def __init__(self, size: int) -> None:
         self.free = size
@@ -142,22 +146,22 @@ class Room:
             self.free += taken
 
 
-class Answer:
-    """Where an answer goes, with our headers on it."""
+class GuardedResponse:
+    """Where a response goes, with our headers on it."""
 
     def __init__(self, send: Send) -> None:
         self.out = send
         self.begun = False
 
     async def send(self, message: Message) -> None:
-        """Pass a part of the answer on."""
+        """Pass a part of the response on."""
         if message["type"] == "http.response.start":
             self.begun = True
             MutableHeaders(scope=message).update(SECURITY)
         await self.out(message)
 
-    async def end(self, scope: Scope, receive: Receive, refusal: RequestError) -> None:
-        """Send a refusal, unless another answer has begun."""
+    async def refuse(self, scope: Scope, receive: Receive, refusal: RequestError) -> None:
+        """Send a refusal, unless another response has begun."""
         if self.begun:
             return
         if refusal.status in (408, 413):  # the rest of the body is not read
@@ -165,16 +169,21 @@ class Answer:
         await as_response(refusal)(scope, receive, self.send)
 
 
+def route_path(scope: Scope) -> str:
+    """The path as the application knows it: without what a proxy puts in front of it."""
+    path, root = str(scope["path"]), str(scope.get("root_path", ""))
+    return path[len(root) :] if root and path.startswith(f"{root}/") else path
+
+
 def require_loopback(host: str) -> None:
     """Refuse a Host that is not a name of this machine."""
-    name = host.rpartition("]")[0].removeprefix("[") if "]" in host else host.partition(":")[0]
+    whole = HOST.fullmatch(host)
+    name = (whole["bracketed"] or whole["plain"]) if whole else ""
     if name.rstrip(".").lower() == "localhost":
         return
-    try:
+    with suppress(ValueError):
         if ipaddress.ip_address(name).is_loopback:
             return
-    except ValueError:
-        pass
     raise RequestError(
         421, "expected localhost or a loopback address in the Host header, got another name"
     )

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 
-from deltavec.core.passes import thread_count
+from deltavec.core.threads import thread_count
 from deltavec.errors import InputError
-
-
-def cores() -> int:
-    """The cores of this process."""
-    return thread_count(None)
 
 
 @dataclass(frozen=True)
@@ -25,6 +20,8 @@ class Limits:
         Texts to be embedded in one request.
     k : int
         Results of one search.
+    deepest : int
+        How far its pages go: results passed over and results together.
     pairs : int
         Pairs of words in one explanation.
     text_length : int
@@ -33,6 +30,8 @@ class Limits:
         Characters shown of each result.
     explained_length : int
         Characters up to which a stored document is explained.
+    explained_pairs : int
+        Pairs of different words that two texts to be compared may have: what an explanation costs.
     seconds : float
         Time for one request, from its first byte to its answer.
     workers : int
@@ -46,12 +45,14 @@ class Limits:
     body_bytes: int = 8 << 20
     batch: int = 2048
     k: int = 100
+    deepest: int = 1000
     pairs: int = 100
     text_length: int = 100_000
     excerpt_length: int = 10_000
     explained_length: int = 200_000
+    explained_pairs: int = 20_000_000
     seconds: float = 30.0
-    workers: int = field(default_factory=cores)
+    workers: int = field(default_factory=lambda: thread_count(None))
     waiting: int = 256
     map_points: int = 50_000
 

@@ -7,17 +7,43 @@ applied to all. UMAP shows groups better and distances worse, takes longer, and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from importlib import import_module
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from deltavec.errors import InputError, MissingDependencyError
+from deltavec.core.arrays import blocks, signs_fixed
+from deltavec.core.kernels import Float32s, Float64s, Int64s
+from deltavec.core.threads import one_blas_thread
+from deltavec.errors import InputError, needing
 
-ROWS_AT_ONCE = 65_536  # of vectors that may be larger than memory
 DIGITS = 4  # of a coordinate between -1 and 1: finer than a screen
+
+
+class Axes(NamedTuple):
+    """The two directions of a map, and the piece of the plane that it shows.
+
+    Attributes
+    ----------
+    mean : ndarray of float64, shape (dimensions,)
+        Where the directions cross.
+    directions : ndarray of float64, shape (dimensions, 2)
+        Along which documents are placed; fewer in fewer dimensions.
+    middle : ndarray of float64, shape (2,)
+        What is in the middle of the map.
+    reach : float
+        How far it goes from there.
+    """
+
+    mean: Float64s
+    directions: Float64s
+    middle: Float64s
+    reach: float
+
+    def places(self, vectors: Float32s) -> Float32s:
+        """Where documents stand on the map; those beyond its edge stand on it."""
+        plane = on_plane(vectors, self.mean, self.directions)
+        return np.clip((plane - self.middle) / self.reach, -1, 1).astype(np.float32)
 
 
 class Positions(NamedTuple):
@@ -33,21 +59,38 @@ class Positions(NamedTuple):
         The rows on the map, in their order: all, or a sample.
     explained : tuple of float
         The share of the documents' variance along each axis; empty for UMAP.
+    axes : Axes or None
+        What places other documents on the same map; None for UMAP, which cannot.
     """
 
     method: str
-    places: npt.NDArray[np.float32]
-    shown: npt.NDArray[np.int64]
+    places: Float32s
+    shown: Int64s
     explained: tuple[float, ...]
+    axes: Axes | None = None
 
     def of(self, row: int) -> tuple[float, float] | None:
         """Where one document stands, if it was placed."""
         x, y = (float(value) for value in self.places[row])
         return None if np.isnan(x) else (round(x, DIGITS), round(y, DIGITS))
 
+    @one_blas_thread()
+    def along_axes(self, vectors: Float32s, points: int, seed: int = 0) -> Positions:
+        """Where other documents stand, along the axes of this map."""
+        if self.axes is None:
+            raise InputError("a UMAP map has no axes along which others could be placed")
+        shown = sampled(len(vectors), points, seed)
+        return self._replace(places=self.axes.places(vectors), shown=shown)
 
+    def kept(self, numbers: Int64s) -> Positions:
+        """Where documents stand that had these rows when the map was drawn; -1 has no place."""
+        places = np.where((numbers >= 0)[:, None], self.places[numbers], np.float32(np.nan))
+        return self._replace(places=places, shown=np.flatnonzero(~np.isnan(places[:, 0])))
+
+
+@one_blas_thread()
 def positions(
-    vectors: npt.NDArray[np.float32], method: str = "pca", *, points: int = 50_000, seed: int = 0
+    vectors: Float32s, method: str = "pca", *, points: int = 50_000, seed: int = 0
 ) -> Positions:
     """Where the documents of these vectors stand.
 
@@ -65,11 +108,10 @@ def positions(
     if method not in METHODS:
         raise InputError(f"map must be 'pca' or 'umap', got {method!r}")
     shown = sampled(len(vectors), points, seed)
-    places, explained = METHODS[method](vectors, shown, seed)
-    return Positions(method, scaled(places), shown, explained)
+    return METHODS[method](vectors, shown, seed)
 
 
-def sampled(rows: int, points: int, seed: int) -> npt.NDArray[np.int64]:
+def sampled(rows: int, points: int, seed: int) -> Int64s:
     """The rows to show: all of them, or so many drawn at random, in their order."""
     if rows <= points:
         return np.arange(rows)
@@ -77,59 +119,60 @@ def sampled(rows: int, points: int, seed: int) -> npt.NDArray[np.int64]:
     return np.sort(drawn)
 
 
-def scaled(places: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
-    """The places moved to the middle and brought between -1 and 1, both axes by one factor."""
-    if not len(places) or np.isnan(places).all():
-        return places.astype(np.float32)
-    low, high = np.nanmin(places, axis=0), np.nanmax(places, axis=0)
-    reach = float((high - low).max()) / 2 or 1.0
-    moved: npt.NDArray[np.float64] = (places - (low + high) / 2) / reach
-    return moved.astype(np.float32)
+class Frame(NamedTuple):
+    """The piece of the plane that holds all places: its middle, and how far it goes from there."""
+
+    middle: Float64s
+    reach: float
+
+    @classmethod
+    def of(cls, places: Float64s) -> Frame:
+        """The frame of these places; both axes have one scale."""
+        if not len(places) or np.isnan(places).all():
+            return cls(np.zeros(2), 1.0)
+        low, high = np.nanmin(places, axis=0), np.nanmax(places, axis=0)
+        return cls((low + high) / 2, float((high - low).max()) / 2 or 1.0)
+
+    def scaled(self, places: Float64s) -> Float32s:
+        """The places, between -1 and 1."""
+        moved: Float64s = (places - self.middle) / self.reach
+        return moved.astype(np.float32)
 
 
-Placed = tuple[npt.NDArray[np.float64], tuple[float, ...]]
+def on_plane(vectors: Float32s, mean: Float64s, directions: Float64s) -> Float64s:
+    """The vectors along two directions that cross in a point."""
+    places = np.zeros((len(vectors), 2))
+    for rows in blocks(len(vectors)):
+        places[rows, : directions.shape[1]] = (vectors[rows] - mean) @ directions
+    return places
 
 
-def pca(vectors: npt.NDArray[np.float32], shown: npt.NDArray[np.int64], seed: int) -> Placed:
+def pca(vectors: Float32s, shown: Int64s, seed: int) -> Positions:
     """All documents along the two directions in which the shown ones differ most."""
     sample = vectors[shown].astype(np.float64)
     mean = sample.mean(axis=0) if len(sample) else np.zeros(vectors.shape[1])
     centred = sample - mean
     variances, directions = np.linalg.eigh(centred.T @ centred / max(len(sample), 1))
-    axes = directions[:, ::-1][:, :2]
-    # The sign of an eigenvector is arbitrary: its largest entry is made positive.
-    axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])])
-    places = np.zeros((len(vectors), 2))
-    for rows in blocks(len(vectors)):
-        places[rows, : axes.shape[1]] = (vectors[rows] - mean) @ axes
+    axes = signs_fixed(directions[:, ::-1][:, :2], axis=0)
+    places = on_plane(vectors, mean, axes)
     total = float(variances.sum())
     shares = (float(value) / total if total > 0 else 0.0 for value in variances[::-1][:2])
-    return places, tuple(shares)
+    frame = Frame.of(places)
+    return Positions("pca", frame.scaled(places), shown, tuple(shares), Axes(mean, axes, *frame))
 
 
-def umap(vectors: npt.NDArray[np.float32], shown: npt.NDArray[np.int64], seed: int) -> Placed:
+def umap(vectors: Float32s, shown: Int64s, seed: int) -> Positions:
     """The shown documents as UMAP puts them."""
-    try:
+    with needing("map", "a UMAP map needs umap-learn"):
         umap_learn = import_module("umap")
-    except ImportError:
-        raise MissingDependencyError(
-            "a UMAP map needs umap-learn: pip install umap-learn"
-        ) from None
+    if len(shown) <= 4:  # too few to have neighbours that could be kept
+        return pca(vectors, shown, seed)._replace(method="umap")
     places = np.full((len(vectors), 2), np.nan)
-    if len(shown) > 4:  # fewer have no neighbours to keep
-        neighbours = min(15, len(shown) - 1)
-        reducer = umap_learn.UMAP(
-            metric="cosine", n_neighbors=neighbours, random_state=seed, n_jobs=1
-        )
-        places[shown] = reducer.fit_transform(np.asarray(vectors[shown]))
-        return places, ()
-    return pca(vectors, shown, seed)
+    reducer = umap_learn.UMAP(
+        metric="cosine", n_neighbors=min(15, len(shown) - 1), random_state=seed, n_jobs=1
+    )
+    places[shown] = reducer.fit_transform(np.asarray(vectors[shown]))
+    return Positions("umap", Frame.of(places).scaled(places), shown, ())
 
 
 METHODS = {"pca": pca, "umap": umap}
-
-
-def blocks(rows: int) -> Iterator[slice]:
-    """The rows, so many at a time."""
-    for first in range(0, rows, ROWS_AT_ONCE):
-        yield slice(first, first + ROWS_AT_ONCE)

@@ -1,27 +1,70 @@
-"""The map of a collection and its colours, made once and kept."""
+"""The map of a collection, what colours its points, its topics and its columns, as JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
-from deltavec.collection import Collection
-from deltavec.serve.colors import MOST_LABELS, Colors, column_colors
+import pyarrow as pa
+
+from deltavec.collection import Clusters, Collection
+from deltavec.collection.clusters import clustered_again
+from deltavec.collection.description import Description
+from deltavec.collection.ids import places_of
+from deltavec.serve.errors import RequestError, as_json
+from deltavec.serve.look.colors import CLUSTER, Colors, cluster_colors, cluster_name, column_colors
+from deltavec.serve.look.columns import described_columns
+from deltavec.serve.look.topics import Topics, usual_clusters
 from deltavec.serve.map import DIGITS, Positions, positions
-from deltavec.serve.refusals import RequestError, as_json
 
-CLUSTER = "cluster"
-CLUSTER_WORDS = 3  # that name a cluster
+KEPT = 64  # answers written as JSON; each may be some hundred kilobytes
+
+
+class Drawn(NamedTuple):
+    """A map as it was drawn, for the collection that is served now or for an earlier one.
+
+    Attributes
+    ----------
+    description : Description
+        The collection it was drawn of.
+    positions : Positions
+        Where its documents stand.
+    clusters : Clusters or None
+        Its clusters.
+    ids : pyarrow.Array or None
+        Its documents, if only they can be placed: see `deltavec.serve.map`.
+    """
+
+    description: Description
+    positions: Positions
+    clusters: Clusters | None
+    ids: pa.Array | None
 
 
 class Overview:
-    """A map with its colours; the answers are kept as the bytes that are sent."""
+    """A map with its colours and topics; what was sent once is kept as JSON.
 
-    def __init__(self, collection: Collection, placed: Positions, clusters: Colors | None) -> None:
+    Parameters
+    ----------
+    collection
+        What is shown.
+    drawn
+        A map of it, or of what it was before some documents came or went. Of the latter the axes
+        and the names of clusters are kept, so that what stays stays where it was.
+    points
+        How many documents to show.
+    """
+
+    def __init__(self, collection: Collection, drawn: Drawn, *, points: int = 50_000) -> None:
         self.collection = collection
-        self.positions = placed
-        self.clusters = clusters
-        self.sent: dict[str, bytes] = {}
+        self.drawn = drawn
+        self.points = points
+        self.positions, self.clusters = drawn.positions, drawn.clusters
+        if collection.description != drawn.description:
+            self.positions = positions_of_others(collection, drawn, points)
+            self.clusters = drawn.clusters and clustered_again(collection, drawn.clusters)
+        self.topics = Topics(collection, self.clusters)
+        self.written: dict[str, bytes] = {}
 
     @classmethod
     def of(
@@ -36,7 +79,16 @@ class Overview:
         on_stage("drawing the map")
         placed = positions(collection.index.vectors, method, points=points)
         on_stage("finding clusters")
-        return cls(collection, placed, cluster_colors(collection, placed))
+        clusters = usual_clusters(collection)
+        ids = None if placed.axes else collection.ids
+        drawn = Drawn(collection.description, placed, clusters, ids)
+        return cls(collection, drawn, points=points)
+
+    def after(self, collection: Collection) -> Overview:
+        """The map of the collection after a change; drawn anew if it has another model."""
+        if collection.description.model != self.drawn.description.model:
+            return Overview.of(collection, self.positions.method, points=self.points)
+        return Overview(collection, self.drawn, points=self.points)
 
     @property
     def color_names(self) -> list[str]:
@@ -44,21 +96,38 @@ class Overview:
         clusters = [CLUSTER] if self.clusters else []
         return clusters + [name for name in self.collection.columns if name != CLUSTER]
 
-    def map_answer(self) -> bytes:
+    def map_json(self) -> bytes:
         """Where the points stand."""
-        if "map" not in self.sent:
-            self.sent["map"] = as_json(self._points())
-        return self.sent["map"]
+        return self._written("map", self._points)
 
-    def color_answer(self, by: str) -> bytes:
-        """The colours of the points."""
+    def color_json(self, by: str, clusters: int | None = None) -> bytes:
+        """The colours of the points; for clusters in so many."""
         if by not in self.color_names:
             choices = ", ".join(self.color_names) or "nothing, as there are no columns"
             raise RequestError(422, f"the map can be coloured by: {choices}"[:1000], param="by")
-        key = f"colors {by}"
-        if key not in self.sent:
-            self.sent[key] = as_json(self._colors(by)._asdict())
-        return self.sent[key]
+        found = None if by != CLUSTER or clusters is None else self.topics.of(clusters)
+        key = f"colors {'' if found is None else len(found)} {by}"
+        return self._written(key, lambda: self._colors(by, found)._asdict())
+
+    def topics_json(self, clusters: int | None) -> bytes:
+        """The topics: clusters with their words."""
+        found = self.topics.of(clusters)
+        return self._written(f"topics {len(found)}", lambda: described_topics(found))
+
+    def columns_json(self) -> bytes:
+        """The columns, with examples of filters."""
+        return self._written(
+            "columns", lambda: described_columns(self.collection, self.positions.shown)
+        )
+
+    def _written(self, key: str, content: Callable[[], dict[str, Any]]) -> bytes:
+        known = self.written.get(key)
+        if known is None:
+            known = as_json(content())
+            if len(self.written) >= KEPT:
+                self.written.clear()
+            self.written[key] = known
+        return known
 
     def _points(self) -> dict[str, Any]:
         shown = self.positions.shown
@@ -72,20 +141,38 @@ class Overview:
             "y": [round(value, DIGITS) for value in y],
         }
 
-    def _colors(self, by: str) -> Colors:
+    def _colors(self, by: str, clusters: Clusters | None) -> Colors:
+        shown = self.positions.shown
         if by == CLUSTER and self.clusters is not None:
-            return self.clusters
-        column = self.collection.column(by)
-        return column_colors(by, column.take(self.positions.shown))
+            return cluster_colors(clusters or self.clusters, shown)
+        return column_colors(by, self.collection.column(by).take(shown))
 
 
-def cluster_colors(collection: Collection, placed: Positions) -> Colors | None:
-    """The colours of clusters, named by their words; none for a collection too small to part."""
-    wanted = min(MOST_LABELS, len(collection) // 2)
-    if wanted < 2:
-        return None
-    clusters = collection.cluster(wanted, seed=0)
-    labels = [", ".join(words[:CLUSTER_WORDS]) for words in clusters.names]
-    values = [int(number) for number in clusters.labels[placed.shown]]
-    counts = [values.count(number) for number in range(len(labels))]
-    return Colors(CLUSTER, "category", labels, counts, [], [v if v >= 0 else None for v in values])
+def positions_of_others(collection: Collection, drawn: Drawn, points: int) -> Positions:
+    """Where the documents of a collection stand on a map that was drawn of what it was before."""
+    vectors = collection.index.vectors
+    if drawn.ids is None:
+        return drawn.positions.along_axes(vectors, points)
+    return drawn.positions.kept(places_of(drawn.ids, collection.ids))
+
+
+def described_topics(clusters: Clusters) -> dict[str, Any]:
+    """Clusters as plain objects."""
+    return {
+        "topics": [
+            {
+                "name": cluster_name(words),
+                "words": words,
+                "documents": size,
+                "central_id": central,
+                "cohesion": cohesion,
+            }
+            for words, size, central, cohesion in zip(
+                clusters.names,
+                clusters.sizes,
+                clusters.central_ids,
+                clusters.cohesion,
+                strict=True,
+            )
+        ]
+    }

@@ -6,97 +6,160 @@ as ``..``, which a client would resolve before it asks, goes into ``?id=``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 
-from deltavec.serve import answers
-from deltavec.serve.crew import Crew
+from deltavec.serve import responses
+from deltavec.serve.errors import RequestError, as_json
 from deltavec.serve.explorer import Explorer
-from deltavec.serve.questions import (
-    ExplainQuestion,
+from deltavec.serve.live import Live
+from deltavec.serve.look.listing import listed, selection
+from deltavec.serve.metrics import MEDIA_TYPE, Metrics
+from deltavec.serve.overview import Overview
+from deltavec.serve.requests import (
+    ClusterCount,
+    ExplainRequest,
+    FindRequest,
     Identity,
-    SearchQuestion,
-    Shown,
-    SimilarQuestion,
+    ListRequest,
+    SearchRequest,
+    SelectionRequest,
+    SimilarRequest,
+    WhyRequest,
 )
-from deltavec.serve.refusals import as_json
+from deltavec.serve.together import Request, answered
+from deltavec.serve.workers import RETRY_AFTER, Workers
 from deltavec.version import __version__
 
 
-def sent(content: bytes) -> Response:
-    """Bytes of JSON as an answer."""
+def json_response(content: bytes) -> Response:
+    """A response of bytes that are JSON already."""
     return Response(content, media_type="application/json")
 
 
-def routes(explorer: Explorer, crew: Crew) -> APIRouter:
+def explorer_routes(live: Live, workers: Workers, metrics: Metrics) -> APIRouter:
     """The addresses of the explorer."""
     router = APIRouter()
 
-    async def answered(work: Callable[..., dict[str, Any]], *question: Any) -> Response:
+    async def respond(work: Callable[..., dict[str, Any]], *request: Any) -> Response:
+        # The explorer is taken once: a request sees one state of the collection, and no other.
         # Written as JSON in the thread too: the event loop stays free.
-        return sent(await crew.run(lambda: as_json(work(*question))))
+        return json_response(await workers.run(lambda: as_json(work(live.explorer, *request))))
 
-    @router.get("/search", tags=["find"], response_model=answers.Results)
-    async def search(question: Annotated[SearchQuestion, Query()]) -> Response:
+    async def show(look: Callable[..., bytes], *request: Any) -> Response:
+        return json_response(await workers.run(lambda: look(live.explorer.overview, *request)))
+
+    def answered_now(requests: Sequence[Request], threads: int) -> Iterator[bytes | Exception]:
+        return answered(live.explorer, requests, threads)  # all of them from one state, too
+
+    find = workers.sharing(answered_now)
+
+    @router.get("/search", tags=["find"], response_model=responses.Results)
+    async def search(request: Annotated[SearchRequest, Query()]) -> Response:
         """The documents nearest to a text."""
-        return await answered(explorer.search, question)
+        return json_response(await find(request))
 
-    @router.post("/search", tags=["find"], response_model=answers.Results)
-    async def search_long(question: SearchQuestion) -> Response:
+    @router.post("/search", tags=["find"], response_model=responses.Results)
+    async def search_long(request: SearchRequest) -> Response:
         """The same, for a text too long for an address."""
-        return await answered(explorer.search, question)
+        return json_response(await find(request))
 
-    @router.get("/similar", tags=["find"], response_model=answers.Results)
-    async def similar(question: Annotated[SimilarQuestion, Query()]) -> Response:
+    @router.get("/similar", tags=["find"], response_model=responses.Results)
+    async def similar(request: Annotated[SimilarRequest, Query()]) -> Response:
         """The documents nearest to one of them, itself left out."""
-        return await answered(explorer.similar, question)
+        return json_response(await find(request))
 
-    @router.get("/similar/{id:path}", tags=["find"], response_model=answers.Results)
-    async def similar_to(id: Identity, shown: Annotated[Shown, Query()]) -> Response:
+    @router.get("/similar/{id:path}", tags=["find"], response_model=responses.Results)
+    async def similar_to(id: Identity, shown: Annotated[FindRequest, Query()]) -> Response:
         """The same, the id in the path."""
-        return await answered(explorer.similar, SimilarQuestion(id=id, **shown.model_dump()))
+        return json_response(await find(SimilarRequest(id=id, **shown.model_dump())))
 
-    @router.get("/explain", tags=["explain"], response_model=answers.Why)
-    async def explain(question: Annotated[ExplainQuestion, Query()]) -> Response:
+    @router.get("/explain", tags=["explain"], response_model=responses.Why)
+    async def explain(request: Annotated[ExplainRequest, Query()]) -> Response:
         """Why two texts are as alike as they are."""
-        return await answered(explorer.explain, question)
+        return await respond(Explorer.explain, request)
 
-    @router.post("/explain", tags=["explain"], response_model=answers.Why)
-    async def explain_long(question: ExplainQuestion) -> Response:
+    @router.post("/explain", tags=["explain"], response_model=responses.Why)
+    async def explain_long(request: ExplainRequest) -> Response:
         """The same, for texts too long for an address."""
-        return await answered(explorer.explain, question)
+        return await respond(Explorer.explain, request)
 
-    @router.get("/documents", tags=["look"], response_model=answers.Document)
+    @router.get("/why", tags=["explain"], response_model=responses.Found)
+    async def why(request: Annotated[WhyRequest, Query()]) -> Response:
+        """Why a document has its score for a query."""
+        return await respond(Explorer.why, request)
+
+    @router.post("/why", tags=["explain"], response_model=responses.Found)
+    async def why_long(request: WhyRequest) -> Response:
+        """The same, for a query too long for an address."""
+        return await respond(Explorer.why, request)
+
+    @router.get("/documents", tags=["look"], response_model=responses.Document)
     async def document(id: Annotated[Identity, Query()]) -> Response:
         """One document, whole, with its keywords."""
-        return await answered(explorer.document, id)
+        return await respond(Explorer.document, id)
 
-    @router.get("/documents/{id:path}", tags=["look"], response_model=answers.Document)
+    @router.get("/documents/{id:path}", tags=["look"], response_model=responses.Document)
     async def document_at(id: Identity) -> Response:
         """The same, the id in the path."""
-        return await answered(explorer.document, id)
+        return await respond(Explorer.document, id)
 
-    @router.get("/map", tags=["look"], response_model=answers.Map)
+    @router.get("/list", tags=["look"], response_model=responses.Listing)
+    async def list_(request: Annotated[ListRequest, Query()]) -> Response:
+        """Documents that a filter leaves or a topic holds, page by page."""
+        return await respond(listed, request)
+
+    @router.get("/selection", tags=["look"], response_model=responses.Selection)
+    async def selection_(request: Annotated[SelectionRequest, Query()]) -> Response:
+        """How many documents these are, and which points of the map."""
+        return await respond(selection, request)
+
+    @router.get("/topics", tags=["look"], response_model=responses.TopicList)
+    async def topics(clusters: Annotated[ClusterCount | None, Query()] = None) -> Response:
+        """Groups of like documents, named by their words."""
+        return await show(Overview.topics_json, clusters)
+
+    @router.get("/columns", tags=["look"], response_model=responses.Columns)
+    async def columns() -> Response:
+        """What the columns hold, and examples of filters."""
+        return await show(Overview.columns_json)
+
+    @router.get("/map", tags=["look"], response_model=responses.Map)
     async def map_() -> Response:
         """Where the documents stand in two dimensions."""
-        return sent(await crew.run(explorer.overview.map_answer))
+        return await show(Overview.map_json)
 
-    @router.get("/map/colors", tags=["look"], response_model=answers.MapColors)
-    async def map_colors(by: Annotated[str, Query(max_length=10_000)]) -> Response:
+    @router.get("/map/colors", tags=["look"], response_model=responses.MapColors)
+    async def map_colors(
+        by: Annotated[str, Query(max_length=10_000)],
+        clusters: Annotated[ClusterCount | None, Query()] = None,
+    ) -> Response:
         """What colours the points of the map: a column, or ``cluster``."""
-        return sent(await crew.run(explorer.overview.color_answer, by))
+        return await show(Overview.color_json, by, clusters)
 
-    @router.get("/info", tags=["server"], response_model=answers.Info)
+    @router.get("/info", tags=["server"], response_model=responses.Info)
     async def info() -> Response:
         """What is served, and what the server takes on."""
-        return await answered(explorer.info)
+        return await respond(Explorer.info)
 
-    @router.get("/health", tags=["server"], response_model=answers.Health)
+    @router.get("/health", tags=["server"], response_model=responses.Health)
     async def health() -> dict[str, str]:
         """That the server is there. Asks for no token."""
         return {"status": "ok", "version": __version__}
+
+    @router.get("/ready", tags=["server"], response_model=responses.Ready)
+    async def ready() -> dict[str, str]:
+        """That the server takes requests; refused while its queue is full. Asks for no token."""
+        if not workers.ready:
+            raise RequestError(503, "no more requests are taken now", headers=RETRY_AFTER)
+        return {"status": "ready"}
+
+    @router.get("/metrics", tags=["server"], response_class=PlainTextResponse)
+    async def metrics_() -> Response:
+        """Requests, how long they took, the queue and the memory, for Prometheus."""
+        return Response(metrics.text(), media_type=MEDIA_TYPE)
 
     return router

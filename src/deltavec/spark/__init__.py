@@ -12,8 +12,8 @@ never a side effect, so a task that is run twice changes nothing.
 >>> dv.spark.embed(frame, "text", model).write.parquet("vectors")  # doctest: +SKIP
 """
 
-from deltavec.spark.embedding import embed
-from deltavec.spark.fitting import fit
-from deltavec.spark.training import train_vectors
+from deltavec.spark.embed import embed
+from deltavec.spark.fit import fit
+from deltavec.spark.train import train_vectors
 
 __all__ = ["embed", "fit", "train_vectors"]

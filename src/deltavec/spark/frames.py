@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -11,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from deltavec import errors
-from deltavec.core.texts import Tokenizer, require_tokenizer
 from deltavec.errors import CorpusError, DeltavecError, InputError, MissingDependencyError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+NO_MODULE = re.compile(r"No module named '((?:pyarrow|pandas|numpy|numba|deltavec|scipy)\b[^']*)'")
 OUR_ERROR = re.compile(r"^deltavec\.errors\.(\w+): (.*)", re.MULTILINE | re.DOTALL)
 
 
@@ -68,31 +69,19 @@ def require_text_column(frame: Any, column: Any) -> None:
         )
 
 
-def require_rereadable(frame: DataFrame) -> None:
-    """Refuse a stream, which cannot be read twice, nor to its end."""
-    if frame.isStreaming:
+def rereadable_text(frame: Any, column: Any) -> DataFrame:
+    """The text of a frame and nothing else, to be read more than once."""
+    require_text_column(frame, column)
+    if frame.isStreaming:  # it cannot be read twice, nor to its end
         raise CorpusError(
             "expected documents that can be read more than once, got a stream: "
             "write it to files first"
         )
-
-
-def require_rule(tokenizer: Tokenizer) -> None:
-    """Refuse a tokenizer that is not the name of a rule: executors are sent no code of a caller."""
-    require_tokenizer(tokenizer)
-    if not isinstance(tokenizer, str):
-        raise InputError(
-            "on Spark the tokenizer must be 'words' or 'whitespace', got a callable: put the words "
-            "that yours finds into a column, with spaces between them, and use 'whitespace'"
-        )
-
-
-def only_text(frame: DataFrame, column: str) -> DataFrame:
-    """The frame's text and nothing else, in a column named ``text``."""
     from pyspark.sql import functions
 
     quoted = column.replace("`", "``")
-    return frame.select(functions.col(f"`{quoted}`").alias("text"))
+    texts: DataFrame = frame.select(functions.col(f"`{quoted}`").alias("text"))
+    return texts
 
 
 def bytes_type(frame: DataFrame) -> pa.DataType:
@@ -111,6 +100,11 @@ def failing_clearly() -> Iterator[None]:
     except PythonException as error:
         found = OUR_ERROR.search(str(error))
         if found is None:
+            if missing := NO_MODULE.search(str(error)):
+                raise MissingDependencyError(
+                    f"the executors' Python has no module {missing[1]!r}: let PYSPARK_PYTHON name "
+                    f"a Python with deltavec[spark] on every machine (here it is {sys.executable})"
+                ) from None
             raise  # somebody else's function, upstream of ours
         kind = getattr(errors, found[1], DeltavecError)
         raise kind(found[2].strip()) from None

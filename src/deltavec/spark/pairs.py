@@ -16,20 +16,21 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from deltavec.core.cooccurrence import (
+from deltavec.core.arrays import begins_of
+from deltavec.core.learning.halves import Folds, Ids, folds_of
+from deltavec.core.learning.windows import (
     Allocate,
     Cooccurrence,
-    Rows,
+    SparseRows,
     counted_rows,
     ids_of,
     row_blocks,
 )
-from deltavec.core.packing import begins_of
 from deltavec.core.statistics import CorpusStatistics
-from deltavec.core.texts import as_texts
+from deltavec.core.texts import Tokenizer, as_texts
 from deltavec.core.vocabulary import Vocabulary
-from deltavec.spark.arrival import arrived_vocabulary
 from deltavec.spark.frames import bytes_type, failing_clearly
+from deltavec.spark.ship import arrived_vocabulary
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -44,11 +45,11 @@ PACKED = "block int, lengths binary, neighbours binary, counts binary"
 
 def cooccurrence(
     texts: DataFrame,
-    tokenizer: str,
+    tokenizer: Tokenizer,
     key: str,
     statistics: CorpusStatistics,
     window: int,
-    allocate: Allocate = np.empty,
+    allocate: Allocate,
 ) -> Cooccurrence:
     """The counts of every two words that stand at most ``window`` places apart in a document.
 
@@ -73,7 +74,7 @@ def cooccurrence(
         vocabulary = arrived_vocabulary(key)
         for ids in gathered_ids(batches, tokenizer, vocabulary):
             for rows in all_rows(ids, len(vocabulary), window):
-                yield from listed(rows, starts)
+                yield from pair_rows(rows, starts)
 
     def packed(group: pa.Table) -> pa.Table:
         return packed_block(group, starts, words, stored)
@@ -86,6 +87,27 @@ def cooccurrence(
         return unpacked(rows.toLocalIterator(), starts, words, allocate)
 
 
+def sampled_folds(texts: DataFrame, tokenizer: Tokenizer, key: str, share: float) -> Folds:
+    """Two folds of the documents, or of a share of them, as ids on the driver.
+
+    They hold the documents that `deltavec.core.learning.halves.folds_of` puts there on one machine.
+    """
+    stored = bytes_type(texts)
+
+    def parted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for ids in gathered_ids(batches, tokenizer, arrived_vocabulary(key)):
+            folds = [fold.tobytes() for fold in folds_of(ids, share).both]
+            yield pa.RecordBatch.from_arrays(
+                [pa.array([0, 1], pa.int32()), pa.array(folds, stored)], ["fold", "ids"]
+            )
+
+    found: tuple[list[Ids], list[Ids]] = ([], [])
+    with failing_clearly():
+        for row in texts.mapInArrow(parted, "fold int, ids binary").toLocalIterator():
+            found[row.fold].append(np.frombuffer(row.ids, np.int32))
+    return Folds.of(*(np.concatenate([np.zeros(0, np.int32), *parts]) for parts in found))
+
+
 def block_starts(occurrences: npt.NDArray[np.int64], window: int) -> npt.NDArray[np.int64]:
     """The first word of each block; a block's words have so many neighbours at the most."""
     at_most = np.minimum(2 * window * occurrences, len(occurrences))
@@ -95,7 +117,7 @@ def block_starts(occurrences: npt.NDArray[np.int64], window: int) -> npt.NDArray
 
 
 def gathered_ids(
-    batches: Iterable[pa.RecordBatch], tokenizer: str, vocabulary: Vocabulary
+    batches: Iterable[pa.RecordBatch], tokenizer: Tokenizer, vocabulary: Vocabulary
 ) -> Iterator[npt.NDArray[np.int32]]:
     """The documents as ids, each closed by -1, so many at a time that counting them pays."""
     held: list[npt.NDArray[np.int32]] = []
@@ -108,21 +130,21 @@ def gathered_ids(
         yield np.concatenate(held)
 
 
-def all_rows(ids: npt.NDArray[np.int32], words: int, window: int) -> Iterator[Rows]:
+def all_rows(ids: npt.NDArray[np.int32], words: int, window: int) -> Iterator[SparseRows]:
     """The counts of these documents, some words' rows at a time."""
     occurrences = np.bincount(ids[ids >= 0], minlength=words).astype(np.int64)
     for first, last in row_blocks(occurrences, window, COUNTING_MEMORY):
-        yield counted_rows(ids, occurrences, first, last, window, 1, np.empty)
+        yield counted_rows(ids, None, occurrences, first, last, window, np.int64, 1, np.empty)[0]
 
 
-def listed(rows: Rows, starts: npt.NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
+def pair_rows(rows: SparseRows, starts: npt.NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
     """Counts as Spark's rows, one for each pair of words."""
     lengths = np.diff(rows.begins)
     words = np.repeat(np.arange(rows.first, rows.first + len(lengths), dtype=np.int32), lengths)
     for first in range(0, len(words), PAIRS_IN_A_BATCH):
         part = slice(first, first + PAIRS_IN_A_BATCH)
         blocks = (np.searchsorted(starts, words[part], side="right") - 1).astype(np.int32)
-        columns = (blocks, words[part], rows.columns[part], rows.counts[part])
+        columns = (blocks, words[part], rows.columns[part], rows.values[part])
         yield pa.RecordBatch.from_arrays(
             [pa.array(column) for column in columns], ["block", "word", "neighbour", "count"]
         )
@@ -154,17 +176,17 @@ def unpacked(
     rows: Iterable[Any], starts: npt.NDArray[np.int64], words: int, allocate: Allocate
 ) -> Cooccurrence:
     """The counts of all words, in whatever order the blocks come."""
-    found: dict[int, Rows] = {}
+    found: dict[int, SparseRows] = {}
     for row in rows:
         first, _ = ends_of(row.block, starts, words)
         begins = begins_of(np.frombuffer(row.lengths, np.int64))
         columns = kept(row.neighbours, np.dtype(np.int32), allocate)
         counts = kept(row.counts, np.dtype(np.int64), allocate)
-        found[row.block] = Rows(first, begins, columns, counts)
+        found[row.block] = SparseRows(first, begins, columns, counts)
     empty = (np.zeros(0, np.int32), np.zeros(0, np.int64))
     for block in set(range(len(starts))) - found.keys():
         first, last = ends_of(block, starts, words)
-        found[block] = Rows(first, np.zeros(last - first + 1, np.int64), *empty)
+        found[block] = SparseRows(first, np.zeros(last - first + 1, np.int64), *empty)
     return Cooccurrence(words, tuple(found[block] for block in sorted(found)))
 
 

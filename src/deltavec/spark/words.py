@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from deltavec.core.discovery import WordCounts, frequent_words
-from deltavec.core.texts import as_texts
+from deltavec.core.learning.words import WordCounts
+from deltavec.core.texts import Tokenizer, as_texts
+from deltavec.core.tokens import are_unspaced, units_of
 from deltavec.core.vocabulary import Vocabulary
+from deltavec.io.vectors.rows import binary_array, vocabulary_of
 from deltavec.spark.frames import bytes_type, failing_clearly
 
 if TYPE_CHECKING:
@@ -24,33 +25,50 @@ SCHEMA = "word binary, count long"
 
 
 class WordsInSpark(WordCounts):
-    """Words that were counted in Spark, and stay there until it is known which are wanted."""
+    """Words that were counted in Spark, and stay there until it is known which are wanted.
 
-    def __init__(self, counted: DataFrame) -> None:
+    They are asked for several times and counted once, so Spark keeps them until `close`.
+    """
+
+    def __init__(self, texts: DataFrame, tokenizer: Tokenizer) -> None:
         from pyspark.sql import functions
 
-        self._counted = counted.where("word is not null")
-        self.distinct = self._counted.count()
-        passed = counted.where("word is null").agg(functions.sum("count")).first()
+        self.of_grams = isinstance(tokenizer, str) and units_of(tokenizer).gram > 0
+        self._all = counted_words(texts, tokenizer).persist()
+        self._counted = self._all.where("word is not null")
+        with failing_clearly():
+            self.distinct = self._counted.count()
+            passed = self._all.where("word is null").agg(functions.sum("count")).first()
         self.tokens = int((passed and passed[0]) or 0)
+
+    def close(self) -> None:
+        """Let Spark forget them; what is asked for later is counted again."""
+        self._all.unpersist()
+
+    @property
+    def seen_once(self) -> int:
+        """How many words occurred once."""
+        with failing_clearly():
+            return self._counted.where("count = 1").count()
+
+    @property
+    def unspaced(self) -> int:
+        """How many of all words are characters of scripts without spaces, or pairs of them."""
+        vocabulary, counts = self.frequent(1)
+        firsts = "".join(word[0] for word in vocabulary.words)
+        return int(counts[are_unspaced(firsts)].sum())
 
     def frequent(self, min_count: int) -> tuple[Vocabulary, npt.NDArray[np.int64]]:
         """The words that occur at least so often and their counts, the most frequent first."""
-        table = self._counted.where(f"count >= {int(min_count)}").toArrow()
+        with failing_clearly():
+            table = self._counted.where(f"count >= {int(min_count)}").toArrow()
         # Bytes decide between words of one count, as on one machine.
         table = table.sort_by([("count", "descending"), ("word", "ascending")])
         words = table["word"].cast(pa.large_binary()).combine_chunks()
         return vocabulary_of(words), table["count"].to_numpy()
 
 
-def learned_vocabulary(texts: DataFrame, tokenizer: str, min_count: int | None) -> Vocabulary:
-    """The frequent words of a column, the most frequent first."""
-    with failing_clearly(), counted_words(texts, tokenizer) as counted:
-        return frequent_words(WordsInSpark(counted), min_count)
-
-
-@contextmanager
-def counted_words(texts: DataFrame, tokenizer: str) -> Iterator[DataFrame]:
+def counted_words(texts: DataFrame, tokenizer: Tokenizer) -> DataFrame:
     """All words with their counts; beside null, how many words there are in all."""
     from pyspark.sql import functions
 
@@ -61,38 +79,19 @@ def counted_words(texts: DataFrame, tokenizer: str) -> Iterator[DataFrame]:
         for batch in batches:
             counts.add(as_texts(batch.column(0), tokenizer))
             if counts.distinct >= DISTINCT_AT_ONCE:
-                yield from listed(counts, stored)
+                yield from word_rows(counts, stored)
                 counts = WordCounts()
-        yield from listed(counts, stored)
+        yield from word_rows(counts, stored)
 
     partial = texts.mapInArrow(counted, SCHEMA)
-    whole = partial.groupBy("word").agg(functions.sum("count").alias("count"))
-    # Asked three times, counted once: how many words there are decides which are wanted.
-    whole.persist()
-    try:
-        yield whole
-    finally:
-        whole.unpersist()
+    return partial.groupBy("word").agg(functions.sum("count").alias("count"))
 
 
-def listed(counts: WordCounts, stored: pa.DataType) -> Iterator[pa.RecordBatch]:
+def word_rows(counts: WordCounts, stored: pa.DataType) -> Iterator[pa.RecordBatch]:
     """The counted words as Spark's rows, and beside null the sum of all."""
     yield pa.RecordBatch.from_arrays(
         [pa.array([None], stored), pa.array([counts.tokens], pa.int64())], ["word", "count"]
     )
     vocabulary, occurrences = counts.frequent(1)
-    words = pa.LargeBinaryArray.from_buffers(
-        pa.large_binary(),
-        len(vocabulary),
-        [None, pa.py_buffer(vocabulary.offsets), pa.py_buffer(vocabulary.data)],
-    )
+    words = binary_array(vocabulary.data, vocabulary.offsets)
     yield pa.RecordBatch.from_arrays([words.cast(stored), occurrences], ["word", "count"])
-
-
-def vocabulary_of(words: Any) -> Vocabulary:
-    """The vocabulary of an Arrow column of distinct words."""
-    if len(words) == 0:
-        return Vocabulary.of([])
-    offsets = np.frombuffer(words.buffers()[1], np.int64)[words.offset :][: len(words) + 1]
-    data = np.frombuffer(words.buffers()[2], np.uint8)[offsets[0] : offsets[-1]]
-    return Vocabulary(data.copy(), offsets - offsets[0])

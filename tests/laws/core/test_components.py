@@ -119,8 +119,8 @@ def test_removal_from_the_table_is_removal_from_the_documents(
     documents = data.draw(st.lists(st.lists(st.sampled_from(words), max_size=9), max_size=5))
     texts = as_texts(documents, "words") if documents else as_texts([[]], "words")
     vocabulary = Vocabulary.of(words)
-    before = embedded(texts, vocabulary, folded).astype(np.float64)
-    after = embedded(texts, vocabulary, folded.without(components))
+    before = embedded(texts, vocabulary, folded).vectors.astype(np.float64)
+    after = embedded(texts, vocabulary, folded.without(components)).vectors
     projected = before - before @ components.T @ components
     for row, expected in zip(after, projected, strict=True):
         length = np.linalg.norm(expected)

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 import reference
 from agreement import disagreements
 from deltavec.core import passes
+from deltavec.core.fitting import fit
 from deltavec.core.forms import FORMS
-from deltavec.core.model import EmbeddingModel, fit
+from deltavec.core.model import EmbeddingModel
 from deltavec.core.recipes import Recipe
 from deltavec.core.vectors import WordVectors
 from reference import Method

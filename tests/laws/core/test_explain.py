@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import reference
 from agreement import component_error, direction_error
-from deltavec.core.explain import Explanation
-from deltavec.core.model import fit
+from deltavec.core.explain import WORDS_AT_ONCE, Explanation, largest_products
+from deltavec.core.fitting import fit
 from deltavec.core.vectors import WordVectors
 from reference import OFFSET, Method
 from strategies import Problem, learnable_problems
@@ -141,3 +141,22 @@ def test_lists_of_odd_words_are_explained_as_they_are_embedded(a: list[str], b: 
     model = fit([["tea", "pot", "x y"]], vectors, "unit-sum")
     u_a, u_b = model.embed([a, b])
     assert model.explain(a, b).cosine == pytest.approx(float(u_a @ u_b), abs=1e-6)
+
+
+@given(
+    rows=st.sampled_from([0, 1, 5, WORDS_AT_ONCE, WORDS_AT_ONCE + 3]),
+    columns=st.integers(0, 6),
+    count=st.integers(0, 30),
+    seed=st.integers(0, 5),
+)
+def test_the_largest_products_are_found_some_rows_at_a_time(
+    rows: int, columns: int, count: int, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    # Small whole numbers: many products are equal, and of those the first ones count.
+    a, b = rng.integers(-2, 3, (rows, 3)).astype(float), rng.integers(-2, 3, (columns, 3))
+    expected = sorted(
+        (-float(a[i] @ b[j]), i, j) for i in range(rows) for j in range(columns) if a[i] @ b[j] > 0
+    )
+    found = largest_products(a, b.astype(float), count)
+    assert found == [(i, j, -share) for share, i, j in expected[:count]]

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deltavec.core.model import fit
-from deltavec.core.passes import GAP_WINDOW, cut_up, embedded, gap_after
+from deltavec.core.fitting import fit
+from deltavec.core.passes import GAP_WINDOW, counted, cut_up, embedded, gap_after
+from deltavec.core.statistics import TextCounts
 from deltavec.core.texts import as_texts
 from deltavec.core.vectors import WordVectors
 
@@ -30,15 +31,24 @@ def test_cutting_documents_up_changes_nothing_but_rounding(texts, size, tokenize
     chunk = as_texts(texts, tokenizer)
     whole = embedded(chunk, MODEL.vocabulary, MODEL.folded)
     cut = embedded(chunk, MODEL.vocabulary, MODEL.folded, giant_bytes=size)
-    assert cut == pytest.approx(whole, abs=2e-6)
-    assert np.array_equal(cut.any(axis=1), whole.any(axis=1))
+    assert cut.vectors == pytest.approx(whole.vectors, abs=2e-6)
+    assert np.array_equal(cut.vectors.any(axis=1), whole.vectors.any(axis=1))
     again = embedded(chunk, MODEL.vocabulary, MODEL.folded, 2, giant_bytes=size)
-    assert np.array_equal(cut, again)
+    assert np.array_equal(cut.vectors, again.vectors)
+
+
+@given(documents, st.integers(1, 60), st.sampled_from(["words", "whitespace", str.split]))
+def test_embedding_counts_the_words_that_counting_counts(texts, size, tokenizer):
+    chunk = as_texts(texts, tokenizer)
+    expected = TextCounts.of(counted(chunk, MODEL.vocabulary))
+    for giant_bytes in (1 << 20, size):
+        made = embedded(chunk, MODEL.vocabulary, MODEL.folded, giant_bytes=giant_bytes)
+        assert made.counts == expected
 
 
 def test_a_giant_document_without_known_words_is_a_zero_row():
     chunk = as_texts(["nothing known " * 9, "sea"], "words")
-    vectors = embedded(chunk, MODEL.vocabulary, MODEL.folded, giant_bytes=20)
+    vectors = embedded(chunk, MODEL.vocabulary, MODEL.folded, giant_bytes=20).vectors
     assert vectors.any(axis=1).tolist() == [False, True]
 
 

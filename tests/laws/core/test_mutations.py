@@ -15,8 +15,9 @@ import pytest
 
 import reference
 from agreement import disagreements
+from deltavec.core.fitting import fit
 from deltavec.core.forms import FoldedVectors
-from deltavec.core.model import EmbeddingModel, fit
+from deltavec.core.model import EmbeddingModel
 from deltavec.core.recipes import Recipe
 from deltavec.core.vectors import WordVectors
 from reference import Counts, Document, Form, Method, Sums

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import reference
 from agreement import TOLERANCE, disagreements
-from deltavec.core.model import fit
+from deltavec.core.fitting import fit
 from deltavec.core.recipes import RECIPES, Recipe
 from deltavec.core.vectors import WordVectors
 from deltavec.errors import CorpusError

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
-from deltavec.core.model import corpus_statistics
+from deltavec.core.learning.corpora import corpus_statistics
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.texts import as_chunked
 from deltavec.core.vocabulary import Vocabulary

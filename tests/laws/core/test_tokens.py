@@ -12,9 +12,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import reference
-from deltavec.core import tokens
 from deltavec.core.passes import counted
 from deltavec.core.texts import as_texts
+from deltavec.core.units import parting
 from deltavec.core.vocabulary import Vocabulary
 from strategies import BROKEN, CURIOUS, UNICODE_14, texts, utf8_and_not
 
@@ -54,7 +54,22 @@ def assert_counts(documents: list[bytes], expected: list[list[str]], tokenizer: 
 @example(documents=["“élan” d’été", "Été été—été", "a slow—very slow—émigré"])
 def test_the_fused_tokeniser_equals_both_slow_ones_on_any_text(documents: list[str]) -> None:
     expected = [reference.words(text) for text in documents]
-    assert [tokens.words(text) for text in documents] == expected
+    assert [parting.words(text) for text in documents] == expected
+    assert_counts([text.encode() for text in documents], expected, "words")
+
+
+PARTS_OF_LONG_STRETCHES = ["a", "été", "Élan", "жук", "日本", "—", "…", "“", "\u0301", " "]
+
+
+@given(
+    documents=st.lists(
+        st.lists(st.sampled_from(PARTS_OF_LONG_STRETCHES), min_size=30, max_size=150).map("".join),
+        max_size=3,
+    )
+)
+@example(documents=["—" * 100, "—a" * 100, "日本。" * 40])
+def test_long_stretches_without_a_blank_are_parted_alike(documents: list[str]) -> None:
+    expected = [reference.words(text) for text in documents]
     assert_counts([text.encode() for text in documents], expected, "words")
 
 
@@ -64,7 +79,7 @@ def test_the_fused_tokeniser_equals_both_slow_ones_on_any_text(documents: list[s
 def test_broken_bytes_separate_words_and_stay_in_their_document(documents: list[bytes]) -> None:
     expected = [reference.words_of_bytes(data) for data in documents]
     decoded = [data.decode("utf-8", errors="replace") for data in documents]
-    assert [tokens.words(text) for text in decoded] == expected
+    assert [parting.words(text) for text in decoded] == expected
     assert_counts(documents, expected, "words")
 
 
@@ -72,7 +87,7 @@ def test_broken_bytes_separate_words_and_stay_in_their_document(documents: list[
 def test_whitespace_keeps_what_str_split_keeps(documents: list[str]) -> None:
     # U+0000 is no part of any word; str.split knows no such exception.
     expected = [text.replace("\0", " ").replace("\ufffd", " ").split() for text in documents]
-    assert [tokens.words(text, "whitespace") for text in documents] == expected
+    assert [parting.words(text, "whitespace") for text in documents] == expected
     assert_counts([text.encode() for text in documents], expected, "whitespace")
 
 
@@ -84,7 +99,7 @@ MOST_CHARACTERS = [c for c in EVERY_CHARACTER if c < "\U00032000" or ord(c) % 10
 @pytest.mark.skipif(not UNICODE_14, reason="the table is frozen at Unicode 14")
 def test_the_table_is_right_about_every_character() -> None:
     for character in EVERY_CHARACTER:
-        assert tokens.words(character) == reference.words(character)
+        assert parting.words(character) == reference.words(character)
 
 
 @pytest.mark.compiled

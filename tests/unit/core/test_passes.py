@@ -1,41 +1,17 @@
+import time
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from deltavec.core import packing, passes
-from deltavec.core.model import fit
+from deltavec.core import passes
+from deltavec.core.fitting import fit
+from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.texts import as_texts
 from deltavec.core.vectors import WordVectors
 from deltavec.core.vocabulary import Vocabulary
-from deltavec.errors import InputError
 
 MANY_WORDS = [f"word{number}" for number in range(3_000)]
-
-
-def test_threads_default_to_the_cores_at_hand(monkeypatch):
-    assert passes.thread_count(None) >= 1
-    monkeypatch.delattr("os.sched_getaffinity", raising=False)
-    assert passes.thread_count(None) == passes.cores()
-
-
-@pytest.mark.parametrize("threads", [0, -1, 1.5, "2", True])
-def test_threads_are_a_whole_number_from_one(threads):
-    with pytest.raises(InputError, match="threads must be a whole number from 1 on"):
-        passes.thread_count(threads)
-
-
-def test_shares_are_of_about_the_same_size():
-    begins = packing.begins_of([10, 10, 10, 100, 10, 10])
-    assert packing.equal_shares(begins, 3) == [(0, 4), (4, 6)]
-    assert packing.equal_shares(packing.begins_of([1, 1, 1, 1]), 2) == [(0, 2), (2, 4)]
-
-
-def test_every_document_is_in_one_share():
-    rng = np.random.default_rng(0)
-    for size in range(1, 30):
-        begins = packing.begins_of(rng.integers(0, 50, size))
-        shares = packing.equal_shares(begins, 4)
-        assert [document for share in shares for document in range(*share)] == list(range(size))
 
 
 def test_threads_count_what_one_thread_counts():
@@ -44,6 +20,30 @@ def test_threads_count_what_one_thread_counts():
     one, two = (passes.counted(texts, vocabulary, threads) for threads in (1, 2))
     assert one.token_counts.tolist() == two.token_counts.tolist() == [20_010, 20_000]
     assert one.document_counts.tolist() == two.document_counts.tolist() == [20, 10]
+
+
+def test_a_word_more_often_than_int32_counts_keeps_its_direction():
+    model = fit(["sea room sea", "room"], WordVectors(["sea", "room"], np.eye(2)), "idf-sum")
+    often = CorpusStatistics(np.array([2**31 + 5, 1]), np.array([1, 1]), 1, 2**31 + 6, 0)
+    vector = np.empty(2, np.float32)
+    passes.embed_statistics(often, model.folded, vector)
+    np.testing.assert_allclose(vector, model.embed(["sea"])[0], atol=1e-6)
+
+
+@pytest.mark.compiled
+def test_separators_beyond_ascii_take_no_longer_beside_a_long_word():
+    texts = as_texts(["—" * 1_000_000], "words")
+
+    def seconds(longest):
+        vocabulary, taken = Vocabulary.of(["a", "b" * longest]), []
+        for _ in range(4):
+            begin = time.perf_counter()
+            passes.counted(texts, vocabulary, 1)
+            taken.append(time.perf_counter() - begin)
+        return min(taken)
+
+    # It was fifty times as long when each dash led to reading on as far as the longest word.
+    assert seconds(1000) < 8 * seconds(8)
 
 
 @pytest.mark.compiled

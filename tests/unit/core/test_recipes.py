@@ -1,9 +1,17 @@
 import dataclasses
+import pickle
 
 import numpy as np
 import pytest
 
-from deltavec.core.recipes import RECIPES, Recipe, settled
+from deltavec.core.recipes import (
+    DEFAULTS,
+    RECIPES,
+    Recipe,
+    SpectralRecipe,
+    WeightedRecipe,
+    settled,
+)
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.errors import RecipeError
 
@@ -49,6 +57,21 @@ def test_a_form_that_was_named_is_kept():
     assert settled(recipe, statistics(1000)) == (recipe, "as asked for")
 
 
+@pytest.mark.parametrize(
+    ("name", "end"),
+    [
+        ("idf-dleta", "got 'idf-dleta'; did you mean 'idf-delta'?"),
+        ("spectrl", "got 'spectrl'; did you mean 'spectral'?"),
+        ("xyz", "got 'xyz'"),
+        (3, "got 3"),
+    ],
+)
+def test_an_unknown_name_gets_a_suggestion_only_if_one_is_near(name, end):
+    with pytest.raises(RecipeError) as raised:
+        Recipe.named(name)
+    assert str(raised.value).endswith(end)
+
+
 def test_parameters_reach_the_weights():
     rare = CorpusStatistics(np.array([1, 9]), np.array([1, 1]), 2, 10, 0)
     assert Recipe(weighting="sif", a=0.1).weights(rare).tolist() == pytest.approx([0.5, 0.1])
@@ -90,3 +113,75 @@ def test_an_unknown_name_is_refused_with_the_list(name):
 def test_a_recipe_cannot_be_changed():
     with pytest.raises(dataclasses.FrozenInstanceError):
         Recipe().form = "sum"
+
+
+def test_the_form_says_which_kind_of_recipe_it_is():
+    learned, weighted = Recipe(form="spectral", dimensions=7), Recipe("sif", "sum", 2, a=0.5)
+    assert type(learned) is SpectralRecipe
+    assert type(weighted) is WeightedRecipe
+    assert (learned.needs_vectors, weighted.needs_vectors) == (False, True)
+    assert Recipe.named("spectral") == SpectralRecipe()
+
+
+@pytest.mark.parametrize("recipe", [Recipe(form="spectral", window=7), Recipe("sif", "sum", 2)])
+def test_a_recipe_prints_as_what_makes_it(recipe):
+    values = repr(recipe).removeprefix("Recipe(").removesuffix(")").split(", ")
+    assert values == [f"{name}={value!r}" for name, value in dataclasses.asdict(recipe).items()]
+    assert pickle.loads(pickle.dumps(recipe)) == recipe
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"form": "spectral", "a": 0.1}, "spectral recipes have no parameter 'a'; they have wei"),
+        ({"colour": 1}, "recipes of word vectors have no parameter 'colour'; they have weighting"),
+        ({"dimensions": 9}, "recipes of word vectors have no parameter 'dimensions'; they have"),
+    ],
+)
+def test_a_parameter_of_the_other_kind_is_refused(parameters, message):
+    with pytest.raises(RecipeError, match=message):
+        Recipe(**parameters)
+
+
+def test_all_parameters_may_be_said_if_those_of_the_other_kind_change_nothing():
+    for recipe in (Recipe(form="spectral", window=7), Recipe("sif", "sum", 2)):
+        assert Recipe(**recipe.entries) == recipe
+
+
+def test_a_recipe_changes_its_parameters_but_not_its_kind():
+    assert dataclasses.replace(Recipe(), a=0.5) == Recipe(a=0.5)
+    assert dataclasses.replace(Recipe(form="spectral"), window=9).window == 9
+    with pytest.raises(RecipeError, match="have no parameter 'window'"):
+        dataclasses.replace(Recipe(), window=9)
+    for recipe, form in ((Recipe(), "spectral"), (Recipe(form="spectral"), "sum")):
+        with pytest.raises(RecipeError, match=f"to change to form '{form}', make a new Recipe"):
+            dataclasses.replace(recipe, form=form)
+
+
+def test_what_is_stored_has_the_parameters_of_both_kinds():
+    recipe = Recipe(form="spectral", dimensions=7)
+    assert recipe.entries["a"] == Recipe().a
+    assert list(recipe.entries) == list(Recipe().entries) == list(DEFAULTS)
+    assert Recipe.stored(recipe.entries) == recipe
+    assert Recipe.stored({"weighting": "sif", "dimensions": 7}) == Recipe("sif")
+    assert Recipe.stored({"form": "spectral"}) == SpectralRecipe()
+
+
+def pickled_by_one_class(weighting, form, removed, a, dimensions):
+    """What version 0.1.0 wrote, when both kinds were one class of twelve fields."""
+    state = (
+        f"(S'weighting'\nS'{weighting}'\nS'form'\nS'{form}'\nS'n_components_removed'\nI{removed}\n"
+        f"S'a'\nF{a}\nS't'\nF1e-05\nS'min_frequency'\nF0.0\nS'dimensions'\nI{dimensions}\n"
+        "S'window'\nNS'context_smoothing'\nF0.75\nS'identity_share'\nF1.0\n"
+        "S'spectrum_exponent'\nF0.75\nS'power_iterations'\nI7\nd"
+    )
+    return b"\x80\x02cdeltavec.core.recipes\nRecipe\n)\x81" + state.encode() + b"b."
+
+
+def test_a_pickle_of_the_one_class_of_before_is_read():
+    spectral = pickle.loads(pickled_by_one_class("idf", "spectral", 0, 1e-4, 7))
+    weighted = pickle.loads(pickled_by_one_class("sif", "sum", 2, 0.5, 300))
+    assert spectral == Recipe(form="spectral", dimensions=7)
+    assert weighted == Recipe("sif", "sum", 2, a=0.5)
+    assert hash(spectral) == hash(Recipe(form="spectral", dimensions=7))
+    assert vars(weighted).keys() == vars(Recipe()).keys()

@@ -1,10 +1,10 @@
 import pytest
 
-from deltavec.core.model import corpus_statistics
-from deltavec.core.statistics import CorpusStatistics
+from deltavec.core.learning.corpora import corpus_statistics
+from deltavec.core.statistics import CorpusStatistics, TextCounts, warn_of_little_known
 from deltavec.core.texts import as_chunked
 from deltavec.core.vocabulary import Vocabulary
-from deltavec.errors import InputError
+from deltavec.errors import InputError, LittleKnownWarning
 
 VOCABULARY = Vocabulary.of(["sea", "room", "pool"])
 
@@ -46,3 +46,47 @@ def test_nothing_counted_gives_zeros_and_no_division_by_zero():
     empty = CorpusStatistics.empty(2)
     assert empty.term_frequencies.tolist() == [0, 0]
     assert (empty.mean_length, empty.coverage) == (0, 0)
+
+
+def test_text_counts_add_and_know_their_coverage():
+    first, second = TextCounts(2, 10, 8, 0), TextCounts(1, 5, 1, 1)
+    assert first + second == TextCounts(3, 15, 9, 1)
+    assert first + TextCounts() == first
+    assert first + second - second == first
+    assert (first + second).coverage == 0.6
+    assert TextCounts().coverage is None
+
+
+def known(documents: int, words: int, known_words: int, unknown: int) -> TextCounts:
+    return TextCounts(documents, words, known_words, unknown)
+
+
+@pytest.mark.parametrize(
+    ("counts", "seen_once", "said"),
+    [
+        (known(100, 2_000, 999, 0), 0, "50% of 2,000 words are known"),
+        (known(100, 2_000, 2_000, 0), 1_200, "60% of 2,000 words stand nowhere else"),
+        (known(1_000, 999, 999, 950), 0, "950 of 1,000 documents hold no known word"),
+    ],
+)
+def test_a_text_of_which_little_is_known_is_warned_of(
+    counts: TextCounts, seen_once: int, said: str
+) -> None:
+    with pytest.warns(LittleKnownWarning, match=said) as caught:
+        warn_of_little_known(counts, "read on", seen_once=seen_once)
+    assert len(caught) == 1
+    assert str(caught[0].message).endswith("; read on")
+
+
+def test_all_that_was_seen_is_said_in_one_warning() -> None:
+    said = "are known, .* nowhere else, .* known word"
+    with pytest.warns(LittleKnownWarning, match=said) as caught:
+        warn_of_little_known(known(100, 2_000, 200, 95), seen_once=1_500)
+    assert len(caught) == 1
+
+
+@pytest.mark.parametrize(
+    "counts", [known(100, 2_000, 1_000, 89), known(9, 999, 0, 9), TextCounts()]
+)
+def test_a_text_that_is_known_or_too_small_to_tell_is_not_warned_of(counts: TextCounts) -> None:
+    warn_of_little_known(counts, seen_once=counts.tokens // 2)

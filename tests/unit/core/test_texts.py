@@ -4,7 +4,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from deltavec.core.model import corpus_statistics
+from deltavec.core.learning.corpora import corpus_statistics
 from deltavec.core.texts import FEW, as_chunked, as_texts, rereadable
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import CorpusError, InputError
@@ -66,9 +66,14 @@ def test_a_callable_gives_the_words():
     assert words_of(["a b", None], str.split) == [b"a\xffb", b""]
 
 
-def test_half_a_surrogate_pair_becomes_a_question_mark():
-    assert words_of(["a\ud800b", None]) == [b"a?b", b""]
-    assert words_of(["a\ud800b", None] * FEW) == [b"a?b", b""] * FEW
+def test_half_a_surrogate_pair_becomes_the_replacement_character():
+    expected = ["a\ufffdb".encode(), b""]
+    assert words_of(["a\ud800b", None]) == expected
+    assert words_of(["a\ud800b", None] * FEW) == expected * FEW
+
+
+def test_both_halves_of_a_pair_are_the_character_they_stand_for():
+    assert words_of(["\ud83c\udf0a \ud800", "sea"]) == ["\U0001f30a \ufffd".encode(), b"sea"]
 
 
 def test_a_few_documents_are_read_as_many_are():
@@ -84,7 +89,7 @@ def test_a_generator_can_be_read_once():
     list(corpus)
     with pytest.raises(CorpusError, match="read only once"):
         list(corpus)
-    with pytest.raises(CorpusError, match="pass a list or a file"):
+    with pytest.raises(CorpusError, match="write it to a file, or pass a list"):
         rereadable(corpus)
 
 
@@ -137,7 +142,7 @@ def test_fit_refuses_what_is_no_tokenizer():
     import deltavec as dv
 
     for tokenizer in ("tokens", "bpe", 7):
-        with pytest.raises(InputError, match="'words', 'whitespace' or a callable"):
+        with pytest.raises(InputError, match=r"'words', 'whitespace', .* or a callable"):
             dv.fit(["a"], dv.WordVectors(["a"], [[1.0]]), "idf-sum", tokenizer=tokenizer)
 
 
@@ -146,3 +151,9 @@ def test_a_large_corpus_comes_in_several_chunks():
     many = ["a"] * 40_000
     assert len(list(as_chunked(many))) == 3
     assert corpus_statistics(as_chunked(many), vocabulary, "words", 2).documents == 40_000
+
+
+def test_a_pandas_column_is_mended_and_its_odd_value_named():
+    assert words_of(pd.Series(["a\ud800b"], dtype=object)) == ["a\ufffdb".encode()]
+    with pytest.raises(CorpusError, match=r"every document must be a string, got int \(7\)"):
+        words_of(pd.Series(["a", 7], dtype=object))

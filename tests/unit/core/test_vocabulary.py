@@ -1,13 +1,14 @@
 import numpy as np
 import pytest
 
-from deltavec.core import kernels
+from deltavec.core import kernels, vocabulary
+from deltavec.core.arrays import packed
 from deltavec.core.kernels import Texts
-from deltavec.core.packing import packed
+from deltavec.core.learning import words
 from deltavec.core.passes import counted
 from deltavec.core.texts import as_texts
 from deltavec.core.tokens import rule
-from deltavec.core.vocabulary import Vocabulary
+from deltavec.core.vocabulary import SECRET, Vocabulary
 from deltavec.errors import InputError
 
 LONG = "a-word-of-more-than-eight-bytes"
@@ -30,22 +31,23 @@ def test_words_of_the_same_start_and_length_are_told_apart():
 
 
 def test_words_of_equal_hashes_are_told_apart_by_their_bytes():
-    # The hash of two packed integers is mixed(mixed(first) ^ second): for any other first one, a
-    # second that makes the two hashes equal can be computed.
+    # The hash of two packed integers is mixed(mixed(secret ^ first) ^ second): whoever knows the
+    # secret can compute, for any other first one, a second that makes the two hashes equal.
+    secret = int(SECRET)
     first, second = (int.from_bytes(half, "little") for half in (b"collisio", b"n-course"))
     for start in range(100):
         other = int.from_bytes(b"anyword%c" % (97 + start % 26), "little") + (start << 16)
-        twin = mixed(first) ^ second ^ mixed(other)
+        twin = mixed(secret ^ first) ^ second ^ mixed(secret ^ other)
         pair = [b"collision-course", other.to_bytes(8, "little") + twin.to_bytes(8, "little")]
         if not set(pair[1]) & {0x00, 0xFF}:
             break
     data, offsets = packed(pair)
     colliding = Vocabulary(data, offsets)
     words = [np.frombuffer(word, np.uint8) for word in pair]
-    assert kernels.hashed(words[0]) == kernels.hashed(words[1])
-    assert [kernels.found(kernels.hashed(w), w, colliding.table) for w in words] == [0, 1]
+    assert kernels.hashed(words[0], SECRET) == kernels.hashed(words[1], SECRET)
+    assert [kernels.found(kernels.hashed(w, SECRET), w, colliding.table) for w in words] == [0, 1]
     only_first = Vocabulary.of(["collision-course"])
-    assert kernels.found(kernels.hashed(words[1]), words[1], only_first.table) == -1
+    assert kernels.found(kernels.hashed(words[1], SECRET), words[1], only_first.table) == -1
     texts = Texts(*packed([b"\xff".join(pair)]), rule("tokens"))
     assert counted(texts, colliding).token_counts.tolist() == [1, 1]
     assert counted(texts, only_first).token_counts.tolist() == [1]
@@ -53,6 +55,42 @@ def test_words_of_equal_hashes_are_told_apart_by_their_bytes():
 
 def mixed(number: int) -> int:
     return int(kernels.mixed(np.uint64(number)))
+
+
+def unmixed(number: int) -> int:
+    """The integer whose hash this is."""
+    for constant in (kernels.MIX_2, kernels.MIX_1):
+        number ^= number >> 32
+        number = number * pow(int(constant), -1, 1 << 64) % (1 << 64)
+    return number
+
+
+def test_words_chosen_to_meet_in_one_slot_do_not():
+    # Hashes that end in the same 32 bits, if they did not begin with a secret.
+    hashes = [number << 32 | 0xC0FFEE for number in range(2_000)]
+    chosen = [unmixed(unmixed(number)).to_bytes(8, "little") for number in hashes]
+    plain = [kernels.hashed(np.frombuffer(word, np.uint8), np.uint64(0)) for word in chosen]
+    assert [int(number) for number in plain] == hashes
+    taken = Vocabulary(*packed(chosen)).table.slots[1::2] != 0
+    free = np.flatnonzero(~np.concatenate([taken, taken]))
+    assert np.diff(free).max() < 200
+
+
+def test_ids_do_not_depend_on_the_secret(monkeypatch):
+    texts = as_texts(["the sea, the Größe of a-word-of-many-bytes", "日本 sea"], "words")
+    seen = []
+    for secret in (0, 1, 2**63 + 12345):
+        monkeypatch.setattr(vocabulary, "SECRET", np.uint64(secret))
+        monkeypatch.setattr(words, "SECRET", np.uint64(secret))
+        counts = words.WordCounts()
+        counts.add(texts)
+        known, frequencies = counts.frequent(1)
+        again = counted(texts, known).token_counts
+        seen.append(
+            (known.words, known.ids(["sea", "pool"]).tolist(), *map(list, (frequencies, again)))
+        )
+    assert seen[0] == seen[1] == seen[2]
+    assert seen[0][1] == [seen[0][0].index("sea"), -1]
 
 
 def test_membership():

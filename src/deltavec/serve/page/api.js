@@ -12,9 +12,10 @@ export class Refused extends Error {
   }
 }
 
+// Relative to the page: a proxy may serve it below a path of its own.
 export async function ask(path, { params = {}, body, signal } = {}) {
   const given = Object.entries(params).filter(([, value]) => value !== undefined && value !== "");
-  const address = given.length ? `${path}?${new URLSearchParams(given)}` : path;
+  const address = given.length ? `.${path}?${new URLSearchParams(given)}` : `.${path}`;
   for (;;) {
     const answer = await fetch(address, request(body, signal));
     if (answer.ok) return answer.json();

@@ -46,15 +46,19 @@ const FAINTEST = 0.28; // below it a word is left unshaded: what matters should 
 export const strongest = (pieces) =>
   pieces.reduce((most, [, share]) => Math.max(most, Math.abs(share ?? 0)), 0);
 
-export function shaded(pieces, most) {
+// Words that were asked for, in whatever form, are held: underlined, however little they add.
+// Beside them words that are only near in meaning add little: these are shaded by their own scale.
+export function shaded(pieces, most, matched = new Set()) {
+  const isHeld = ([text, share]) => share !== null && matched.has(text.toLowerCase());
+  const others = matched.size ? strongest(pieces.filter((piece) => !isHeld(piece))) : most;
   return pieces.map(([text, share]) => {
-    const strength = most > 0 ? Math.sqrt(Math.abs(share ?? 0) / most) : 0;
-    if (share === null || strength < FAINTEST) return document.createTextNode(text);
-    const mark = element(
-      "mark",
-      { class: share < 0 ? "apart" : "together", title: `share ${signed(share)}` },
-      text,
-    );
+    const held = isHeld([text, share]);
+    const full = held ? most : others;
+    const strength = full > 0 ? Math.min(1, Math.sqrt(Math.abs(share ?? 0) / full)) : 0;
+    if (share === null || (strength < FAINTEST && !held)) return document.createTextNode(text);
+    const kind = share < 0 ? "apart" : "together";
+    const told = `${held ? "found" : "near in meaning"}: share ${signed(share)}`;
+    const mark = element("mark", { class: held ? `${kind} held` : kind, title: told }, text);
     mark.style.setProperty("--strength", strength.toFixed(3));
     return mark;
   });

@@ -1,73 +1,73 @@
 // The explorer: what is asked, what is shown, and the keys that drive it.
 
-import { ask, documentOf, latest } from "./api.js";
+import { ask, latest } from "./api.js";
+import { Compared } from "./compared.js";
 import { byId, counted, element, later, replace } from "./dom.js";
+import { FilterField } from "./filter.js";
+import { wireKeys } from "./keys.js";
 import { PointMap } from "./map.js";
+import { PAGE, Pages } from "./pages.js";
 import { Panel } from "./panel.js";
-import { Results, excerptOf, start } from "./results.js";
+import { Results } from "./results.js";
+import { change, selected, source, wanted } from "./state.js";
 import { wireTheme } from "./theme.js";
-import { showWhy } from "./why.js";
+import { Topics } from "./topics.js";
 
 const TYPING_PAUSE = 140; // milliseconds
-const FOUND = 20;
+const TROUBLE_PAUSE = 500; // a filter that is being written is wrong most of the time
 const LENGTH = 380;
 
 const query = byId("query");
 const filter = byId("filter");
+const way = byId("by");
 const question = latest();
+const selection = latest();
 
 let info = null;
-let clusters = null;
-let held = null; // the document that others are compared with
-let asked = null; // what the results on the screen were found for
 
 const actions = {
-  why: (result) => explain(result),
-  similar: (id) => go({ like: id }),
-  hold: (id) => hold(id),
+  why: (result) => compared.why(result, results.by),
+  similar: (id) => goFromMap({ like: id }),
+  topic: (number) => goFromMap({ cluster: String(number), query: "" }),
+  hold: (id) => compared.hold(id),
   point: (result) => map.hover(result ? panel.number(result.id) : -1),
-  whole: (result) => wholeText(result),
+  whole: (result) => compared.whole(result, info.limits.excerpt_length),
 };
 const map = new PointMap(byId("points"), byId("marks"));
 const panel = new Panel(map, actions);
 const results = new Results(actions);
+const topics = new Topics(panel, actions);
+const compared = new Compared(topics, (changed) => go(changed));
+const pages = new Pages((found) => append(found), (error) => trouble(error));
+const filterField = new FilterField(() => typed());
 
-// What is looked at stands in the address: the back button works, and so does a bookmark.
-function wanted() {
-  const given = new URLSearchParams(location.hash.slice(1));
-  return {
-    query: given.get("query") ?? "",
-    filter: given.get("filter") ?? "",
-    like: given.has("like") ? given.get("like") : null,
-  };
-}
-
-function address(state) {
-  const given = Object.entries(state).filter(([, value]) => value !== null && value !== "");
-  return `#${new URLSearchParams(given)}`;
-}
-
-function go(change, { keep = false } = {}) {
-  const next = { ...wanted(), like: null, ...change };
-  if (keep) history.replaceState(null, "", address(next));
-  else history.pushState(null, "", address(next));
+function go(changed, options) {
+  change(changed, options);
   show();
+}
+
+// On a phone the map lies over the results: what was chosen there is to be seen.
+function goFromMap(changed) {
+  showMap(false);
+  go(changed);
 }
 
 async function show() {
   const state = wanted();
   if (document.activeElement !== query) query.value = state.query;
   if (document.activeElement !== filter) filter.value = state.filter;
-  byId("filter-error").textContent = "";
-  if (state.like === null && !state.query.trim()) return showStart();
-  const path = state.like === null ? "/search" : "/similar";
-  const subject = state.like === null ? { query: state.query } : { id: state.like };
-  const params = { ...subject, filter: state.filter, k: FOUND, length: LENGTH, explain: true };
+  way.value = state.by;
+  calm();
+  select(state).catch(trouble);
+  const from = source(state);
+  if (from === null) return showStart();
   const mine = ++turn;
   busy(true);
   try {
-    const answer = await question.ask(path, { params });
-    if (answer) showResults(state, answer);
+    await topics.parted(state.clusters);
+    const asked = { path: from.path, params: { ...from.params, length: LENGTH } };
+    const answer = await question.ask(from.path, { params: { ...asked.params, k: PAGE } });
+    if (answer) showResults(state, asked, answer);
   } catch (error) {
     trouble(error);
   } finally {
@@ -82,107 +82,123 @@ function busy(is) {
   byId("results").setAttribute("aria-busy", String(is));
 }
 
-function showStart() {
+// The filter, and a topic, drive the map too, whether or not anything is searched for.
+async function select(state) {
+  const params = selected(state);
+  if (params === null) {
+    selection.cancel();
+    filterField.count(null);
+    return panel.leave(null);
+  }
+  const answer = await selection.ask("/selection", { params });
+  if (!answer) return;
+  panel.leave(answer.points);
+  filterField.count(state.filter.trim() ? answer.documents : null, info.documents);
+}
+
+async function showStart() {
   question.cancel();
   turn += 1;
   busy(false);
-  asked = null;
+  compared.asked = null;
+  pages.stop();
   results.clear();
   panel.light([], null);
   byId("scale").hidden = true;
   byId("start").hidden = false;
   replace(byId("found-title"), "Explore");
   byId("status").textContent = "";
-  anchors(null);
+  compared.show();
+  await topics.parted(wanted().clusters).catch(trouble);
+  topics.show(info);
 }
 
-function showResults(state, answer) {
-  asked = state;
+const TITLES = { "/search": "Results", "/similar": "Neighbours", "/list": "Documents" };
+
+function showResults(state, from, answer) {
+  compared.asked = { ...state, path: from.path, unknown: answer.unknown ?? [], all: answer.documents };
   byId("start").hidden = true;
-  byId("scale").hidden = answer.results.length === 0;
-  replace(byId("found-title"), state.like === null ? "Results" : "Neighbours");
-  byId("status").textContent = said(answer);
-  results.show(answer.results, (id) => panel.shade(id));
-  panel.light(answer.results, state.like);
+  byId("scale").hidden = !answer.results.some((result) => result.pieces);
+  const isTopic = from.path === "/list" && state.cluster !== null;
+  replace(byId("found-title"), isTopic ? "Topic" : TITLES[from.path]);
   byId("results").parentElement.scrollTop = 0;
-  anchors(state.like);
+  results.show(answer.results, (id) => panel.shade(id), answer.by);
+  told();
+  pages.begin(from, answer.results.length, answer.documents ?? info.limits.deepest);
+  compared.show();
 }
 
-function said(answer) {
-  const found = counted(answer.results.length, "document");
-  if (!answer.unknown.length) return found;
-  const nothing = answer.results.every((result) => result.score === 0);
-  const words = answer.unknown.slice(0, 5).join(", ");
-  return nothing ? `No word of this is known: ${words}` : `${found}; not known: ${words}`;
+function append(found) {
+  results.append(found, (id) => panel.shade(id));
+  told();
+}
+
+// Of a list the map shows all documents: those on the screen need no light of their own.
+function told() {
+  const { path, like } = compared.asked;
+  byId("status").textContent = said(compared.asked, results.found);
+  panel.light(path === "/list" ? [] : results.found, like);
+}
+
+function said({ path, all, unknown }, found) {
+  if (path === "/list") return counted(all, "document");
+  const best = found.length ? `the best ${found.length.toLocaleString("en")}` : "nothing found";
+  if (!unknown.length) return best;
+  const nothing = found.every((result) => result.score === 0);
+  const words = unknown.slice(0, 5).join(", ");
+  return nothing ? `No word of this is known: ${words}` : `${best}; not known: ${words}`;
+}
+
+const complain = later(TROUBLE_PAUSE, (message) => {
+  byId("filter-error").textContent = message;
+});
+
+function calm() {
+  complain.cancel();
+  byId("filter-error").textContent = "";
+  filter.removeAttribute("aria-invalid");
 }
 
 function trouble(error) {
-  const place = byId("filter-error");
-  place.textContent =
+  const message =
     error.name === "TypeError" ? "The server does not answer. Is it still running?" : error.message;
-}
-
-// The documents that the results stand in relation to: the one they are like, and the one held.
-async function anchors(like) {
-  const chips = [];
-  if (like !== null) chips.push(await chip("Like", like, () => go({ like: null })));
-  if (held !== null) chips.push(await chip("Compared with", held, () => hold(null)));
-  if (like === wanted().like) replace(byId("anchors"), ...chips);
-}
-
-async function chip(label, id, remove) {
-  const text = await excerptOf(id, 90).catch(() => id);
-  return element(
-    "p",
-    { class: "chip" },
-    element("b", {}, label),
-    element("span", { title: id }, text),
-    element("button", { type: "button", class: "icon", "aria-label": `Remove: ${label}`, onclick: remove }, "×"),
-  );
-}
-
-function hold(id) {
-  held = id;
-  anchors(wanted().like);
-}
-
-async function explain(result) {
-  const other = { id: result.id, name: result.id };
-  if (held !== null && held !== result.id) return showWhy({ id: held, name: held }, other);
-  if (asked?.like != null) return showWhy({ id: asked.like, name: asked.like }, other);
-  return showWhy({ text: asked?.query ?? "", name: "What you asked" }, other);
-}
-
-async function wholeText(result) {
-  const side = asked.like != null ? { id_a: asked.like } : { text_a: asked.query };
-  const length = Math.min(result.length, info.limits.excerpt_length);
-  try {
-    return (await ask("/explain", { body: { ...side, id_b: result.id, pairs: 0, length } })).b.pieces;
-  } catch {
-    return [[(await documentOf(result.id)).text, null]];
+  complain.cancel();
+  if (error.param === "filter") {
+    filter.setAttribute("aria-invalid", "true");
+    filterField.count(null);
+    return complain(message);
   }
+  byId("filter-error").textContent = message;
 }
 
 async function colourBy(name) {
+  byId("clusters").hidden = name !== "cluster";
   try {
-    await panel.colourBy(name);
+    await panel.colourBy(name, topics.asked);
   } catch (error) {
     return trouble(error);
   }
-  if (name === "cluster") clusters = panel.colors;
   recolour();
 }
 
 function recolour() {
-  if (asked && results.found.length) results.show(results.found, (id) => panel.shade(id));
-  if (info) start(byId("start"), info, clusters, (n) => panel.category(n), (query) => go({ query }));
+  if (results.found.length) results.repaint((id) => panel.shade(id));
+  if (info) topics.show(info);
+}
+
+function showMap(is) {
+  document.body.classList.toggle("map-shown", is);
+  replace(byId("view"), is ? "Results" : "Map");
 }
 
 const anywhere = {
   "/": () => query.select(),
   "?": () => byId("help").showModal(),
-  m: () => byId("marks").focus(),
-  w: () => results.found.length && explain(results.found[0]),
+  m: () => {
+    showMap(true);
+    byId("marks").focus();
+  },
+  w: () => results.found.length && actions.why(results.found[0]),
   ArrowDown: () => results.focus(0),
   Escape: () => back(),
 };
@@ -190,44 +206,30 @@ const anywhere = {
 function back() {
   const state = wanted();
   if (panel.hideTip()) return;
-  if (state.like !== null) go({ like: null });
-  else if (held !== null) hold(null);
+  if (state.like !== null || state.cluster !== null) go({});
+  else if (compared.held !== null) compared.hold(null);
   query.focus();
 }
 
-function wireKeys() {
-  byId("marks").addEventListener("keydown", (event) => take(event, panel.keys));
-  document.addEventListener("keydown", (event) => {
-    const typing = event.target.matches?.("input, select, textarea");
-    if (!typing && !document.querySelector("dialog[open]")) take(event, anywhere);
-  });
-  query.addEventListener("keydown", (event) => {
-    if (event.key === "ArrowDown") {
-      event.preventDefault();
-      results.focus(0);
-    }
-    if (event.key === "Escape" && !query.value) query.blur();
-  });
-}
+const typed = later(TYPING_PAUSE, () => askFor({ keep: true }));
 
-function take(event, keys) {
-  const work = keys[event.key];
-  if (!work || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-  event.preventDefault();
-  event.stopPropagation();
-  work();
+// A filter narrows what is looked at; other words begin something new.
+function askFor(options) {
+  const { query: before, like, cluster } = wanted();
+  const stays = query.value === before ? { like, cluster } : {};
+  go({ query: query.value, filter: filter.value, ...stays }, options);
 }
 
 function wireForms() {
-  const typed = later(TYPING_PAUSE, () =>
-    go({ query: query.value, filter: filter.value }, { keep: true }),
-  );
   for (const field of [query, filter]) field.addEventListener("input", typed);
   byId("ask").addEventListener("submit", (event) => {
     event.preventDefault();
     typed.cancel();
-    go({ query: query.value, filter: filter.value });
+    askFor();
   });
+  way.addEventListener("change", () => go({ by: way.value }));
+  byId("view").addEventListener("click", () => showMap(!document.body.classList.contains("map-shown")));
+  byId("clusters").addEventListener("change", (event) => go({ clusters: event.target.value }));
   byId("color-by").addEventListener("change", (event) => colourBy(event.target.value));
   byId("help-open").addEventListener("click", () => byId("help").showModal());
   for (const dialog of document.querySelectorAll("dialog")) {
@@ -245,12 +247,14 @@ async function begin() {
     panel.legend();
     recolour();
   });
-  wireKeys();
+  wireKeys(anywhere, () => panel.keys, () => results.focus(0));
   wireForms();
   try {
     info = await ask("/info");
     describe();
+    filterField.learn().catch(trouble);
     panel.show(await ask("/map"));
+    await topics.parted(wanted().clusters);
     await colourBy(info.color_by[0] ?? "");
   } catch (error) {
     trouble(error);
@@ -263,8 +267,8 @@ function describe() {
   replace(byId("name"), info.name);
   replace(byId("size"), counted(info.documents, "document"));
   document.title = `${info.name} · deltavec`;
+  byId("by-field").hidden = info.collection.words === null;
   byId("filter-field").hidden = info.columns.length === 0;
-  filter.title = `Columns: ${info.columns.join(", ")}`;
   const choices = info.color_by.map((name) => element("option", { value: name }, name));
   replace(byId("color-by"), ...choices, element("option", { value: "" }, "one colour"));
 }

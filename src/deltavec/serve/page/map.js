@@ -22,6 +22,7 @@ export class PointMap {
     this.hovered = -1;
     this.chosen = -1;
     this.only = null;
+    this.left = null; // for each point whether it is among those looked at; null: all are
     this.colors = null;
     this.onhover = () => {};
     this.onchoose = () => {};
@@ -72,6 +73,15 @@ export class PointMap {
   choose(x, y) {
     const touched = this.nearest(x, y);
     if (touched >= 0) this.onchoose(touched);
+  }
+
+  leave(points) {
+    this.left = points;
+    this.redraw();
+  }
+
+  isLeft(number) {
+    return this.left === null || this.left[number] === 1;
   }
 
   isolate(category) {
@@ -148,7 +158,8 @@ export class PointMap {
       const y = Math.round(top - this.y[n] * unit);
       if (!(x > -mask.size && y > -mask.size && x < width && y < height)) continue;
       const index = indices[n];
-      const strength = only !== null && index !== only ? alpha * 0.16 : alpha;
+      const aside = (only !== null && index !== only) || !this.isLeft(n);
+      const strength = aside ? alpha * 0.16 : alpha;
       blend(image, x, y, mask, table[index], strength);
     }
   }
@@ -158,6 +169,7 @@ export class PointMap {
     if (this.grid) return this.grid;
     this.grid = new Map();
     for (let n = 0; n < this.x.length; n++) {
+      if (!this.isLeft(n)) continue;
       const [x, y] = this.place(n);
       if (!(x > -CELL && y > -CELL && x < this.width + CELL && y < this.height + CELL)) continue;
       const cell = this.cell(x, y);
@@ -276,7 +288,7 @@ export class PointMap {
       const x = this.x[n] - this.x[from];
       const y = this.y[n] - this.y[from];
       const along = x * dx + y * dy;
-      if (!(along > 0)) continue;
+      if (!(along > 0) || !this.isLeft(n)) continue;
       const cost = along + 2.5 * Math.abs(x * dy - y * dx);
       if (cost < least) [least, best] = [cost, n];
     }

@@ -25,18 +25,28 @@ export function palette() {
   };
 }
 
+const mixed = (one, other, share) => one.map((value, n) => Math.round(value + share * (other[n] - value)));
+
+// More categories than colours: the same again darker, then lighter.
+export function category({ categories, ink, ground }, number) {
+  const base = categories[number % CATEGORIES];
+  const round = Math.floor(number / CATEGORIES) % 3;
+  return round === 0 ? base : mixed(base, round === 1 ? ink : ground, 0.45);
+}
+
 export const css = ([red, green, blue], alpha = 1) => `rgb(${red} ${green} ${blue} / ${alpha})`;
 
 // A colour for each point: an index into `table`, so that drawing looks nothing up by value.
 export function coloured(colors, count, shades) {
   const indices = new Uint8Array(count);
-  if (!colors) return { table: [shades.plain], indices };
+  if (!colors) return { table: [shades.plain], indices, other: 1 };
   if (colors.kind === "category") {
-    const table = [...shades.categories, shades.other];
+    const other = colors.labels.length;
+    const table = [...colors.labels.map((_, n) => category(shades, n)), shades.other];
     colors.values.forEach((value, n) => {
-      indices[n] = value === null ? CATEGORIES : value % CATEGORIES;
+      indices[n] = value ?? other;
     });
-    return { table, indices };
+    return { table, indices, other };
   }
   const steps = 64;
   const table = Array.from({ length: steps }, (_, n) => between(shades.scale, n / (steps - 1)));
@@ -46,7 +56,7 @@ export function coloured(colors, count, shades) {
     const share = high > low ? (value - low) / (high - low) : 0.5;
     indices[n] = value === null ? steps : Math.round(Math.min(1, Math.max(0, share)) * (steps - 1));
   });
-  return { table, indices };
+  return { table, indices, other: steps };
 }
 
 function between(stops, share) {

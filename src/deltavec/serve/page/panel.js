@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { byId, counted, element, later, replace } from "./dom.js";
-import { css } from "./palette.js";
+import { category, css } from "./palette.js";
 import { excerptOf } from "./results.js";
 
 const tip = byId("tip");
@@ -30,7 +30,12 @@ export class Panel {
     byId("zoom-all").addEventListener("click", () => map.all());
   }
 
+  get hasClusters() {
+    return [...byId("color-by").options].some((option) => option.value === "cluster");
+  }
+
   show(points) {
+    this.most = Math.min(24, Math.floor(points.documents / 2));
     this.ids = points.ids;
     this.numbers = new Map(points.ids.map((id, number) => [id, number]));
     this.map.show(points.x, points.y);
@@ -52,48 +57,70 @@ export class Panel {
     );
   }
 
+  // The points that a filter leaves, and a topic holds: "1" for each of them, "0" for the others.
+  leave(points) {
+    this.map.leave(points === null ? null : Uint8Array.from(points, (one) => Number(one)));
+  }
+
   shade(id) {
     const number = this.number(id);
     if (number < 0) return null;
     return css(this.map.painted.table[this.map.painted.indices[number]]);
   }
 
-  async colourBy(name) {
-    this.colors = name === "" ? null : await ask("/map/colors", { params: { by: name } });
+  async colourBy(name, clusters) {
+    const params = name === "cluster" ? { by: name, clusters } : { by: name };
+    this.colors = name === "" ? null : await ask("/map/colors", { params });
     this.map.color(this.colors);
     this.legend();
   }
 
   category(number) {
-    return css(this.map.shades.categories[number % this.map.shades.categories.length]);
+    return css(category(this.map.shades, number));
   }
 
   legend() {
     const { colors } = this;
-    const area = byId("legend");
-    if (!colors) return replace(area);
-    if (colors.kind === "number") {
-      const ends = colors.range.map((value) => Number(value.toPrecision(3)).toLocaleString("en"));
-      const ramp = element("i", { class: "ramp", "aria-hidden": "true" });
-      return replace(area, element("li", { class: "numbers" }, ends[0], ramp, ends[1]));
-    }
-    replace(area, ...colors.labels.map((label, n) => this.entry(label, n)));
+    if (!colors) return replace(byId("legend"));
+    const entries =
+      colors.kind === "category"
+        ? colors.labels.map((label, n) => this.entry(label, n, this.category(n), colors.counts[n]))
+        : [this.scale(colors)];
+    replace(byId("legend"), ...entries, this.others(colors));
   }
 
-  entry(label, number) {
+  scale(colors) {
+    const [low, high] = colors.range;
+    const ramp = element("i", { class: "ramp", "aria-hidden": "true" });
+    const ticks = [low, (low + high) / 2, high].map((value) => element("span", {}, tick(colors, value)));
+    return element("li", { class: "numbers" }, element("div", { class: "ticks" }, ...ticks), ramp);
+  }
+
+  // What has no colour of its own.
+  others({ kind, other, missing, labels }) {
+    const count = other + missing;
+    if (count === 0) return null;
+    const label = other === 0 ? "none" : missing === 0 ? "other" : "other or none";
+    const place = kind === "category" ? labels.length : -1;
+    return this.entry(label, place, css(this.map.shades.other), count);
+  }
+
+  entry(label, number, shade, count) {
     const dot = element("i", { class: "dot", "aria-hidden": "true" });
-    dot.style.background = this.category(number);
-    const title = `${label}: ${counted(this.colors.counts[number], "point")}`;
+    dot.style.background = shade;
     const button = element(
       "button",
-      { type: "button", "aria-pressed": "false", title },
+      { type: "button", "aria-pressed": "false", title: `${label}: ${counted(count, "point")}` },
       dot,
       element("span", {}, label),
+      element("small", {}, count.toLocaleString("en")),
     );
+    const isTopic = this.colors.by === "cluster" && number < this.colors.labels.length;
     button.addEventListener("click", () => {
-      this.map.isolate(number);
-      for (const other of byId("legend").querySelectorAll("button")) {
-        other.setAttribute("aria-pressed", String(other === button && this.map.only === number));
+      if (isTopic) return this.actions.topic(number);
+      this.map.isolate(number < 0 ? this.map.painted.other : number);
+      for (const one of byId("legend").querySelectorAll("button")) {
+        one.setAttribute("aria-pressed", String(one === button && this.map.only !== null));
       }
     });
     return element("li", {}, button);
@@ -116,11 +143,14 @@ export class Panel {
     const text = await excerptOf(this.ids[number], 260).catch(() => null);
     if (text === null || this.map.hovered !== number) return;
     const value = this.colors?.values[number];
-    const label = this.colors?.kind === "category" ? this.colors.labels[value] : value;
+    const label =
+      this.colors?.kind === "category" || value === null
+        ? this.colors?.labels[value]
+        : value !== undefined && tick(this.colors, value, true);
     replace(
       tip,
       element("b", {}, this.ids[number]),
-      label === undefined || label === null
+      !label
         ? null
         : element("span", { class: "fact" }, String(label)),
       element("p", {}, text || "an empty document"),
@@ -167,4 +197,13 @@ export class Panel {
       c: here((id) => this.actions.hold(id)),
     };
   }
+}
+
+// A value of a scale as people read it: dates as finely as the scale needs, or in full.
+function tick({ kind, range }, value, exact = false) {
+  if (kind !== "date") return Number(value.toPrecision(exact ? 6 : 3)).toLocaleString("en");
+  const days = (range[1] - range[0]) / 86400;
+  const parts = { year: "numeric", month: days > 3650 && !exact ? undefined : "short" };
+  if (days < 120 || exact) parts.day = "numeric";
+  return new Date(value * 1000).toLocaleDateString("en", { ...parts, timeZone: "UTC" });
 }

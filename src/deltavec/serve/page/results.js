@@ -1,7 +1,7 @@
 // The list of documents that were found.
 
 import { documentOf } from "./api.js";
-import { byId, counted, element, replace, score, shaded, shortened, strongest } from "./dom.js";
+import { byId, element, replace, score, shaded, shortened, strongest } from "./dom.js";
 
 const list = byId("results");
 
@@ -12,17 +12,34 @@ export class Results {
     list.addEventListener("keydown", (event) => this.key(event));
   }
 
-  show(found, dots) {
+  // By meaning a score is a cosine; else it is compared with the best of the same search.
+  show(found, dots, by = "meaning") {
     this.found = found;
-    const most = Math.max(0, ...found.map((result) => strongest(result.pieces ?? [])));
-    replace(list, ...found.map((result, n) => this.card(result, n, most, dots)));
+    this.by = by;
+    this.best = by === "meaning" ? 1 : Math.max(...found.map((result) => result.score), 1e-9);
+    this.most = Math.max(0, ...found.map((result) => strongest(result.pieces ?? [])));
+    replace(list, ...found.map((result, n) => this.card(result, n, dots)));
+  }
+
+  append(found, dots) {
+    const before = this.found.length;
+    this.found = [...this.found, ...found];
+    list.append(...found.map((result, n) => this.card(result, before + n, dots)));
+  }
+
+  repaint(dots) {
+    for (const card of list.querySelectorAll("article")) {
+      card.querySelector("header .dot")?.remove();
+      const dot = this.dot(this.found[Number(card.dataset.number)], dots);
+      if (dot) card.querySelector("header").append(dot);
+    }
   }
 
   clear() {
     this.show([], () => null);
   }
 
-  card(result, number, most, dots) {
+  card(result, number, dots) {
     const text = element("p", { class: "text", id: `text-${number}` });
     const card = element(
       "article",
@@ -38,7 +55,7 @@ export class Results {
       element(
         "header",
         {},
-        gauge(result.score, number),
+        gauge(result.score, number, this.best),
         element("span", { class: "id", title: result.id }, result.id),
         ...facts(result.columns),
         this.dot(result, dots),
@@ -46,7 +63,7 @@ export class Results {
       text,
       this.buttons(result),
     );
-    fill(text, result, most);
+    fill(text, result, this.most);
     return element("li", {}, card);
   }
 
@@ -97,7 +114,7 @@ export class Results {
     const most = strongest(result.pieces ?? []);
     if (!whole || result.length === result.text.length) return fill(text, result, most);
     const opened = await this.actions.whole(result);
-    if (opened && text.classList.contains("whole")) replace(text, ...shaded(opened, strongest(opened)));
+    if (opened && text.classList.contains("whole")) replace(text, ...shaded(opened, strongest(opened), new Set(result.matched)));
   }
 
   key(event) {
@@ -126,14 +143,16 @@ function fill(text, result, most) {
   const before = result.begin > 0 ? "… " : "";
   const after = result.begin + result.text.length < result.length ? " …" : "";
   const pieces = result.pieces ?? [[result.text, null]];
-  replace(text, before, ...shaded(pieces, most), after);
+  replace(text, before, ...shaded(pieces, most, new Set(result.matched)), after);
   if (!result.text) replace(text, element("em", {}, "an empty document"));
 }
 
-function gauge(value, number) {
+function gauge(value, number, best) {
+  if (value === null) return null;
   const bar = element("i", { "aria-hidden": "true" });
-  bar.style.setProperty("--value", Math.max(0, Math.min(1, value)).toFixed(3));
-  return element("span", { class: "score", id: `score-${number}`, title: "cosine" }, bar, score(value));
+  bar.style.setProperty("--value", Math.max(0, Math.min(1, value / best)).toFixed(3));
+  const title = best === 1 ? "cosine" : "score: words and meaning";
+  return element("span", { class: "score", id: `score-${number}`, title }, bar, score(value));
 }
 
 const SHOWN_COLUMNS = 4;
@@ -145,36 +164,6 @@ function facts(columns) {
     .map(([name, value]) =>
       element("span", { class: "fact" }, element("b", {}, name), ` ${shortened(String(value), 40)}`),
     );
-}
-
-// What is shown before anything is asked: the topics there are.
-export function start(area, info, colors, shades, search) {
-  const topics = (colors?.labels ?? []).map((label, n) => {
-    const dot = element("i", { class: "dot", "aria-hidden": "true" });
-    dot.style.background = shades(n);
-    const words = label.replaceAll(",", "");
-    return element(
-      "li",
-      {},
-      element(
-        "button",
-        { type: "button", class: "topic", onclick: () => search(words) },
-        dot,
-        element("span", {}, label),
-        element("small", {}, colors.counts[n].toLocaleString("en")),
-      ),
-    );
-  });
-  replace(
-    area,
-    element(
-      "p",
-      { class: "lead" },
-      `${counted(info.documents, "document")}. Type what you are looking for, in your own words, or `,
-      topics.length ? "begin with one of the topics found in them:" : "click a point on the map.",
-    ),
-    topics.length ? element("ul", { class: "topics" }, ...topics) : null,
-  );
 }
 
 export async function excerptOf(id, length) {

@@ -22,6 +22,77 @@ export async function showWhy(a, b) {
   }
 }
 
+// Why a document was found: what each word of the query adds, by being there and by its meaning.
+export async function showFound(query, result, by) {
+  replace(byId("why-title"), "Why?");
+  replace(byId("why-body"), element("p", { class: "soft" }, "Working it out…"));
+  if (!dialog.open) dialog.showModal();
+  try {
+    const why = await ask("/why", { body: { query, id: result.id, by, pairs: LISTED } });
+    renderFound(why, result);
+  } catch (error) {
+    replace(byId("why-body"), element("p", { class: "trouble" }, error.message));
+  }
+}
+
+function renderFound(why, result) {
+  const note = " score: what the words add up to";
+  replace(
+    byId("why-title"),
+    "Why ",
+    element("b", { class: "number" }, score(why.score)),
+    element("small", {}, note),
+  );
+  const pieces = result.pieces ?? [[result.text, null]];
+  const side = { ...result, pieces, unknown: why.unknown };
+  const most = Math.max(0, ...why.near.map((pair) => Math.abs(pair.share)));
+  replace(
+    byId("why-body"),
+    text(result.id, side, strongest(pieces), new Set(why.matched)),
+    section(
+      "What each word you typed adds",
+      "By being there, in whatever form, and by what the document means. All of it adds up to the score, exactly.",
+      foundTable(why),
+    ),
+    why.near.length
+      ? section("Near in meaning", "A word you typed, a word of the document.", rows(why.near, most))
+      : null,
+  );
+  byId("why-body").scrollTop = 0;
+}
+
+function foundTable(why) {
+  const strongestWord = Math.max(0, ...why.words.map((word) => Math.abs(word.exact + word.meaning)));
+  const row = (label, exact, meaning, sum, kind) =>
+    element(
+      "tr",
+      { class: kind },
+      element("th", { scope: "row" }, label),
+      element("td", { class: "amount" }, kind === "sum" ? null : bar(sum, strongestWord)),
+      element("td", {}, exact === null ? "" : signed(exact)),
+      element("td", {}, meaning === null ? "" : signed(meaning)),
+      element("td", {}, signed(sum)),
+    );
+  const heads = ["", "", "there", "meaning", "together"];
+  return element(
+    "table",
+    { class: "shares" },
+    element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", {}, head)))),
+    element(
+      "tbody",
+      {},
+      ...why.words.map((word) =>
+        row(word.word, word.exact, word.meaning, word.exact + word.meaning),
+      ),
+      why.other_words
+        ? row(counted(why.other_words, "other word"), null, null, why.other_share, "rest")
+        : null,
+      why.centre ? row("minus the corpus’ centre", null, why.centre, why.centre, "rest") : null,
+      row("score", null, null, why.score, "sum"),
+    ),
+  );
+}
+
 function asked(side, given) {
   return given.id === undefined ? { [`text_${side}`]: given.text } : { [`id_${side}`]: given.id };
 }
@@ -58,7 +129,7 @@ function section(title, note, ...content) {
   );
 }
 
-function text(name, side, most) {
+function text(name, side, most, matched) {
   const whole = side.begin === 0 && side.text.length === side.length;
   return element(
     "figure",
@@ -68,7 +139,7 @@ function text(name, side, most) {
       "blockquote",
       { tabindex: 0, "aria-label": name },
       side.begin > 0 ? "… " : null,
-      ...shaded(side.pieces, most),
+      ...shaded(side.pieces, most, matched),
       whole || side.begin + side.text.length === side.length ? null : " …",
     ),
     side.unknown.length

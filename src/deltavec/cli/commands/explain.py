@@ -1,0 +1,126 @@
+"""``deltavec explain``: which words make two texts alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+from deltavec.cli import options
+from deltavec.cli.printing import (
+    console,
+    counted,
+    empty_table,
+    plain,
+    print_json,
+    signed,
+    word_list,
+)
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+    from deltavec.core.explain import Explanation, WordPair, WordShare
+
+EXAMPLES = ('deltavec explain reviews.dv "a quiet room by the sea" "calm, with a view"',)
+
+
+def explain(
+    model: options.Model,
+    text_a: Annotated[str, options.argument('"TEXT A"', "A document.")],
+    text_b: Annotated[str, options.argument('"TEXT B"', "Another.")],
+    words: Annotated[int, options.count("How many words of each to list.")] = 10,
+    pairs: Annotated[int, options.count("How many pairs of words to list.", least=0)] = 10,
+    trust: options.Trust = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Show which words make two texts alike.
+
+    Each word's share is what it adds to the cosine; the shares of one text add up to it. With
+    --json all words are listed.
+    """
+    from deltavec.io.models import load
+
+    explanation = load(model, trust=trust).explain(text_a, text_b, pairs=pairs)
+    if as_json:
+        print_json(as_record(explanation))
+        return
+    out = console()
+    # What is left of the line for a word, beside its numbers and those of the other text.
+    longest = min(32, max(8, (out.width - 37) // 2))
+    for part in readable(explanation, words, longest):
+        out.print(part)
+
+
+def as_record(explanation: Explanation) -> dict[str, object]:
+    """The explanation as plain objects and lists."""
+    record = asdict(explanation)
+    for name in ("words_a", "words_b", "pairs"):
+        record[name] = [item._asdict() for item in getattr(explanation, name)]
+    return record
+
+
+def readable(explanation: Explanation, words: int, longest: int) -> list[RenderableType]:
+    """The explanation for people: the cosine, shares side by side, pairs, and what is unknown."""
+    from rich.text import Text
+
+    parts: list[RenderableType] = [
+        Text.assemble("cosine ", (signed(explanation.cosine), "bold")),
+        Text(""),
+        side_by_side(explanation, words, longest),
+    ]
+    if explanation.pairs:
+        title = Text("Words that pull them together")
+        parts += [Text(""), title, Text(""), pair_table(explanation.pairs, longest)]
+    for name, unknown in (("A", explanation.unknown_a), ("B", explanation.unknown_b)):
+        if unknown:
+            parts += [Text(""), Text(f"Not known in {name}: {word_list(unknown)}")]
+    return parts
+
+
+def side_by_side(explanation: Explanation, words: int, longest: int) -> Table:
+    """The shares of both texts, each column adding up to the cosine."""
+    table = empty_table(show_footer=True)
+    total = signed(explanation.cosine)
+    for name in ("A", "B"):
+        table.add_column(f"text {name}", footer="cosine", min_width=min(20, longest))
+        table.add_column("times", justify="right", style="dim")
+        table.add_column("share", justify="right", footer=total)
+    left = share_rows(explanation.words_a, explanation.offset_a, words)
+    right = share_rows(explanation.words_b, explanation.offset_b, words)
+    for number in range(max(len(left), len(right))):
+        cells = [side[number] if number < len(side) else ("", "", "") for side in (left, right)]
+        table.add_row(*(plain(cell, longest) for side in cells for cell in side))
+    return table
+
+
+def share_rows(
+    shares: Sequence[WordShare], offset: float, words: int
+) -> list[tuple[str, str, str]]:
+    """The strongest words, then the others and the offset summed up."""
+    strongest = sorted(shares, key=lambda word: -abs(word.share))
+    listed, others = strongest[:words], strongest[words:]
+    rows = [
+        (word.word, f"{word.occurrences:,}", signed(word.share))
+        for word in sorted(listed, key=lambda word: -word.share)
+    ]
+    if others:
+        name = counted(len(others), "other word")
+        times = f"{sum(word.occurrences for word in others):,}"
+        rows.append((name, times, signed(sum(word.share for word in others))))
+    if offset:
+        rows.append(("minus corpus centre", "", signed(offset)))
+    return rows or [("no known word", "", signed(0.0))]
+
+
+def pair_table(pairs: Sequence[WordPair], longest: int) -> Table:
+    """A word of each text, and what the two add to the cosine together."""
+    table = empty_table()
+    for name in ("in A", "in B"):
+        table.add_column(name, min_width=min(20, longest))
+    table.add_column("share", justify="right")
+    for pair in pairs:
+        words = (plain(word, longest) for word in (pair.word_a, pair.word_b))
+        table.add_row(*words, signed(pair.share))
+    return table

@@ -1,0 +1,277 @@
+"""``deltavec fit``: a model from a corpus."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from deltavec.cli import options
+from deltavec.cli.corpora import followed, open_corpus, remembering, rereadable
+from deltavec.cli.outputs import writing_model
+from deltavec.cli.printing import counted, duration, print_result, reason, share
+from deltavec.cli.progress import stages
+
+if TYPE_CHECKING:
+    from deltavec.core.recipes import Recipe
+
+RECIPE_NAMES = (
+    "auto",
+    "spectral",
+    "unit-sum",
+    *(
+        f"{weighting}-{form}{removal}"
+        for weighting in ("idf", "sif", "subsampling")
+        for form in ("sum", "center", "delta")
+        for removal in ("", "-pca")
+    ),
+)
+
+# Parts of a recipe's name that a parameter is for; all others are spectral's.
+USED_BY = {
+    "remove": ("sum", "center", "delta", "auto"),
+    "a": ("sif",),
+    "t": ("subsampling",),
+    "min_frequency": ("center", "auto"),
+}
+
+EXAMPLES = (
+    "deltavec fit reviews.csv --column text -o reviews.dv",
+    "deltavec fit reviews.csv --dimensions 100 -o small.dv",
+    "deltavec fit reviews.csv --vectors reviews.vec --recipe idf-delta-pca -o own.dv",
+)
+
+
+def recipe_names(begun: str) -> list[str]:
+    """The names of recipes that begin so, for the shell's completion."""
+    return [name for name in RECIPE_NAMES if name.startswith(begun)]
+
+
+def parameter(help: str, default: str, **how: Any) -> Any:
+    """An option for a number of the recipe."""
+    panel = "Parameters of the recipe"
+    return typer.Option(help=help, show_default=default, rich_help_panel=panel, **how)
+
+
+def fit(
+    corpus: options.Corpus,
+    output: Annotated[Path, options.output("MODEL.dv", "The folder to write the model to.")],
+    vectors: Annotated[
+        Path | None,
+        options.word_vectors(
+            "Word vectors: word2vec text or binary, GloVe, fastText .vec, .safetensors, "
+            ".npy. Without, the model is learned from the corpus alone.",
+        ),
+    ] = None,
+    recipe: Annotated[
+        str | None,
+        typer.Option(
+            "--recipe",
+            "-r",
+            metavar="NAME",
+            autocompletion=recipe_names,
+            show_default="auto with --vectors, else spectral",
+            help="spectral, auto, WEIGHT-FORM, or WEIGHT-FORM-pca: weight idf, sif, subsampling "
+            "or unit; form sum, center or delta. Or a file of `deltavec tune`: RECIPE.json.",
+        ),
+    ] = None,
+    remove: Annotated[
+        int | None,
+        parameter(
+            "How many common components to remove.",
+            "1 for auto and -pca, else 0",
+            min=0,
+            metavar="N",
+        ),
+    ] = None,
+    a: Annotated[
+        float | None, parameter("Of sif: how rare a word of half the weight is.", "1e-4")
+    ] = None,
+    t: Annotated[
+        float | None, parameter("Of subsampling: the share from which words count less.", "1e-5")
+    ] = None,
+    min_frequency: Annotated[
+        float | None, parameter("Of center: the centre is that of words with a larger share.", "0")
+    ] = None,
+    dimensions: Annotated[
+        int | None, parameter("Of spectral: the length of a vector.", "300", metavar="N")
+    ] = None,
+    window: Annotated[
+        int | None,
+        parameter(
+            "Of spectral: how many words to look at on either side of a word.",
+            "half a document, in a corpus below a million words a quarter",
+            metavar="N",
+        ),
+    ] = None,
+    context_smoothing: Annotated[
+        float | None, parameter("Of spectral: the power of a neighbour's count.", "0.75")
+    ] = None,
+    identity_share: Annotated[
+        float | None,
+        parameter("Of spectral: how much of a direction of its own a word is given.", "1"),
+    ] = None,
+    spectrum_exponent: Annotated[
+        float | None,
+        parameter("Of spectral: how steeply the strength of directions falls.", "0.75"),
+    ] = None,
+    power_iterations: Annotated[
+        int | None,
+        parameter("Of spectral: steps towards the leading directions.", "7", metavar="N"),
+    ] = None,
+    measured_documents: Annotated[
+        int | None,
+        parameter(
+            "Of spectral: how many documents' halves may say how strong directions are; 0: none.",
+            "6000",
+            metavar="N",
+        ),
+    ] = None,
+    limit: Annotated[
+        int | None,
+        options.count("Use only the first N word vectors of the file.", default=False),
+    ] = None,
+    column: options.Column = None,
+    format: options.Format = None,
+    encoding: options.Encoding = None,
+    delimiter: options.Delimiter = None,
+    tokenizer: options.AnyTokenizer = "words",
+    units: options.Units = "auto",
+    threads: options.Threads = None,
+    max_memory: options.MaxMemory = 2.0,
+    as_json: options.AsJson = False,
+) -> None:
+    """Learn a model from a corpus: what turns documents into vectors."""
+    if limit is not None and vectors is None:
+        raise typer.BadParameter("only with --vectors", param_hint="'--limit'")
+    require_tokenizer(tokenizer)
+    with stages("starting") as work, writing_model(output):
+        parameters = {
+            "remove": remove,
+            "a": a,
+            "t": t,
+            "min_frequency": min_frequency,
+            "dimensions": dimensions,
+            "window": window,
+            "context_smoothing": context_smoothing,
+            "identity_share": identity_share,
+            "spectrum_exponent": spectrum_exponent,
+            "power_iterations": power_iterations,
+            "measured_documents": measured_documents,
+        }
+        given = {name: value for name, value in parameters.items() if value is not None}
+        chosen = chosen_recipe(recipe, given, vectors)
+        documents = open_corpus(corpus, column, format, encoding, delimiter)
+
+        from deltavec.core.fitting import fit as fitted
+        from deltavec.io.models import save
+        from deltavec.io.vectors.load import load_vectors
+
+        if vectors is not None:
+            work.begin(f"loading {vectors.name}")
+        loaded = None if vectors is None else load_vectors(vectors, limit=limit)
+        several_passes = loaded is None or chosen is None or chosen.n_components_removed > 0
+        held = rereadable(documents, work) if several_passes else nullcontext(documents)
+        with held as source:
+            model = fitted(
+                followed(source, work),
+                loaded,
+                chosen,
+                tokenizer=tokenizer,
+                units=units,
+                threads=threads,
+                max_memory=int(max_memory * 2**30),
+                on_stage=work.begin,
+            )
+        work.begin("saving")
+        model = remembering(model, documents)
+        save(model, output)
+    info, seconds = model.info(), work.seconds
+    record = {"model": output, **info, "seconds": seconds}
+    print_result(as_json, record, summary(info, output, seconds))
+
+
+def require_tokenizer(name: str) -> None:
+    """Refuse what names neither a rule of ours nor code of others."""
+    from deltavec.core.units.named import is_name
+
+    if name not in list(options.TokenizerName) and not is_name(name):
+        expected = "words, whitespace, jieba, sudachi, spacy:LANGUAGE or module:function"
+        raise typer.BadParameter(f"expected {expected}, got {name!r}", param_hint="'--tokenizer'")
+
+
+def chosen_recipe(name: str | None, given: dict[str, float], vectors: Path | None) -> Recipe | None:
+    """The recipe of this name or in this file, with the parameters that are given.
+
+    None leaves the choice to `deltavec.fit`.
+    """
+    from deltavec.core.recipes import Recipe
+    from deltavec.errors import RecipeError
+
+    if name is None:
+        if not given:
+            return None
+        papers = vectors is not None or given.keys() & USED_BY.keys()
+        name = "auto" if papers else "spectral"
+    stored = recipe_in_file(Path(name), vectors) if name.endswith(".json") else None
+    try:
+        recipe = stored or Recipe.named(name)
+    except RecipeError as error:
+        raise typer.BadParameter(str(error), param_hint="'--recipe' / '-r'") from None
+    for one, value in given.items():
+        recipe = with_parameter(recipe, one, value)
+    return recipe
+
+
+def with_parameter(recipe: Recipe, option: str, value: float) -> Recipe:
+    """The recipe with a parameter that it uses; others are refused."""
+    from deltavec.errors import RecipeError
+
+    hint = f"'--{option.replace('_', '-')}'"
+    users = USED_BY.get(option, ("spectral",))
+    if not {*users} & {*recipe.name.split("-")}:
+        wanted = f"only for recipes with {' or '.join(users)}, got {recipe.name}"
+        raise typer.BadParameter(wanted, param_hint=hint)
+    field = "n_components_removed" if option == "remove" else option
+    try:
+        return replace(recipe, **{field: cast(Any, value)})
+    except RecipeError as error:
+        raise typer.BadParameter(str(error), param_hint=hint) from None
+
+
+def recipe_in_file(path: Path, vectors: Path | None) -> Recipe:
+    """The recipe in a file, if the word vectors are given that it needs, and no others."""
+    from deltavec.errors import RecipeError
+    from deltavec.io.recipes import load_recipe
+
+    stored = load_recipe(path)
+    if stored.vectors is not None and vectors is None:
+        raise RecipeError(
+            f"{path}: the recipe was chosen with the word vectors {stored.vectors}: "
+            "give them with --vectors"
+        )
+    if vectors is not None and not stored.recipe.needs_vectors:
+        name = stored.recipe.name
+        raise RecipeError(f"{path}: {name} learns its own word vectors: leave --vectors out")
+    return stored.recipe
+
+
+def summary(info: dict[str, Any], output: Path, seconds: float) -> dict[str, str]:
+    """What was learned, in a few lines."""
+    documents = counted(info["documents"], "document")
+    unknown = info["documents_without_known_words"]
+    if unknown:
+        documents += f", {unknown:,} of them without a known word"
+    return {
+        "recipe": f"{info['recipe']} ({reason(info)})",
+        "vectors": str(info["vectors"]),
+        "documents": f"{documents}; {info['mean_length']:.1f} known words each",
+        "words": f"{info['words']:,} known, of which {info['words_seen']:,} occur",
+        "coverage": f"{share(info['coverage'])} of {counted(info['tokens'], 'word')} are known",
+        "dimensions": f"{info['dimensions']}",
+        "time": duration(seconds),
+        "saved": str(output),
+    }

@@ -1,0 +1,1 @@
+"""``deltavec index``: collections, one file per command."""

@@ -1,0 +1,146 @@
+"""``deltavec index build``: a collection from a corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from deltavec.cli import options
+from deltavec.cli.corpora import open_corpus
+from deltavec.cli.outputs import writing_collection
+from deltavec.cli.printing import (
+    counted,
+    coverage_line,
+    duration,
+    model_line,
+    print_result,
+    refit_line,
+    share,
+    words_line,
+)
+from deltavec.cli.progress import Passes, stages
+
+if TYPE_CHECKING:
+    from deltavec.io.corpus.corpus import Corpus
+
+EXAMPLES = (
+    "deltavec index build reviews.dv reviews.csv --keep rating -o reviews.idx",
+    "deltavec index build reviews.dv reviews.csv --id-column id -o named.idx",
+)
+
+
+def build(
+    model: options.Model,
+    corpus: options.Corpus,
+    output: Annotated[
+        Path, options.output("REVIEWS.idx", "The folder to write the collection to.")
+    ],
+    id_column: Annotated[
+        str | None,
+        options.option(
+            "NAME",
+            "The column that holds their ids, each once.",
+            default="the documents' numbers, from 0 on",
+        ),
+    ] = None,
+    keep: Annotated[
+        list[str] | None,
+        options.option(
+            "COLUMNS",
+            "Columns to store beside the text, to show and to filter by: rating,city. May "
+            "be given again.",
+        ),
+    ] = None,
+    column: options.ModelColumn = None,
+    format: options.Format = None,
+    encoding: options.Encoding = None,
+    delimiter: options.Delimiter = None,
+    collection_model: Annotated[
+        bool,
+        typer.Option(
+            "--collection-model/--no-collection-model",
+            help="Adapt the model to these documents first, so that they are compared as they "
+            "should be; or use it as it is, in one pass.",
+        ),
+    ] = True,
+    words: Annotated[
+        bool,
+        typer.Option(
+            "--words/--no-words",
+            help="Store which documents hold each word, to search by words too; about 5 bytes for "
+            "each different word of a document.",
+        ),
+    ] = True,
+    stems: options.Stems = True,
+    threads: options.Threads = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Build a collection: documents and their vectors, to search and explore.
+
+    Texts, ids, chosen columns, vectors and the model are stored together. A collection that is
+    there already stays whole until the new one takes its place.
+    """
+    with stages("starting") as work, writing_collection(output):
+        from deltavec.collection import build_collection
+        from deltavec.io.corpus.files import COLUMN
+        from deltavec.io.models import load
+
+        work.begin("loading the model")
+        loaded = load(model)
+        expected = loaded.notes.get(COLUMN)
+        documents = open_corpus(corpus, column, format, encoding, delimiter, expected=expected)
+        kept = named_columns(keep or [], documents)
+        passes = Passes(work)
+        built = build_collection(
+            loaded,
+            documents,
+            output,
+            id_column=id_column,
+            keep=kept,
+            threads=threads,
+            on_progress=passes.progress,
+            on_stage=passes.begin,
+            as_collection=collection_model,
+            words=words,
+            stems=stems,
+        )
+        info = built.info()
+    record = {"collection": output, **info, "seconds": work.seconds}
+    print_result(as_json, record, summary(info, output, work.seconds))
+
+
+def named_columns(options: Sequence[str], corpus: Corpus) -> list[str]:
+    """The columns that the options name, several of them parted by commas."""
+    if not options:
+        return []
+    there = corpus.columns
+    names = [
+        name.strip()
+        for option in options
+        for name in ([option] if option in there else option.split(","))
+    ]
+    return [name for name in dict.fromkeys(names) if name]
+
+
+def summary(info: dict[str, Any], output: Path, seconds: float) -> dict[str, str]:
+    """What was built, in a few lines."""
+    documents = counted(info["documents"], "document")
+    if info["documents_without_vector"]:
+        documents += f", {info['documents_without_vector']:,} of them without a vector"
+    facts = {
+        "documents": documents,
+        "ids": str(info["ids"]),
+        "columns": ", ".join(info["columns"]) or "none",
+        "model": model_line(info),
+        "coverage": f"{coverage_line(info['coverage_built'])} "
+        f"({share(info['coverage_at_fit'] or 0)} when the model was fitted)",
+        "words": words_line(info),
+        "time": duration(seconds),
+        "saved": str(output),
+    }
+    if info["refit_due"]:
+        facts["refit"] = refit_line(info)
+    return facts

@@ -1,0 +1,33 @@
+"""``deltavec index words``: words for a collection that has none."""
+
+from __future__ import annotations
+
+from deltavec.cli import options
+from deltavec.cli.printing import duration, print_result, words_line
+from deltavec.cli.progress import Passes, stages
+
+EXAMPLES = ("deltavec index words reviews.idx",)
+
+
+def words(
+    collection: options.Collection,
+    stems: options.Stems = True,
+    threads: options.Threads = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Store which documents hold each word, so that a collection is searched by words too.
+
+    For a collection that an older deltavec built, or that was built without words. Words that are
+    there already are listed anew. If the command is stopped, the collection is as it was.
+    """
+    with stages("opening the collection") as work:
+        from deltavec.collection import open_collection
+
+        before = open_collection(collection, verify=False)
+        passes = Passes(work)
+        passes.begin("listing words")
+        after = before.with_words(stems=stems, threads=threads, on_progress=passes.progress)
+        info = after.info()
+    took = duration(work.seconds)
+    facts = {"words": words_line(info), "time": took, "saved": str(collection)}
+    print_result(as_json, {"collection": collection, **info, "seconds": work.seconds}, facts)

@@ -1,0 +1,89 @@
+"""``deltavec search``: the documents most alike to a query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from deltavec.cli import options
+from deltavec.cli.printing import print_json, word_list
+
+if TYPE_CHECKING:
+    from deltavec.core.model import EmbeddingModel
+
+EXAMPLES = (
+    'deltavec search reviews.idx "a quiet room by the sea" -k 5',
+    'deltavec search reviews.idx "a quiet room" --explain --filter "rating >= 4"',
+    'deltavec search reviews.idx "quiet room -street" --by words',
+)
+CORRECTED = 5  # unknown words for which known ones are looked for
+
+
+def search(
+    collection: options.Collection,
+    query: Annotated[str, options.argument('"QUERY"', "What to look for.")],
+    k: options.K = 10,
+    explain: options.Explain = False,
+    filter: options.Filter = None,
+    by: options.By = None,
+    length: options.Length = 240,
+    as_json: options.AsJson = False,
+) -> None:
+    """Find the documents that fit a query best, by words and meaning, and say why.
+
+    Any text will do, from a word to a page. Words count in all their forms; -word leaves out
+    documents that hold it. A query without known words finds nothing.
+    """
+    from deltavec.cli.results import as_records, excerpts, explanations_of_search, print_found
+    from deltavec.collection import open_collection
+
+    opened = open_collection(collection, verify=False)
+    found = opened.search(query, k, filter=filter, by=by)
+    read = opened.read(query, by)
+    unknown = read.unknown
+    suggested = suggestions(opened.model, unknown)
+    why = explanations_of_search(opened, query, found, by, explain)
+    if as_json:
+        print_json(
+            {
+                "collection": collection,
+                "query": query,
+                "filter": filter,
+                "by": read.by,
+                "unknown_words": unknown,
+                "suggestions": suggested,
+                "found": as_records(found, why),
+            }
+        )
+        return
+    if not found:
+        typer.echo(nothing_found(with_suggestions(unknown, suggested), filter))
+        return
+    print_found(found, excerpts(opened, read, found, length), why)
+    if unknown:
+        typer.echo(f"\nNot known in the query: {with_suggestions(unknown, suggested)}")
+
+
+def suggestions(model: EmbeddingModel, unknown: Sequence[str]) -> dict[str, list[str]]:
+    """For unknown words the known ones that are spelled nearly so."""
+    from deltavec.collection.spelling import near_words
+
+    near = {word: near_words(word, model.vocabulary) for word in unknown[:CORRECTED]}
+    return {word: known for word, known in near.items() if known}
+
+
+def with_suggestions(unknown: Sequence[str], suggested: Mapping[str, Sequence[str]]) -> str:
+    """The unknown words in a line, and what may have been meant."""
+    meant = [word_list(known) for known in suggested.values()]
+    return word_list(unknown) + (f"; did you mean {', '.join(meant)}?" if meant else "")
+
+
+def nothing_found(unknown: str, filter: str | None) -> str:
+    """Why nothing was found."""
+    if filter is not None and not unknown:
+        return "Nothing found: no document fulfils the filter, or the query has no known words."
+    if unknown:
+        return f"Nothing found: not known are {unknown}"
+    return "Nothing found: the query has no known words."

@@ -1,0 +1,196 @@
+"""``deltavec tune``: the recipe that suits one's own labels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from deltavec.cli import options
+from deltavec.cli.corpora import open_corpus, require_rereadable
+from deltavec.cli.outputs import require_file, require_other_file
+from deltavec.cli.printing import console, counted, duration, empty_table, print_result, visible
+from deltavec.cli.progress import stages
+
+if TYPE_CHECKING:
+    from deltavec.tuning.jackknife import Gain
+    from deltavec.tuning.results import Tuning
+
+EXAMPLES = (
+    "deltavec tune reviews.parquet --group-column location -o recipe.json",
+    "deltavec tune questions.csv --pairs labelled.csv --id-column id --budget 90s",
+)
+
+
+def tune(
+    corpus: options.Corpus,
+    group_column: Annotated[
+        str | None,
+        options.option("NAME", "The column that says which group a document belongs to."),
+    ] = None,
+    pairs: Annotated[
+        Path | None,
+        options.option(
+            "FILE",
+            "Labelled pairs instead of groups: a table with the columns label (1: they "
+            "belong together, 0: not), id_a and id_b; or label, text_a and text_b.",
+        ),
+    ] = None,
+    id_column: Annotated[
+        str | None,
+        options.option(
+            "NAME",
+            "The column of the corpus that holds the ids which pairs name.",
+            default="rows, from 0 on",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        options.output(
+            "RECIPE.json", "Write the recipe that is recommended, for `deltavec fit --recipe`."
+        ),
+    ] = None,
+    budget: Annotated[
+        str,
+        options.option(
+            "TIME",
+            "How long to go on: 90s, 10m, 1h. The default recipe is always measured.",
+            default=True,
+        ),
+    ] = "10m",
+    vectors: Annotated[
+        Path | None,
+        options.word_vectors(
+            "Word vectors for the paper's recipes. Without, they are trained on the corpus."
+        ),
+    ] = None,
+    documents: Annotated[
+        int, options.count("How many documents of groups to compare.", least=8)
+    ] = 3000,
+    column: options.Column = None,
+    format: options.Format = None,
+    encoding: options.Encoding = None,
+    delimiter: options.Delimiter = None,
+    tokenizer: options.Tokenizer = options.TokenizerName.words,
+    seed: options.Seed = 0,
+    threads: options.Threads = None,
+    max_memory: options.MaxMemory = 2.0,
+    as_json: options.AsJson = False,
+) -> None:
+    """Find the recipe that suits your own labels.
+
+    Recipes are fitted on the whole corpus, without labels, and compared by the area under the
+    ROC curve of their cosines: do documents that belong together lie closer than others? One
+    half of the groups (or pairs) chooses; the other, held back, says how good the choice is.
+    The default is kept unless another is better by more than noise.
+    """
+    if (group_column is None) == (pairs is None):
+        raise typer.BadParameter(
+            f"expected --group-column or --pairs, got {'neither' if pairs is None else 'both'}"
+        )
+    if id_column is not None and pairs is None:
+        raise typer.BadParameter("only with --pairs", param_hint="'--id-column'")
+    require_time(budget)
+    with stages("starting") as work:
+        if output is not None:
+            require_file(output, [".json"])
+            require_other_file(output, corpus)
+        require_rereadable(corpus)
+        source = open_corpus(corpus, column, format, encoding, delimiter)
+
+        from deltavec.tuning.tune import tune as tuned
+
+        tuning = tuned(
+            source,
+            group_column=group_column,
+            pairs=pairs,
+            id_column=id_column,
+            encoding=encoding,
+            vectors=vectors,
+            budget=budget,
+            documents=documents,
+            seed=seed,
+            tokenizer=tokenizer.value,
+            threads=threads,
+            max_memory=int(max_memory * 2**30),
+            on_stage=work.begin,
+            on_progress=work.reach,
+            on_trial=lambda trial: work.say(f"{trial.name}: {trial.choosing:.4f}"),
+        )
+        if output is not None:
+            tuning.save(output)
+    if not as_json:
+        print_trials(tuning)
+    record = {"output": output, **tuning.as_record()}
+    print_result(as_json, record, summary(tuning, output))
+
+
+def require_time(budget: str) -> None:
+    """Refuse a budget that is no time, as wrong usage."""
+    from deltavec.errors import InputError
+    from deltavec.tuning.budget import seconds_of
+
+    try:
+        seconds_of(budget)
+    except InputError as error:
+        raise typer.BadParameter(str(error), param_hint="'--budget'") from None
+
+
+def print_trials(tuning: Tuning) -> None:
+    """Print what every recipe scored on both halves, the best on the choosing half first."""
+    from rich.text import Text
+
+    table = empty_table(title="ROC AUC")
+    table.add_column("recipe")
+    for name in ("choosing", "held back", "gain there"):
+        table.add_column(name, justify="right")
+    for trial in sorted(tuning.trials, key=lambda trial: -trial.choosing):
+        style = "bold green" if trial is tuning.recommended else ""
+        is_default = trial is tuning.default
+        table.add_row(
+            Text(short(trial.name) + (" (default)" if is_default else ""), style),
+            f"{trial.choosing:.4f}",
+            f"{trial.held_back:.4f}",
+            "" if is_default else with_error(trial.held_back_gain),
+        )
+    console().print(table)
+
+
+def short(name: str) -> str:
+    """The name of a recipe for a table: its parameters by their last words."""
+    return visible(name).replace("identity_share", "share").replace("spectrum_exponent", "exponent")
+
+
+def with_error(gain: Gain) -> str:
+    """A gain and its standard error."""
+    return f"{gain.value:+.4f} ± {gain.standard_error:.4f}"
+
+
+def summary(tuning: Tuning, output: Path | None) -> dict[str, str]:
+    """What is recommended and why, in a few lines."""
+    together = "group" if tuning.unit == "document" else tuning.unit
+    lines = {
+        "recommended": tuning.recommended.name,
+        "why": tuning.reason,
+        "gain": f"{with_error(tuning.gain)} over the default on the half that was held back; "
+        f"standard error over {tuning.unit}s (jackknife)",
+        "compared": "; ".join(
+            f"{name.replace('_', '-')} half: {counted(half['documents'], 'document')} in "
+            f"{counted(half['groups'], together)}, {counted(half['pairs'], 'pair')}"
+            for name, half in tuning.sizes.items()
+        ),
+    }
+    if tuning.recommended is tuning.default:
+        del lines["gain"]
+    for place, note in enumerate(tuning.notes, 1):
+        lines[f"note {place}"] = note
+    reasons = dict.fromkeys(missing.reason for missing in tuning.untried)
+    for place, reason in enumerate(reasons, 1):
+        names = [missing.name for missing in tuning.untried if missing.reason == reason]
+        key = "not tried" if len(reasons) == 1 else f"not tried {place}"
+        lines[key] = f"{reason}: {'; '.join(names)}"
+    lines["time"] = duration(tuning.seconds)
+    if output is not None:
+        lines["saved"] = f"{output}; use it with: deltavec fit CORPUS --recipe {output} -o MODEL.dv"
+    return lines

@@ -1,0 +1,1 @@
+"""Files of documents: one module for each form that they are stored in."""

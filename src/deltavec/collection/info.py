@@ -1,0 +1,111 @@
+"""What a collection is, in a few figures, and when its model should be fitted anew.
+
+What is added uses the model as it is. As the text drifts away from what the model was fitted on,
+more and more of its words are unknown, and weigh nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from deltavec.collection.description import Description
+from deltavec.core.model import EmbeddingModel
+from deltavec.core.statistics import TextCounts
+from deltavec.search.words.index import WordIndex
+from deltavec.search.words.storage import StoredWords
+
+LARGEST_LOSS = 0.05  # of coverage against the fitting corpus
+WORDS_TO_JUDGE = 1_000  # below it, coverage is chance
+SHOWN_RULES = 8
+SHOWN_FORMS = 5
+
+
+def collection_info(
+    stated: Description, model: EmbeddingModel, schema: pa.Schema, words: StoredWords | None
+) -> dict[str, Any]:
+    """Sizes, columns, model, coverage, and whether a refit is due.
+
+    Parameters
+    ----------
+    stated
+        What the collection says it is.
+    model
+        Its model.
+    schema
+        The columns of its documents.
+    words
+        Its words; None if it has none.
+    """
+    fitted = TextCounts.of(model.statistics)
+    reason = refit_reason(fitted, stated.built, stated.added)
+    return {
+        "documents": stated.documents,
+        "documents_without_vector": stated.zero_rows,
+        "dimensions": stated.dimensions,
+        "ids": stated.id_column or "row numbers",
+        "columns": {name: str(schema.field(name).type) for name in stated.columns},
+        "vector_bytes": stated.vectors.bytes,
+        "document_bytes": sum(segment.bytes for segment in stated.segments),
+        "words": None if words is None else word_facts(words.words),
+        "word_bytes": stated.words.bytes if stated.words else 0,
+        "recipe": model.recipe.name,
+        "model_adapted": stated.own_model,
+        "fingerprint": stated.model,
+        "documents_built": stated.built.documents,
+        "documents_added": stated.added.documents,
+        "additions": stated.additions,
+        "documents_removed": stated.removed,
+        "coverage_at_fit": fitted.coverage,
+        "coverage_built": stated.built.coverage,
+        "coverage_added": stated.added.coverage,
+        "refit_due": reason is not None,
+        "refit_reason": reason,
+    }
+
+
+def word_facts(index: WordIndex) -> dict[str, Any]:
+    """How many words there are, and which of them are forms of one."""
+    rules = index.stems.rules
+    return {
+        "words": len(index.words),
+        "stems": len(index.stems),
+        "postings": len(index.lists.documents),
+        "mean_length": float(index.lengths.mean()),
+        "rules": len(rules.endings),
+        "strongest_rules": [list(pair) for pair in rules.endings[:SHOWN_RULES]],
+        "examples": index.forms(SHOWN_FORMS),
+    }
+
+
+def refit_reason(fitted: TextCounts, built: TextCounts, added: TextCounts) -> str | None:
+    """Why the model should be fitted anew and the collection built from it, None if it need not.
+
+    Due when the text of the collection, or what was added to it, is covered more than 5 points
+    less than the fitting corpus (judged from 1,000 words on), or when more documents were added
+    than it was built from.
+
+    Examples
+    --------
+    >>> refit_reason(
+    ...     TextCounts(9, 9000, 9000), TextCounts(9, 9000, 8900), TextCounts(1, 2000, 1700)
+    ... )
+    'the model knows 85.0 % of the words added, and 100.0 % of those it was fitted on'
+    """
+    known = fitted.coverage or 0.0
+    for name, text in (("added", added), ("of the collection", built)):
+        coverage = text.coverage
+        if coverage is None or text.tokens < WORDS_TO_JUDGE:
+            continue
+        if known - coverage > LARGEST_LOSS:
+            return (
+                f"the model knows {100 * coverage:.1f} % of the words {name}, and "
+                f"{100 * known:.1f} % of those it was fitted on"
+            )
+    if added.documents > built.documents:
+        return (
+            f"{added.documents:,} documents were added to the {built.documents:,} that the "
+            "collection was built from"
+        )
+    return None

@@ -1,0 +1,74 @@
+"""Values of a collection's columns as JSON has them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+
+def json_value(value: Any, *, longest: int | None = None, largest: int | None = None) -> Any:
+    """The value as a string, a number, a truth value or null; lists and objects of them too.
+
+    Parameters
+    ----------
+    value
+        What a column holds. A number that is not finite becomes null, a date or time text in ISO
+        form, bytes hexadecimal digits, and what JSON has no kind for text as Python writes it.
+    longest
+        Characters up to which a text is kept whole.
+    largest
+        Whole numbers from this size on become text, for readers that would round them.
+
+    Examples
+    --------
+    >>> json_value({"stars": float("nan"), "note": "a quiet room"}, longest=8)
+    {'stars': None, 'note': 'a quiet…'}
+    """
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return value if largest is None or abs(value) < largest else str(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {
+            str(key): json_value(inner, longest=longest, largest=largest)
+            for key, inner in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [json_value(inner, longest=longest, largest=largest) for inner in value]
+    text = text_of(value)
+    return text if longest is None or len(text) <= longest else text[: longest - 1] + "…"
+
+
+def rows_of(table: pa.Table) -> list[dict[str, Any]]:
+    """The rows of a table as Python has them; a date that Python has not, as text."""
+    try:
+        return table.to_pylist()  # type: ignore[no-any-return]
+    except (OverflowError, ValueError):
+        columns = {name: values_of(table.column(name)) for name in table.schema.names}
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def values_of(column: pa.ChunkedArray) -> list[Any]:
+    """The values of a column, those that Python cannot hold as Arrow writes them."""
+    values = []
+    for place in range(len(column)):
+        try:
+            values.append(column[place].as_py())
+        except (OverflowError, ValueError):
+            written = column.slice(place, 1).combine_chunks().to_string()
+            values.append(" ".join(written.strip("[]").split()))
+    return values
+
+
+def text_of(value: Any) -> str:
+    """Text as it is, bytes as digits, a date or time in ISO form, else what Python writes."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bytes):
+        return value.hex()
+    return str(value.isoformat()) if hasattr(value, "isoformat") else str(value)

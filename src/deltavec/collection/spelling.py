@@ -1,0 +1,62 @@
+"""Known words that are spelled nearly as an unknown one is."""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Iterator
+
+from deltavec.core.vocabulary import Vocabulary
+
+SHORTEST = 4  # letters; shorter words are one slip away from too many others
+SHORTEST_FAR = 6  # letters of a word in which more than one slip is looked for
+ALIKE = 0.8  # of difflib's ratio, which is about 1 - slips / letters
+LETTERS = 64
+WORDS_WITH_LETTERS = 1000
+
+
+def near_words(word: str, vocabulary: Vocabulary, most: int = 3) -> list[str]:
+    """Words of the vocabulary that are one slip away, the first in it first; else alike ones.
+
+    A slip is a letter too many, missing, or another one, or two that changed places. Where there
+    is no such word, and the word is long enough, those with the same first letter are compared.
+
+    Examples
+    --------
+    >>> near_words("qiuet", Vocabulary.of(["room", "quiet"]))
+    ['quiet']
+    """
+    if len(word) < SHORTEST:
+        return []
+    slips = list(dict.fromkeys(one_slip_away(word, common_letters(vocabulary))))
+    ids = vocabulary.ids(slips)
+    found = sorted(int(number) for number in ids if number >= 0)
+    if found or len(word) < SHORTEST_FAR:
+        return [vocabulary.word(number) for number in found[:most]]
+    alike = [
+        known
+        for known in vocabulary.words
+        if known[:1] == word[0] and abs(len(known) - len(word)) <= len(word) // 4
+    ]
+    return difflib.get_close_matches(word, alike, n=most, cutoff=ALIKE)
+
+
+def common_letters(vocabulary: Vocabulary) -> str:
+    """The letters that the first words of a vocabulary are written with."""
+    some = range(min(len(vocabulary), WORDS_WITH_LETTERS))
+    counts = Counter(letter for number in some for letter in vocabulary.word(number))
+    return "".join(letter for letter, _ in counts.most_common(LETTERS))
+
+
+def one_slip_away(word: str, letters: str) -> Iterator[str]:
+    """All that the word may become by one slip."""
+    for place in range(len(word) + 1):
+        before, after = word[:place], word[place:]
+        for letter in letters:
+            yield before + letter + after
+            if after:
+                yield before + letter + after[1:]
+        if after:
+            yield before + after[1:]
+        if len(after) > 1:
+            yield before + after[1] + after[0] + after[2:]

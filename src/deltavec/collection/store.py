@@ -1,0 +1,163 @@
+"""Ids, texts and columns of a collection, read from its files as they are asked for.
+
+To show ten results ten documents are read, never all texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from deltavec.collection.description import StoredFile
+from deltavec.collection.documents.arrow import ArrowDocuments, ArrowWriter, storable
+from deltavec.collection.documents.parquet import ParquetDocuments
+from deltavec.collection.folder import COLLECTION_FOLDER
+from deltavec.errors import InputError
+from deltavec.io.corpus.columns import text_sizes
+from deltavec.io.output.shards import EmbeddedRows, in_shards
+from deltavec.io.seals import problems_of, require_size, require_unchanged
+
+ID, TEXT = "id", "text"
+# All of a group is looked at when one of its documents is first read.
+GROUP_DOCUMENTS = 256
+GROUP_BYTES = 1 << 18  # of text
+
+
+class Documents(Protocol):
+    """A file of documents."""
+
+    schema: pa.Schema
+    sizes: list[int]
+
+    def group(self, number: int) -> pa.RecordBatch | pa.Table:
+        """A group of documents, all columns."""
+
+    def columns(self, names: Sequence[str]) -> pa.Table:
+        """Some columns of all documents."""
+
+
+FORMS: dict[str, Callable[[Path], Documents]] = {
+    ".arrow": ArrowDocuments,
+    ".parquet": ParquetDocuments,
+}
+
+
+def documents_schema(kept: pa.Schema) -> pa.Schema:
+    """The columns of a file: id, text, and those kept."""
+    return pa.schema([(ID, pa.string()), (TEXT, pa.string()), *storable(kept)])
+
+
+def in_groups(rows: Iterable[EmbeddedRows]) -> Iterator[list[EmbeddedRows]]:
+    """The rows in groups small enough to be read for a single document."""
+    return in_shards(rows, GROUP_DOCUMENTS, GROUP_BYTES)
+
+
+class DocumentStore:
+    """The documents of a collection, read from disk as they are asked for.
+
+    Parameters
+    ----------
+    folder
+        Where the files are.
+    segments
+        The files, as the collection describes them.
+    columns
+        The columns they must have beside id and text.
+    """
+
+    def __init__(
+        self, folder: Path, segments: Sequence[StoredFile], columns: Sequence[str]
+    ) -> None:
+        self.folder = folder
+        self.segments = segments
+        self.files = [self._opened(segment, columns) for segment in segments]
+        self.schema = storable(self.files[0].schema)
+        sizes = [file.sizes for file in self.files]
+        self.groups = [(file, group) for file, own in enumerate(sizes) for group in range(len(own))]
+        self.begins = np.concatenate([[0], np.cumsum([size for own in sizes for size in own])])
+
+    def rows(self, numbers: npt.NDArray[np.int64]) -> pa.Table:
+        """The documents at these places, in this order."""
+        groups = np.searchsorted(self.begins, numbers, side="right") - 1
+        read = {group: self._group(group) for group in np.unique(groups).tolist()}
+        places = (numbers - self.begins[groups]).tolist()
+        found = [
+            read[group].slice(place, 1)
+            for group, place in zip(groups.tolist(), places, strict=True)
+        ]
+        return pa.concat_tables([self.schema.empty_table(), *found])
+
+    def columns(self, names: Sequence[str]) -> pa.Table:
+        """Some columns of all documents."""
+        schema = pa.schema([self.schema.field(name) for name in names])
+        tables = []
+        for segment, file in zip(self.segments, self.files, strict=True):
+            with damage_of(self.folder / segment.name):
+                tables.append(file.columns(names).cast(schema))
+        return pa.concat_tables(tables)
+
+    def texts(self) -> Iterator[pa.Array]:
+        """All texts, a group at a time."""
+        for number in range(len(self.groups)):
+            yield self._group(number).column(TEXT).combine_chunks()
+
+    def merged(self, path: Path, keep: npt.NDArray[np.bool_] | None = None) -> StoredFile:
+        """The documents that are kept, all of them by default, in a new file."""
+
+        def rows() -> Iterator[EmbeddedRows]:
+            for number, first in enumerate(self.begins[:-1].tolist()):
+                table = self._group(number)
+                if keep is not None:
+                    table = table.filter(pa.array(keep[first : first + len(table)]))
+                for batch in table.to_batches():
+                    none = np.zeros((len(batch), 0), np.float32)
+                    yield EmbeddedRows(batch, text_sizes(batch.column(TEXT)), none)
+
+        with ArrowWriter(path, self.schema) as writer:
+            for group in in_groups(rows()):
+                writer.write([part.kept for part in group])
+            return writer.finished()
+
+    def require_unchanged(self) -> None:
+        """Refuse files of which a bit has changed."""
+        for segment in self.segments:
+            path = self.folder / segment.name
+            with problems_of(path), path.open("rb") as file:
+                require_unchanged(file, segment.sha256)
+
+    def _group(self, number: int) -> pa.Table:
+        file, group = self.groups[number]
+        with damage_of(self.folder / self.segments[file].name):
+            found = self.files[file].group(group)
+        table = pa.Table.from_batches([found]) if isinstance(found, pa.RecordBatch) else found
+        return table if table.schema.equals(self.schema) else table.cast(self.schema)
+
+    def _opened(self, segment: StoredFile, columns: Sequence[str]) -> Documents:
+        path = self.folder / segment.name
+        with COLLECTION_FOLDER.opened(path) as stored:
+            require_size(stored, segment.bytes)
+        with damage_of(path):
+            file = FORMS[path.suffix](path)
+            names = [ID, TEXT, *columns]
+            kinds = {file.schema.field(place).type for place in range(min(2, len(file.schema)))}
+            same = file.schema.names == names and kinds == {pa.string()}
+            if not same or sum(file.sizes) != segment.documents:
+                raise InputError(f"{path}: other columns or documents than described: damaged")
+            return file
+
+
+@contextmanager
+def damage_of(path: Path) -> Iterator[None]:
+    """Within it, what cannot be read is an error that names the file."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise InputError(f"{path}: the file is damaged ({error})") from error

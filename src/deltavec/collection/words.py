@@ -1,0 +1,94 @@
+"""The words of a collection on disk: written beside its vectors, and opened."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from deltavec.collection.description import StoredFile, WordsFile
+from deltavec.collection.folder import COLLECTION_FOLDER, words_name
+from deltavec.collection.vectors import mapped_vectors
+from deltavec.core.learning.stems import Stems, WordRows, learned_stems
+from deltavec.core.model import EmbeddingModel
+from deltavec.core.vocabulary import Vocabulary
+from deltavec.io.files import on_disk
+from deltavec.io.seals import require_size, require_unchanged
+from deltavec.search.words.index import WordIndex
+from deltavec.search.words.spread import spread_of
+from deltavec.search.words.storage import Sizes, StoredWords, mapped_words
+from deltavec.search.words.writing import WordsWriter
+
+
+def taking_words(
+    folder: Path, wanted: bool, before: WordIndex | None = None
+) -> AbstractContextManager[WordsWriter | None]:
+    """What takes in the words of documents, None if they are left out."""
+    return WordsWriter(folder, before) if wanted else nullcontext()
+
+
+def write_words(
+    writer: WordsWriter,
+    folder: Path,
+    number: int,
+    model: EmbeddingModel,
+    vectors: StoredFile,
+    *,
+    before: StoredWords | None = None,
+    keep: npt.NDArray[np.bool_] | None = None,
+    stems: bool = True,
+    threads: int | None = None,
+) -> WordsFile:
+    """Write the words that were taken in to a new file.
+
+    Parameters
+    ----------
+    writer
+        What took them in.
+    folder, number
+        Where the file goes, and the number in its name.
+    model
+        Whose rows tell which words are forms of one.
+    vectors
+        The vectors of all documents.
+    before
+        The words of the documents before, if there were any: their stems stay.
+    keep
+        Which of those documents stay; all of them by default.
+    stems
+        Whether to look for forms of words at all, where there are none before.
+    threads
+        How many cores to use; all of them by default.
+    """
+
+    def stems_of(vocabulary: Vocabulary) -> Stems:
+        if before is None and not stems:
+            return Stems.none(len(vocabulary))
+        rows = WordRows.of(vocabulary, model.vocabulary, model.folded)
+        if before is not None:
+            return before.words.stems.extended(vocabulary, rows)
+        return learned_stems(vocabulary, rows)
+
+    mapped = mapped_vectors(folder, vectors, model.dimensions)
+    known = before.spread if before is not None and keep is None else None
+    spread = spread_of(mapped, known, threads)
+    path = folder / words_name(number)
+    sizes = writer.finish(path, stems_of, spread, keep=keep)
+    written = on_disk(path)
+    own = {name: value for name, value in sizes._asdict().items() if name != "dimensions"}
+    return WordsFile(name=path.name, bytes=written.bytes, sha256=written.sha256, **own)
+
+
+def opened_words(folder: Path, stored: WordsFile, dimensions: int, *, verify: bool) -> StoredWords:
+    """The words of a collection, mapped, once the file is known to be the one described."""
+    entries = asdict(stored)
+    sizes = Sizes(dimensions=dimensions, **{n: entries[n] for n in Sizes._fields if n in entries})
+    with COLLECTION_FOLDER.opened(folder / stored.name) as file:
+        require_size(file, stored.bytes)
+        if verify:
+            require_unchanged(file, stored.sha256)
+        file.seek(0)
+        return mapped_words(file, sizes, verify=verify)

@@ -1,0 +1,186 @@
+"""Fit, in order: count the corpus, fold weight and form into a table, remove what is common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from deltavec.core.learning.corpora import LearningCorpus, LocalCorpus
+from deltavec.core.learning.ppmi import ppmi_vectors
+from deltavec.core.learning.spectral import spectral
+from deltavec.core.learning.windows import DEFAULT_MEMORY
+from deltavec.core.model import EmbeddingModel
+from deltavec.core.recipes import Choice, Recipe, SpectralRecipe, WeightedRecipe, settled
+from deltavec.core.statistics import (
+    CorpusStatistics,
+    TextCounts,
+    require_known_words,
+    warn_of_little_known,
+)
+from deltavec.core.texts import Tokenizer, as_chunked, rereadable
+from deltavec.core.threads import one_blas_thread
+from deltavec.core.units.choice import AskedUnits
+from deltavec.core.vectors import WordVectors
+from deltavec.errors import RecipeError
+
+WITH_VECTORS = (
+    "are the word vectors of its language, and lower-case? Without vectors a model is learned from "
+    "the text itself"
+)
+ALONE = (
+    "is it the right column, and parted into words as it should be? Add text like it, or count "
+    "runs of characters (units='grams')"
+)
+
+
+@one_blas_thread()
+def fit(
+    corpus: Any,
+    vectors: WordVectors | None = None,
+    recipe: Recipe | str | None = None,
+    *,
+    tokenizer: Tokenizer = "words",
+    units: str = "auto",
+    threads: int | None = None,
+    max_memory: int = DEFAULT_MEMORY,
+    on_stage: Callable[[str], None] | None = None,
+) -> EmbeddingModel:
+    """The model that a corpus makes, with word vectors or alone.
+
+    Parameters
+    ----------
+    corpus
+        The documents to learn from: a list of strings, a column, or what `deltavec.read_corpus`
+        gives. Read once, and once more if there are no vectors or components are removed.
+    vectors
+        Word vectors, for the recipes of the paper. Where these are asked for without vectors,
+        they are trained on the corpus (`deltavec.train_vectors`).
+    recipe
+        A name such as ``idf-delta-pca``, ``auto`` or ``spectral``, or a `Recipe`. By default
+        ``auto`` with vectors, and ``spectral``, which needs none, without.
+    tokenizer
+        ``words``, ``whitespace``; a tokenizer of others by its name, which is stored with the
+        model: ``jieba``, ``sudachi``, ``spacy:ja``, ``module:function``; or a callable that turns
+        a string into a list of words. A model with a callable cannot be saved.
+    units
+        What is counted of each word: ``words``, the words; ``grams``, runs of four characters
+        (``grams-3``: of three); ``words+grams``, both. By default ``auto``: words, but runs of
+        characters where ``spectral`` learns from a corpus in which many words stand nowhere else.
+        `EmbeddingModel.info` says what was chosen, and why.
+    threads
+        How many cores to use; all of them by default. The counts are the same.
+    max_memory
+        Bytes that counts of pairs of words may take, where the corpus is learned from alone;
+        beyond, they are kept in temporary files.
+    on_stage
+        Called with a word or two when each stage begins.
+
+    Warns
+    -----
+    SmallModelWarning
+        If the corpus has too few words for the dimensions asked for: the model has fewer.
+    LittleKnownWarning
+        If less than half of the corpus' words are known, more than half stand nowhere else, or
+        nearly all documents hold none that is known.
+
+    Examples
+    --------
+    >>> vectors = WordVectors(["sea", "room", "quiet"], [[1, 0], [0, 1], [0.5, 1]])
+    >>> model = fit(["Sea view", "quiet room", "room"], vectors, "idf-sum")
+    >>> model.embed(["A quiet sea", "?"]).round(2)
+    array([[0.85, 0.53],
+           [0.  , 0.  ]], dtype=float32)
+    """
+    choice = chosen_recipe(recipe, vectors)
+    asked = AskedUnits.of(tokenizer, units, vectors)
+    chunked = as_chunked(corpus)
+    if vectors is None or choice.recipe.n_components_removed:
+        rereadable(chunked)
+    source = LocalCorpus(
+        chunked,
+        tokenizer=asked.tokenizer,
+        units=asked.reason,
+        units_open=asked.open,
+        threads=threads,
+        max_memory=max_memory,
+        on_stage=on_stage,
+    )
+    return fitted(source, choice, vectors)
+
+
+def fitted(
+    corpus: LearningCorpus, choice: Choice[Recipe], vectors: WordVectors | None
+) -> EmbeddingModel:
+    """The model of a recipe, of whichever kind."""
+    model = FITTED[type(choice.recipe)](corpus, choice, vectors)
+    statistics = model.statistics
+    warn_of_little_known(
+        TextCounts.of(statistics),
+        WITH_VECTORS if vectors is not None else ALONE,
+        seen_once=int((statistics.token_counts == 1).sum()) if vectors is None else 0,
+    )
+    return model
+
+
+def chosen_recipe(recipe: Recipe | str | None, vectors: WordVectors | None) -> Choice[Recipe]:
+    """The recipe asked for, or the one for what is given."""
+    if recipe is None:
+        if vectors is None:
+            return Choice(SpectralRecipe(), "spectral: no word vectors were given")
+        return Choice(Recipe.named("auto"), "word vectors were given")
+    chosen = Recipe.of(recipe)
+    if vectors is not None and not chosen.needs_vectors:
+        raise RecipeError(f"{chosen.name} learns its own word vectors: leave the vectors out")
+    return Choice(chosen, "as asked for")
+
+
+def vectors_note(vectors: WordVectors) -> str:
+    """What a model says about the word vectors it was given."""
+    return f"{len(vectors):,} words, {vectors.dimensions} dimensions"
+
+
+def weighted(
+    corpus: LearningCorpus, choice: Choice[WeightedRecipe], vectors: WordVectors | None
+) -> EmbeddingModel:
+    """The model of one of the paper's recipes, with word vectors given or trained on the corpus."""
+    if vectors is not None:
+        note = vectors_note(vectors)
+    else:
+        vectors = ppmi_vectors(corpus)
+        note = f"trained on the corpus: ppmi, {vectors.dimensions} dimensions"
+    statistics = corpus.statistics(vectors.vocabulary)
+    notes = {"vectors": note, "units": corpus.units}
+    model = folded_model(vectors, statistics, choice.recipe, corpus.tokenizer, notes)
+    if not choice.recipe.n_components_removed:
+        return model
+    corpus.begin("finding common components")
+    return corpus.without_common(model)
+
+
+FITTED: dict[type[Recipe], Callable[..., EmbeddingModel]] = {
+    WeightedRecipe: weighted,
+    SpectralRecipe: spectral,
+}
+
+
+def folded_model(
+    vectors: WordVectors,
+    statistics: CorpusStatistics,
+    recipe: WeightedRecipe,
+    tokenizer: Tokenizer,
+    notes: Mapping[str, str],
+) -> EmbeddingModel:
+    """The model of these counts, with nothing removed yet; the most frequent words first."""
+    require_known_words(statistics)
+    choice = settled(recipe, statistics)
+    # Hot rows side by side stay in the cache.
+    order = np.argsort(-statistics.token_counts, kind="stable")
+    vocabulary = vectors.vocabulary.taken(order)
+    statistics = statistics.taken(order)
+    ordered = WordVectors.from_unit_rows(vocabulary, vectors.matrix[order])
+    folded = choice.recipe.folded(ordered, statistics)
+    return EmbeddingModel(
+        choice.recipe, choice.reason, vocabulary, statistics, folded, tokenizer, dict(notes)
+    )

@@ -1,0 +1,1 @@
+"""What is learned from a corpus alone: words, windows, factors, vectors."""

@@ -1,0 +1,150 @@
+"""A corpus to learn from: what is counted in it, on this machine or elsewhere."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from deltavec.core.arguments import require_whole
+from deltavec.core.learning.halves import Folds, Ids, folds_of
+from deltavec.core.learning.kernels import documents_with
+from deltavec.core.learning.windows import (
+    DEFAULT_MEMORY,
+    Allocate,
+    Cooccurrence,
+    cooccurrence,
+    listed_ids,
+)
+from deltavec.core.learning.words import WordCounts, frequent_words, word_counts
+from deltavec.core.model import EmbeddingModel, without_common
+from deltavec.core.passes import counted
+from deltavec.core.statistics import CorpusStatistics
+from deltavec.core.texts import Chunked, Tokenizer, as_texts, settled_tokenizer
+from deltavec.core.units.choice import WORDS_AS_USUAL, counted_units
+from deltavec.core.vocabulary import Vocabulary
+
+
+class LearnedWords(NamedTuple):
+    """The frequent words of a corpus.
+
+    Attributes
+    ----------
+    vocabulary : Vocabulary
+        The words, the most frequent first.
+    statistics : CorpusStatistics
+        How often they occur.
+    pairs : callable
+        Counts every two of them that stand within a window; what makes arrays says where to.
+    folds : callable
+        Parts the documents, or a share of them, into two folds.
+    """
+
+    vocabulary: Vocabulary
+    statistics: CorpusStatistics
+    pairs: Callable[[int, Allocate], Cooccurrence]
+    folds: Callable[[float], Folds]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LearningCorpus(ABC):
+    """Documents to learn from, and how: as `deltavec.fit` is told."""
+
+    tokenizer: Tokenizer = "words"
+    threads: int | None = None
+    max_memory: int = DEFAULT_MEMORY
+    on_stage: Callable[[str], None] | None = None
+    units: str = WORDS_AS_USUAL
+    units_open: bool = False
+
+    def __post_init__(self) -> None:
+        require_whole("max_memory", self.max_memory)
+        object.__setattr__(self, "tokenizer", settled_tokenizer(self.tokenizer))
+
+    def begin(self, stage: str) -> None:
+        """Tell whoever wants to know that a stage begins."""
+        if self.on_stage is not None:
+            self.on_stage(stage)
+
+    @abstractmethod
+    def with_chosen_units(self) -> Self:
+        """The same corpus, counted in the units that suit it, if these are still open."""
+
+    @abstractmethod
+    def words(self, min_count: int | None = None) -> LearnedWords:
+        """The words that occur at least so often."""
+
+    @abstractmethod
+    def statistics(self, vocabulary: Vocabulary) -> CorpusStatistics:
+        """The counts of words that are known already."""
+
+    @abstractmethod
+    def without_common(self, model: EmbeddingModel) -> EmbeddingModel:
+        """The model with the components removed that the documents have in common."""
+
+
+@dataclass(frozen=True, eq=False)
+class LocalCorpus(LearningCorpus):
+    """Documents that are read by this process."""
+
+    corpus: Chunked
+    counts: WordCounts | None = None  # of all units, where they were counted already
+
+    def with_chosen_units(self) -> Self:
+        """The same corpus, counted in the units that suit it; its words are counted first."""
+        if not self.units_open:
+            return self
+        self.begin("learning the vocabulary")
+        asked, counts = counted_units(self.corpus, self.tokenizer)
+        chosen: Any = {"tokenizer": asked.tokenizer, "units": asked.reason, "counts": counts}
+        return replace(self, units_open=False, **chosen)
+
+    def words(self, min_count: int | None = None) -> LearnedWords:
+        """The words that occur at least so often; the corpus is read twice."""
+        counts = self.counts
+        if counts is None:
+            self.begin("learning the vocabulary")
+            counts = word_counts(self.corpus, self.tokenizer)
+        vocabulary = frequent_words(counts, min_count)
+        self.begin("reading words")
+        ids = listed_ids(self.corpus, vocabulary, self.tokenizer, self.threads)
+        statistics = statistics_of(ids, len(vocabulary), counts.tokens)
+        pairs = partial(
+            cooccurrence, ids, len(vocabulary), threads=self.threads, max_memory=self.max_memory
+        )
+        return LearnedWords(vocabulary, statistics, pairs, partial(folds_of, ids))
+
+    def statistics(self, vocabulary: Vocabulary) -> CorpusStatistics:
+        """The counts of words that are known already."""
+        self.begin("counting words")
+        return corpus_statistics(self.corpus, vocabulary, self.tokenizer, self.threads)
+
+    def without_common(self, model: EmbeddingModel) -> EmbeddingModel:
+        """The model with the components removed that the documents have in common."""
+        return without_common(model, self.corpus, self.threads)
+
+
+def corpus_statistics(
+    corpus: Chunked, vocabulary: Vocabulary, tokenizer: Tokenizer, threads: int | None
+) -> CorpusStatistics:
+    """The counts of a whole corpus, chunk by chunk."""
+    return sum(
+        (counted(as_texts(chunk, tokenizer), vocabulary, threads) for chunk in corpus),
+        CorpusStatistics.empty(len(vocabulary)),
+    )
+
+
+def statistics_of(ids: Ids, words: int, tokens: int) -> CorpusStatistics:
+    """The statistics of documents given as ids, each document closed by -1."""
+    closed = np.flatnonzero(ids < 0)
+    return CorpusStatistics(
+        np.bincount(ids[ids >= 0], minlength=words).astype(np.int64),
+        documents_with(ids, words),
+        len(closed),
+        tokens,
+        unknown_documents=int((np.diff(closed, prepend=-1) == 1).sum()),
+    )

@@ -1,0 +1,338 @@
+r"""What two halves of a document share: how strong each direction is, measured and not assumed.
+
+Two halves of one document share what it is about, and nothing else. So the covariance of halves is
+the signal, provided that the table did not learn from these documents: one that did has memorised
+them. A sample of the corpus falls into two folds; each is measured in the table T_k of the other,
+
+.. math:: C_k = \mathrm{sym} \frac{\sum_d u_d\, y_a y_b^\top}{\sum_d u_d},
+          \quad u_d = \min(N_d / L_0, 1),
+
+with :math:`y_a, y_b` the centred means of the rows of the first and the second half of document d,
+and brought into the axes of the whole corpus' table T:
+
+.. math:: C = \tfrac12 \sum_k P_k C_k P_k^\top, \quad P_k = \sum_i p_i\, T_i T_{ki}^\top.
+
+The strengths :math:`g_j` that the spectrum suggests are the prior, worth :math:`n_0` documents:
+
+.. math:: B = \frac{n C + n_0 \kappa\, \mathrm{diag}(g^2)}{n + n_0}
+          = Q\, \mathrm{diag}(b)\, Q^\top, \quad g \leftarrow \min(b / b_2, 1)^{1/2},
+
+with :math:`\kappa` such that the traces agree, and n the documents measured, at most 6,000. Rows
+become :math:`T Q`. Without documents long enough to halve this is the prior itself.
+
+Documents that are to be compared are measured in T, which may have learned from them:
+:math:`C_c` is deflated by what that adds, direction by direction, and B is its prior:
+
+.. math:: B_c = \frac{n_c\, D C_c D + n_1 B}{n_c + n_1}, \quad D = Q\, \mathrm{diag}(\sqrt\rho)\,
+          Q^\top, \quad \rho_j = \frac{q_j^\top C q_j}{q_j^\top C_{\mathrm{in}}\, q_j},
+
+with :math:`C_{\mathrm{in}}` the sample's halves in T, and :math:`n_c = (\sum u)^2 / \sum u^2`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from deltavec.core.arrays import begins_of, blocks, signs_fixed
+from deltavec.core.forms import in_axes
+from deltavec.core.learning import kernels
+from deltavec.core.statistics import CorpusStatistics
+from deltavec.core.threads import equal_shares, on_threads
+
+FEWEST_WORDS = 20
+# 256 MB of ids: what is measured of a larger corpus. See docs/decisions/0018.
+SAMPLE_WORDS = 1 << 26
+PRIOR_DOCUMENTS = 1_000
+COLLECTION_DOCUMENTS = 8_192
+# Halves of a collection that are longer than so many medians are cut to that: one document made
+# up a sixth of a covariance.
+LONGEST_HALF = 2.0
+SHARES_PER_THREAD = 8
+# Directions in which halves share nothing, or less, have no strength but for this share.
+LEAST_STRENGTH = 1e-12
+
+Ids = npt.NDArray[np.int32]
+Vectors = npt.NDArray[np.float32]
+Matrix = npt.NDArray[np.float64]
+Table = Callable[[int], Vectors]
+"""Learns the rows of all words from the first fold (0) or the second (1)."""
+
+
+class Halves(NamedTuple):
+    """Both halves of some documents.
+
+    Attributes
+    ----------
+    first, second : ndarray of float32, shape (documents, dimensions)
+        The mean rows of their words.
+    weights : ndarray of float64
+        How much each document counts.
+    hashes : ndarray of uint64
+        A number for each document that follows from its words.
+    """
+
+    first: Vectors
+    second: Vectors
+    weights: npt.NDArray[np.float64]
+    hashes: npt.NDArray[np.uint64]
+
+    @classmethod
+    def empty(cls, dimensions: int) -> Halves:
+        """The halves of no documents."""
+        none = np.zeros((0, dimensions), np.float32)
+        return cls(none, none, np.zeros(0), np.zeros(0, np.uint64))
+
+    def sampled(self, more: Halves) -> Halves:
+        """These documents and more, or as many as are kept: the same whatever the order."""
+        hashes = np.concatenate([self.hashes, more.hashes])
+        kept = np.argsort(hashes, kind="stable")[:COLLECTION_DOCUMENTS]
+        return Halves(
+            np.concatenate([self.first, more.first])[kept],
+            np.concatenate([self.second, more.second])[kept],
+            np.concatenate([self.weights, more.weights])[kept],
+            hashes[kept],
+        )
+
+
+class Covariance(NamedTuple):
+    """What halves share, and how many documents say so."""
+
+    matrix: Matrix
+    documents: float
+
+
+class Signal(NamedTuple):
+    """What halves share in the axes of a table, the prior included.
+
+    Attributes
+    ----------
+    covariance : ndarray of float64, shape (dimensions, dimensions)
+        B.
+    deflation : ndarray of float64, shape (dimensions, dimensions)
+        D: what is left of a covariance measured in a table that learned from its documents.
+    """
+
+    covariance: Matrix
+    deflation: Matrix
+
+    def turned(self, directions: Matrix) -> Signal:
+        """The same in other axes."""
+        return Signal(*(in_axes(matrix, directions) for matrix in self))
+
+
+class Folds(NamedTuple):
+    """Documents in two folds, one behind the other.
+
+    Attributes
+    ----------
+    ids : ndarray of int32
+        The words of all of them, each document closed by -1.
+    second : int
+        The place where the second fold begins.
+    """
+
+    ids: Ids
+    second: int
+
+    @classmethod
+    def of(cls, first: Ids, second: Ids) -> Folds:
+        """The folds of these documents."""
+        return cls(np.concatenate([first, second]), len(first))
+
+    @property
+    def both(self) -> tuple[Ids, Ids]:
+        """The words of either fold."""
+        return self.ids[: self.second], self.ids[self.second :]
+
+
+class Axes(NamedTuple):
+    """Orthonormal directions, one a column, the strongest first, and how strong they are."""
+
+    directions: Matrix
+    strengths: npt.NDArray[np.float64]
+
+
+def sample_share(statistics: CorpusStatistics) -> float:
+    """The share of a corpus' documents that is measured: all of them, unless there are too many."""
+    return min(1.0, SAMPLE_WORDS / max(statistics.known_tokens, 1))
+
+
+def folds_of(ids: Ids, share: float = 1.0) -> Folds:
+    """Two folds of documents, or of so large a share of them.
+
+    Which documents they hold follows from their words: documents that say the same are in one
+    fold, and neither the order of the corpus nor the machine that reads a part of it matters.
+    """
+    ends = np.flatnonzero(ids < 0)
+    lengths = np.diff(ends, prepend=-1)
+    hashes = np.empty(len(ends), np.uint64)
+    kernels.hash_documents(ids, ends, hashes)
+    taken = (hashes >> np.uint64(1)) / 2.0**63 <= share
+    second = (hashes & np.uint64(1)).astype(bool)
+    return Folds.of(*(ids[np.repeat(taken & in_it, lengths)] for in_it in (~second, second)))
+
+
+def halves_of(ids: Ids, rows: Vectors, usual_length: float, threads: int = 1) -> Halves:
+    """The halves of the documents that are long enough to have any."""
+    ends = np.flatnonzero(ids < 0)
+    hashes = np.empty(len(ends), np.uint64)
+    kernels.hash_documents(ids, ends, hashes)
+    begins = np.concatenate([np.zeros(min(1, len(ends)), np.int64), ends[:-1] + 1])
+    long = ends - begins >= FEWEST_WORDS
+    begins, ends = begins[long], ends[long]
+    first, second = np.zeros((2, len(ends), rows.shape[1]), np.float32)
+
+    def work(share: tuple[int, int]) -> None:
+        some = slice(*share)
+        kernels.mean_halves(ids, begins[some], ends[some], rows, first[some], second[some])
+
+    shares = equal_shares(begins_of(ends - begins), threads * SHARES_PER_THREAD)
+    list(on_threads(work, shares if len(ends) else [], threads))
+    return Halves(first, second, np.minimum((ends - begins) / usual_length, 1.0), hashes[long])
+
+
+def covariance(halves: Halves, longest: float = np.inf) -> Covariance:
+    """What the halves share; those longer than so many medians are cut to that length."""
+    weights = halves.weights
+    if len(weights) == 0:
+        return Covariance(np.zeros((halves.first.shape[1],) * 2), 0.0)
+    centres = [part.mean(axis=0, dtype=np.float64) for part in halves[:2]]
+    bounds = [np.inf, np.inf]
+    if longest < np.inf:
+        lengths = (
+            np.linalg.norm(part - c, axis=1) for part, c in zip(halves, centres, strict=False)
+        )
+        bounds = [longest * float(np.median(each)) for each in lengths]
+    matrix = np.zeros((halves.first.shape[1],) * 2)
+    for rows in blocks(len(weights)):
+        first = shortened(halves.first[rows] - centres[0], bounds[0])
+        second = shortened(halves.second[rows] - centres[1], bounds[1])
+        matrix += (first * weights[rows, None]).T @ second
+    matrix /= weights.sum()
+    return Covariance((matrix + matrix.T) / 2, weights.sum() ** 2 / np.square(weights).sum())
+
+
+def shortened(vectors: Matrix, longest: float) -> Matrix:
+    """The vectors, none longer than this."""
+    if longest == np.inf:
+        return vectors
+    lengths = np.linalg.norm(vectors, axis=1)
+    within: Matrix = vectors * (longest / np.maximum(lengths, max(longest, 1e-300)))[:, None]
+    return within
+
+
+def axes_of(matrix: Matrix) -> Axes:
+    """The axes of a covariance and their strengths, the second strongest and beyond being 1."""
+    values, directions = np.linalg.eigh(matrix)
+    values, directions = values[::-1], directions[:, ::-1]
+    second = values[min(1, len(values) - 1)]
+    strengths = np.sqrt(np.clip(values / second, LEAST_STRENGTH, 1.0))
+    return Axes(signs_fixed(directions, axis=0), strengths)
+
+
+class Evidence(NamedTuple):
+    """What halves of a corpus' documents share in its table.
+
+    Attributes
+    ----------
+    outside : ndarray of float64, shape (dimensions, dimensions)
+        C: as tables saw it that did not learn from the documents.
+    inside : ndarray of float64, shape (dimensions, dimensions)
+        The same as the table itself sees it, which did.
+    documents : int
+        How many documents say so.
+    """
+
+    outside: Matrix
+    inside: Matrix
+    documents: int
+
+
+class Measured(NamedTuple):
+    """The axes that the evidence leads to, what halves share in them, and in how many mostly."""
+
+    axes: Axes
+    signal: Signal
+    carrying_half: int
+
+
+def evidence(
+    rows: Vectors,
+    frequencies: npt.NDArray[np.float64],
+    usual_length: float,
+    folds: Folds,
+    table: Table,
+    *,
+    most_documents: int,
+    threads: int = 1,
+) -> Evidence:
+    """What documents say about the directions of a table, seen by tables that do not know them.
+
+    Parameters
+    ----------
+    rows
+        T, the rows of all words, whitened.
+    frequencies
+        The share of each word of the corpus.
+    usual_length
+        The mean length of the corpus' documents.
+    folds
+        The documents, from `folds_of`.
+    table
+        Learns T from a fold.
+    most_documents
+        For how many documents they may count at the most.
+    """
+    own, documents = Halves.empty(rows.shape[1]), []
+    for fold in folds.both:
+        halves = halves_of(fold, rows, usual_length, threads)
+        documents.append(len(halves.weights))
+        own = own.sampled(halves)
+    outside = np.zeros((rows.shape[1],) * 2)
+    if min(documents) < 2:  # nothing to compare them with
+        return Evidence(outside, outside, 0)
+    for number, fold in enumerate(folds.both):
+        learned = table(1 - number)
+        turn = rows.T @ (frequencies[:, None] * learned)
+        shared = covariance(halves_of(fold, learned, usual_length, threads)).matrix
+        outside += turn @ shared @ turn.T / 2
+    return Evidence(outside, covariance(own).matrix, min(most_documents, sum(documents)))
+
+
+def measured(
+    found: Evidence, strengths: npt.NDArray[np.float64], prior_documents: int = PRIOR_DOCUMENTS
+) -> Measured | None:
+    """What the evidence makes of strengths that are only a guess; None where there is none."""
+    amount = float(np.trace(found.outside))
+    if found.documents == 0 or not amount > 0:
+        return None
+    prior = np.diag(np.square(strengths)) * (amount / np.square(strengths).sum())
+    share = found.documents / (found.documents + prior_documents)
+    signal = share * found.outside + (1 - share) * prior
+    axes = axes_of(signal)
+    inside = along(found.inside, axes)
+    kept = along(found.outside, axes) / np.where(inside > 0, inside, np.inf)
+    deflation = axes.directions * np.sqrt(np.clip(kept, 0, 1)) @ axes.directions.T
+    running = np.cumsum(along(signal, axes))
+    return Measured(
+        axes,
+        Signal(signal, deflation).turned(axes.directions),
+        int(np.searchsorted(running, running[-1] / 2)) + 1,
+    )
+
+
+def along(matrix: Matrix, axes: Axes) -> npt.NDArray[np.float64]:
+    """The diagonal of a matrix in these axes."""
+    return np.asarray(np.einsum("ij,ij->j", matrix @ axes.directions, axes.directions))
+
+
+def collection_axes(signal: Signal, halves: Halves) -> Axes:
+    """The axes for documents that are compared with each other, by what their own halves share."""
+    own = covariance(halves, LONGEST_HALF)
+    share = own.documents / (own.documents + PRIOR_DOCUMENTS)
+    deflated = signal.deflation @ own.matrix @ signal.deflation
+    return axes_of(share * deflated + (1 - share) * signal.covariance)

@@ -1,0 +1,303 @@
+r"""The recipe that needs no word vectors: they, weights, centre and whitening come at once.
+
+Which words stand near each other is counted, weighted by how rare a word is and how much text it
+makes up, and factorised:
+
+.. math:: \mathrm{diag}(r)\,(M + \alpha I) \approx U S V^\top,
+          \quad r_i = \sqrt{p_i}\, \mathrm{idf}_i,
+
+with M the positive pointwise mutual information, :math:`p_i = \mathrm{tf}_{ic}`, and
+:math:`\alpha` a share of the mean length of M's rows, which gives a telling word a direction of its
+own. :math:`T_i = U_i / \sqrt{p_i}` whitens the words of the corpus: :math:`\sum_i p_i T_i T_i^\top
+= I`. Directions count by their strength g and by how long documents are:
+
+.. math:: g_j = \min(s_j / s_2, 1)^e, \quad
+          w_j = \frac{\lambda g_j}{1 + (\lambda - 1) g_j},
+          \quad \lambda = L / L_0,
+
+so that long documents use all directions alike and short ones lean on the strong ones. A document
+is :math:`\sum_i (n_i / N)\, T_i \circ w - b`, with b the mean of such sums.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from deltavec.core.forms import FoldedVectors, length_weights, nothing_removed
+from deltavec.core.learning.corpora import LearnedWords, LearningCorpus, statistics_of
+from deltavec.core.learning.factors import LeftSingular, leading_left_singular
+from deltavec.core.learning.halves import (
+    FEWEST_WORDS,
+    PRIOR_DOCUMENTS,
+    Evidence,
+    Folds,
+    evidence,
+    measured,
+    sample_share,
+)
+from deltavec.core.learning.ppmi import Ppmi
+from deltavec.core.learning.spill import Spill, spilling
+from deltavec.core.learning.windows import Cooccurrence, counted_apart
+from deltavec.core.model import EmbeddingModel
+from deltavec.core.recipes import Choice, SpectralRecipe
+from deltavec.core.statistics import CorpusStatistics
+from deltavec.core.threads import thread_count
+from deltavec.core.vocabulary import Vocabulary
+from deltavec.core.weights import idf
+from deltavec.errors import CorpusError, SmallModelWarning
+
+NARROWEST_WINDOW = 5
+WIDEST_WINDOW = 100
+LARGE_CORPUS = 1_000_000  # words
+SEED = 0
+FOLD_ITERATIONS = 2  # four gain .0007 at the most, and take a quarter longer: decision 18
+
+
+class CountedFolds(NamedTuple):
+    """Two folds of documents; the pairs of both together, and of the first alone.
+
+    Attributes
+    ----------
+    allocate : Spill
+        What gave room to the counts.
+    """
+
+    folds: Folds
+    pairs: Cooccurrence
+    of_first: Cooccurrence
+    allocate: Spill
+
+
+class Spectral(NamedTuple):
+    """What the factorisation gives: words, their counts, the table, and what was derived."""
+
+    vocabulary: Vocabulary
+    statistics: CorpusStatistics
+    folded: FoldedVectors
+    derived: dict[str, str]
+
+
+def spectral(
+    corpus: LearningCorpus, choice: Choice[SpectralRecipe], vectors: None = None
+) -> EmbeddingModel:
+    """The model of the recipe that needs no word vectors, learned from a corpus alone."""
+    corpus = corpus.with_chosen_units()
+    with spilling(corpus.max_memory) as allocate:
+        learned, folds = learned_table(corpus, choice.recipe, allocate)
+        if folds is not None:
+            corpus.begin("comparing halves of documents")
+            found = halves_evidence(learned, folds, corpus, choice.recipe)
+            learned = with_measured_strengths(learned, found)
+    notes = {
+        "vectors": "learned with the model",
+        "units": corpus.units,
+        **learned.derived,
+        "lambda": "1: for documents as long as those of the corpus",
+    }
+    return EmbeddingModel(choice.recipe, choice.reason, *learned[:3], corpus.tokenizer, notes)
+
+
+def learned_table(
+    corpus: LearningCorpus, recipe: SpectralRecipe, allocate: Spill
+) -> tuple[Spectral, CountedFolds | None]:
+    """The table of a corpus, and the folds of its documents if they are to be measured."""
+    words = corpus.words()
+    vocabulary, statistics = words.vocabulary, words.statistics
+    window = recipe.window or usual_window(statistics)
+    corpus.begin("counting pairs of words")
+    pairs, folds = counted_pairs(words, corpus, window, recipe, allocate)
+    del words  # those of the corpus take room
+    corpus.begin("finding leading directions")
+    with spilling(allocate.left) as room:
+        ppmi = Ppmi(pairs, recipe.context_smoothing, threads=corpus.threads, allocate=room)
+        alpha = own_share(ppmi, statistics, recipe)
+        directions = factorised(ppmi, alpha, statistics, recipe)
+    if len(directions.values) == 0:
+        raise CorpusError(
+            "no word of the corpus tells its documents apart: they hold the same words"
+        )
+    warn_of_fewer(len(directions.values), recipe.dimensions, len(vocabulary))
+    derived = {
+        "window": f"{window} words to either side" + reason_for_window(recipe, statistics),
+        "alpha": f"{alpha:.4g}, {recipe.identity_share:g} times the mean length of a word's row",
+        "directions": f"{len(directions.values)} of {recipe.dimensions} asked for",
+    }
+    folded = table(directions, statistics, recipe)
+    return Spectral(vocabulary, statistics, folded, derived), folds
+
+
+def counted_pairs(
+    words: LearnedWords,
+    corpus: LearningCorpus,
+    window: int,
+    recipe: SpectralRecipe,
+    allocate: Spill,
+) -> tuple[Cooccurrence, CountedFolds | None]:
+    """The pairs of a corpus, and those of its folds if they are to be measured.
+
+    What all documents together have is the sum of the folds, unless these are only a sample.
+    """
+    if not recipe.measured_documents:
+        return words.pairs(window, allocate), None
+    share = sample_share(words.statistics)
+    folds = counted_folds(words.folds(share), words, corpus, window, allocate)
+    return folds.pairs if share == 1 else words.pairs(window, allocate), folds
+
+
+def counted_folds(
+    folds: Folds, words: LearnedWords, corpus: LearningCorpus, window: int, allocate: Spill
+) -> CountedFolds:
+    """Two folds of documents with their pairs, counted in one pass."""
+    pairs = counted_apart(
+        folds.ids,
+        folds.second,
+        len(words.vocabulary),
+        window,
+        allocate,
+        threads=corpus.threads,
+        max_memory=corpus.max_memory,
+    )
+    return CountedFolds(folds, *pairs, allocate)
+
+
+def halves_evidence(
+    learned: Spectral, counted: CountedFolds, corpus: LearningCorpus, recipe: SpectralRecipe
+) -> Evidence:
+    """What halves of documents share in a table, by tables that learned from other documents."""
+    words = len(learned.vocabulary)
+    folds, threads = counted.folds, corpus.threads
+    quick = replace(recipe, power_iterations=min(recipe.power_iterations, FOLD_ITERATIONS))
+
+    def fold_rows(number: int) -> npt.NDArray[np.float32]:
+        ids = folds.both[number]
+        counts = statistics_of(ids, words, len(ids))
+        pairs = counted.pairs.less(counted.of_first) if number else counted.of_first
+        with spilling(counted.allocate.left) as room:
+            ppmi = Ppmi(pairs, recipe.context_smoothing, threads=threads, allocate=room)
+            del pairs
+            directions = factorised(ppmi, own_share(ppmi, counts, recipe), counts, quick)
+        return directions.vectors * whitening(counts.term_frequencies)
+
+    weights = learned.folded.direction_weights.astype(np.float32)
+    return evidence(
+        learned.folded.rows / weights,
+        learned.statistics.term_frequencies,
+        learned.statistics.mean_length,
+        folds,
+        fold_rows,
+        most_documents=recipe.measured_documents,
+        threads=thread_count(threads),
+    )
+
+
+def with_measured_strengths(learned: Spectral, found: Evidence) -> Spectral:
+    """The table along the directions that halves of documents share, as strong as they say."""
+    made = measured(found, learned.folded.strengths)
+    if made is None:
+        note = f"those of the spectrum: too few documents have {FEWEST_WORDS} words to be halved"
+        return learned._replace(derived={**learned.derived, "strengths": note})
+    note = (
+        f"measured: the halves of {found.documents:,} documents, against {PRIOR_DOCUMENTS:,} for "
+        f"the spectrum, share half of their signal in {made.carrying_half} directions"
+    )
+    turned = learned.folded.turned(*made.axes)
+    signal, deflation = made.signal
+    return learned._replace(
+        folded=replace(turned, signal=signal, deflation=deflation),
+        derived={**learned.derived, "strengths": note},
+    )
+
+
+def warn_of_fewer(found: int, asked_for: int, words: int) -> None:
+    """Say that the model is smaller than was asked for, if it is."""
+    if found < asked_for:
+        warnings.warn(
+            f"the corpus' {words:,} words have {found:,} directions, {asked_for:,} were asked "
+            "for: the model has fewer dimensions",
+            SmallModelWarning,
+            stacklevel=2,
+        )
+
+
+def usual_window(statistics: CorpusStatistics) -> int:
+    """How far to look to either side: half a document, in a small corpus a quarter; within bounds.
+
+    See docs/decisions/0013.
+    """
+    part = 2 if statistics.tokens >= LARGE_CORPUS else 4
+    return min(WIDEST_WINDOW, max(NARROWEST_WINDOW, round(statistics.mean_length / part)))
+
+
+def reason_for_window(recipe: SpectralRecipe, statistics: CorpusStatistics) -> str:
+    """Why the window is as wide as it is."""
+    if recipe.window:
+        return ", as asked for"
+    large = statistics.tokens >= LARGE_CORPUS
+    return (
+        f", {'half' if large else 'a quarter of'} the mean document of "
+        f"{statistics.mean_length:.1f} known words ({'from' if large else 'below'} "
+        f"{LARGE_CORPUS:,} words in all), from {NARROWEST_WINDOW} to {WIDEST_WINDOW}"
+    )
+
+
+def own_share(ppmi: Ppmi, statistics: CorpusStatistics, recipe: SpectralRecipe) -> float:
+    """How much of a direction of its own each word is given: alpha."""
+    there = statistics.token_counts > 0
+    return recipe.identity_share * float(ppmi.row_norms()[there].mean())
+
+
+def factorised(
+    ppmi: Ppmi, alpha: float, statistics: CorpusStatistics, recipe: SpectralRecipe
+) -> LeftSingular:
+    """The leading left singular vectors of diag(r) (M + alpha I)."""
+    r = (np.sqrt(statistics.term_frequencies) * idf(statistics)).astype(np.float32)[:, None]
+    share = np.float32(alpha)
+
+    def times(matrix: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        return r * (ppmi.times(matrix) + share * matrix)
+
+    def transposed_times(matrix: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        scaled = r * matrix
+        return ppmi.transposed_times(scaled) + share * scaled
+
+    return leading_left_singular(
+        times,
+        transposed_times,
+        ppmi.size,
+        recipe.dimensions,
+        power_iterations=recipe.power_iterations,
+        seed=SEED,
+        threads=ppmi.threads,
+    )
+
+
+def whitening(frequencies: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
+    """What makes words count by how often they occur: one over the root, for words that do."""
+    roots = np.sqrt(frequencies)
+    scale = np.divide(1, roots, out=np.zeros_like(roots), where=roots > 0)
+    return scale.astype(np.float32)[:, None]
+
+
+def table(
+    directions: LeftSingular, statistics: CorpusStatistics, recipe: SpectralRecipe
+) -> FoldedVectors:
+    """The folded table for documents as long as those of the corpus, seen from its centre."""
+    second = directions.values[min(1, len(directions.values) - 1)]
+    strengths = np.minimum(directions.values / second, 1.0) ** recipe.spectrum_exponent
+    p = statistics.term_frequencies
+    rows = directions.vectors * whitening(p) * length_weights(strengths, 1.0).astype(np.float32)
+    return FoldedVectors(
+        rows=rows,
+        penalties=np.zeros(len(rows)),
+        offset=np.zeros(rows.shape[1]),
+        norms=np.linalg.norm(rows, axis=1),
+        offset_norm=0.0,
+        strengths=strengths,
+        length_ratio=1.0,
+        **nothing_removed(*rows.shape),
+    ).with_offset(p)

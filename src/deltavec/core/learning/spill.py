@@ -1,0 +1,63 @@
+"""Room for large intermediate results: in memory up to a budget, then in temporary files.
+
+A file has no name: the system takes it back with the process, however that ends. Its room on the
+disk is taken before it is mapped, since a disk that is full when a page of it is first written to
+would end the process without a word.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from deltavec.errors import DeltavecError
+
+
+class Spill:
+    """Makes arrays in memory until a budget is used up, then in temporary files."""
+
+    def __init__(self, budget: int) -> None:
+        self.left = budget
+
+    def __call__(self, length: int, kind: Any) -> npt.NDArray[Any]:
+        """An array of this length and kind, its content undefined."""
+        size = length * np.dtype(kind).itemsize
+        if size <= self.left:
+            self.left -= size
+            return np.empty(length, kind)
+        with tempfile.TemporaryFile(prefix="deltavec-") as file:
+            take_room(file.fileno(), size)
+            return np.memmap(file, dtype=kind, mode="r+", shape=(length,)).view(np.ndarray)
+
+
+def take_room(handle: int, size: int) -> None:
+    """Let a file have this size, and its room on the disk.
+
+    Raises
+    ------
+    DeltavecError
+        If the disk has no room for it.
+    """
+    try:
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(handle, 0, size)
+        else:
+            os.truncate(handle, size)
+    except OSError as error:
+        raise DeltavecError(
+            f"no room for {size:,} bytes of intermediate results in {tempfile.gettempdir()} "
+            f"({error.strerror}): make room, let TMPDIR name another folder, or raise max_memory "
+            "(--max-memory)"
+        ) from error
+
+
+@contextmanager
+def spilling(budget: int) -> Iterator[Spill]:
+    """Where arrays are made while the context lasts."""
+    yield Spill(budget)

@@ -1,0 +1,284 @@
+"""How often words stand near each other, and the word vectors that follow from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from deltavec.core import kernels
+from deltavec.core.arrays import begins_of
+from deltavec.core.kernels import Texts
+from deltavec.core.learning import kernels as pair_kernels
+from deltavec.core.passes import on_pieces
+from deltavec.core.texts import Chunked, Tokenizer, as_texts
+from deltavec.core.threads import equal_shares, on_threads, thread_count
+from deltavec.core.vocabulary import Vocabulary
+from deltavec.errors import InputError
+
+BYTES_PER_COUNT = 12  # an int32 column, and an int64 count or two of int32
+DEFAULT_MEMORY = 2 << 30
+SHARES_PER_THREAD = 8
+
+Allocate = Callable[[int, Any], npt.NDArray[Any]]
+"""Makes an array of a length and a kind: ``numpy.empty``, or one that lives in a file."""
+
+
+class SparseRows(NamedTuple):
+    """What is not zero in some successive rows of a matrix."""
+
+    first: int
+    begins: npt.NDArray[np.int64]
+    columns: npt.NDArray[np.int32]
+    values: npt.NDArray[Any]
+
+    def write_sums(self, sums: npt.NDArray[Any], values: npt.NDArray[Any]) -> None:
+        """Write the sum over each row of what was made of the values."""
+        filled = np.flatnonzero(np.diff(self.begins))
+        if len(filled):
+            whole = np.add.reduceat(values, self.begins[filled], dtype=sums.dtype)
+            sums[self.first + filled] = whole
+
+
+@dataclass(frozen=True, eq=False)
+class Cooccurrence:
+    """How often word j stands within a window around word i, in both directions; adds.
+
+    Attributes
+    ----------
+    words : int
+        The size of the vocabulary.
+    blocks : tuple of SparseRows
+        All words' rows, a few words at a time.
+    """
+
+    words: int
+    blocks: tuple[SparseRows, ...]
+
+    @classmethod
+    def empty(cls, words: int) -> Cooccurrence:
+        """The counts of no text at all."""
+        return cls.of_matrix(sparse.csr_matrix((words, words), dtype=np.int64))
+
+    @classmethod
+    def of_matrix(cls, matrix: sparse.csr_matrix) -> Cooccurrence:
+        """The counts in a sparse matrix."""
+        rows = SparseRows(
+            0, matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data
+        )
+        return cls(matrix.shape[0], (rows,))
+
+    def less(self, part: Cooccurrence) -> Cooccurrence:
+        """The counts without those of a part that has the same entries, some of them zero."""
+        return Cooccurrence(
+            self.words,
+            tuple(
+                block._replace(values=block.values - other.values)
+                for block, other in zip(self.blocks, part.blocks, strict=True)
+            ),
+        )
+
+    def matrix(self) -> sparse.csr_matrix:
+        """The counts as one sparse matrix."""
+        begins = begins_of(np.concatenate([np.diff(block.begins) for block in self.blocks]))
+        columns = np.concatenate([block.columns for block in self.blocks])
+        counts = np.concatenate([block.values for block in self.blocks], dtype=np.int64)
+        return sparse.csr_matrix((counts, columns, begins), (self.words, self.words))
+
+    def __add__(self, other: Cooccurrence) -> Cooccurrence:
+        if self.words != other.words:
+            raise InputError(
+                f"counts add only over one vocabulary, got {self.words} and {other.words} words"
+            )
+        return Cooccurrence.of_matrix(self.matrix() + other.matrix())
+
+    @property
+    def totals(self) -> npt.NDArray[np.int64]:
+        """How many neighbours each word has, repeats counted."""
+        sums = np.zeros(self.words, np.int64)
+        for block in self.blocks:
+            block.write_sums(sums, block.values)
+        return sums
+
+
+def listed_ids(
+    corpus: Chunked, vocabulary: Vocabulary, tokenizer: Tokenizer, threads: int | None = None
+) -> npt.NDArray[np.int32]:
+    """The corpus as the ids of its known words, each document closed by -1."""
+    pieces = [
+        piece
+        for chunk in corpus
+        for piece in ids_of(as_texts(chunk, tokenizer), vocabulary, threads)
+    ]
+    return np.concatenate([np.zeros(0, np.int32), *pieces])
+
+
+def ids_of(
+    texts: Texts, vocabulary: Vocabulary, threads: int | None
+) -> list[npt.NDArray[np.int32]]:
+    """The ids of a chunk, a few arrays to be read one after the other."""
+
+    def work(first: int, last: int) -> npt.NDArray[np.int32]:
+        size = int(texts.ends[last] - texts.ends[first])
+        listed = np.empty(texts.rule.most_units(size, last - first), np.int32)
+        written = kernels.list_ids(texts, first, last, vocabulary.table, listed)
+        return listed[:written].copy()
+
+    return on_pieces(work, texts, threads, 1)
+
+
+def cooccurrence(
+    ids: npt.NDArray[np.int32],
+    words: int,
+    window: int,
+    allocate: Allocate = np.empty,
+    *,
+    threads: int | None = None,
+    max_memory: int = DEFAULT_MEMORY,
+) -> Cooccurrence:
+    """The counts of every two words that stand at most ``window`` places apart in a document.
+
+    Parameters
+    ----------
+    ids
+        Word ids, each document closed by -1.
+    words
+        The size of the vocabulary.
+    window
+        How many places to look to either side; every place counts 1.
+    allocate
+        Where the results are kept.
+    max_memory
+        Bytes that may be in use at once, besides the ids and what ``allocate`` gives. Rows are
+        counted so many at a time.
+    """
+    whole, _ = counted_apart(
+        ids, None, words, window, allocate, threads=threads, max_memory=max_memory
+    )
+    return whole
+
+
+def counted_apart(
+    ids: npt.NDArray[np.int32],
+    second: int | None,
+    words: int,
+    window: int,
+    allocate: Allocate = np.empty,
+    *,
+    threads: int | None = None,
+    max_memory: int = DEFAULT_MEMORY,
+) -> tuple[Cooccurrence, Cooccurrence]:
+    """What `cooccurrence` counts, and the same of the documents in front of a place, in one pass.
+
+    ``second`` is the place where the documents begin that are not; None if all of them are.
+    """
+    occurrences = np.bincount(ids[ids >= 0], minlength=words).astype(np.int64)
+    # A neighbour is met at most once a place of the window and an occurrence of the word.
+    small = 2 * window * int(occurrences.max(initial=0)) <= np.iinfo(np.int32).max
+    kind = np.int32 if small else np.int64
+    counted = [
+        counted_rows(ids, second, occurrences, *some, window, kind, thread_count(threads), allocate)
+        for some in row_blocks(occurrences, window, max_memory)
+    ]
+    return (
+        Cooccurrence(words, tuple(whole for whole, _ in counted)),
+        Cooccurrence(words, tuple(in_front for _, in_front in counted)),
+    )
+
+
+def row_blocks(
+    occurrences: npt.NDArray[np.int64], window: int, max_memory: int
+) -> Iterator[tuple[int, int]]:
+    """Ranges of words whose counts fit into half the memory at the worst, one word at least."""
+    at_most = np.minimum(2 * window * occurrences, len(occurrences)) * BYTES_PER_COUNT
+    needed = np.cumsum(at_most + 8 * occurrences)
+    first = 0
+    while first < len(occurrences):
+        before = needed[first - 1] if first else 0
+        last = int(np.searchsorted(needed, before + max_memory // 2, side="right"))
+        last = max(last, first + 1)
+        yield first, last
+        first = last
+
+
+def counted_rows(
+    ids: npt.NDArray[np.int32],
+    second: int | None,
+    occurrences: npt.NDArray[np.int64],
+    first: int,
+    last: int,
+    window: int,
+    kind: Any,
+    threads: int,
+    allocate: Allocate,
+) -> tuple[SparseRows, SparseRows]:
+    """The rows of words ``first`` to ``last``, shared out among threads.
+
+    Those of all documents, and those of the documents in front of the place ``second``.
+    """
+    begins = begins_of(occurrences[first:last])
+    places = np.empty(begins[-1], np.int64)
+    pair_kernels.places_of(ids, first, last, begins, places)
+    room = begins_of(np.minimum(2 * window * occurrences[first:last], len(occurrences)))
+    nothing = np.zeros(0, kind)
+
+    def write(begin: int, end: int, *rows: npt.NDArray[Any]) -> int:
+        apart = rows if second is not None else (*rows, nothing)
+        return pair_kernels.count_windows(
+            ids, window, begins, places, begin, end, len(occurrences), second or 0, *apart
+        )
+
+    kinds = [kind] if second is None else [kind, kind]
+    ends, columns, *counts = shared_rows(write, begins, room, kinds, threads, allocate)
+    whole = SparseRows(first, ends, columns, counts[0])
+    return whole, whole._replace(values=counts[-1])
+
+
+def shared_rows(
+    write: Callable[..., int],
+    begins: npt.NDArray[np.int64],
+    room: npt.NDArray[np.int64],
+    kinds: Sequence[Any],
+    threads: int,
+    allocate: Allocate,
+) -> list[npt.NDArray[Any]]:
+    """Rows of a matrix that threads write, some of them each.
+
+    Returns where each row begins, the columns, and the values of each kind.
+
+    Parameters
+    ----------
+    write
+        Writes rows from one on to another: the length of each, their columns, their values of
+        each kind; gives how many it wrote.
+    begins
+        How much work is done before each row, and in all.
+    room
+        How many values there can be before each row, and in all.
+    kinds
+        Of which types the values are.
+    """
+    lengths = np.zeros(len(begins) - 1, np.int64)
+    types = [np.int32, *kinds]
+
+    def work(share: tuple[int, int]) -> list[npt.NDArray[Any]]:
+        size = int(room[share[1]] - room[share[0]])
+        arrays = [np.empty(size, kind) for kind in types]
+        written = write(*share, lengths, *arrays)
+        return [array[:written].copy() for array in arrays]
+
+    parts = list(on_threads(work, equal_shares(begins, threads * SHARES_PER_THREAD), threads))
+    whole = [gathered([part[k] for part in parts], kind, allocate) for k, kind in enumerate(types)]
+    return [begins_of(lengths), *whole]
+
+
+def gathered(parts: list[npt.NDArray[Any]], kind: Any, allocate: Allocate) -> npt.NDArray[Any]:
+    """The parts one after the other."""
+    whole = allocate(sum(map(len, parts)), kind)
+    if parts:
+        np.concatenate(parts, out=whole)
+    return whole

@@ -1,0 +1,1 @@
+"""Documents in: files, streams and memory, as one kind of corpus."""

@@ -1,0 +1,197 @@
+"""Arrow columns as documents: which types are text, broken bytes, and chunks of bounded size.
+
+Every reader of a corpus ends here. Whatever a file or a frame holds becomes batches whose first
+column is the documents, as Arrow ``string``, valid UTF-8, in chunks small enough for any machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from deltavec.core.arguments import did_you_mean
+from deltavec.errors import CorpusError
+from deltavec.io.corpus.blocks import LARGEST_RECORD
+
+CHUNK_BYTES = 8 << 20
+CHUNK_DOCUMENTS = 65_536
+
+
+class Piece(NamedTuple):
+    """Some documents in a row, and how much of their source has been read by then.
+
+    Attributes
+    ----------
+    batch : pyarrow.RecordBatch
+        The documents in the first column, columns kept beside them after it.
+    consumed : float or None
+        Fraction of the source read so far; None where the size of the source is unknown.
+    """
+
+    batch: pa.RecordBatch
+    consumed: float | None
+
+
+def shown_columns(columns: Sequence[str]) -> str:
+    """The names of columns for an error, not too many."""
+    return ", ".join(repr(name) for name in columns[:20]) + (", ..." if len(columns) > 20 else "")
+
+
+def missing_column(where: str, column: str, columns: Sequence[str]) -> CorpusError:
+    """The error for a column that is not there, with the columns that are."""
+    there = f"its columns are {shown_columns(columns)}" if columns else "it has no columns"
+    return CorpusError(f"{where}: no column {column!r}; {there}{did_you_mean(column, columns)}")
+
+
+def checked_columns(where: str, wanted: Sequence[str], schema: pa.Schema) -> None:
+    """Nothing, if each wanted column occurs exactly once; a CorpusError otherwise."""
+    for column in wanted:
+        count = schema.names.count(column)
+        if count == 0:
+            raise missing_column(where, column, schema.names)
+        if count > 1:
+            raise CorpusError(
+                f"{where}: {count} columns are called {column!r}; expected one: rename the others"
+            )
+
+
+def checked_text_type(where: str, column: str, found: pa.DataType) -> None:
+    """Nothing, if a column of the type found can hold documents; a CorpusError otherwise."""
+    value = found.value_type if pa.types.is_dictionary(found) else found
+    if is_plain_text(value) or pa.types.is_string_view(value) or pa.types.is_null(value):
+        return
+    advice = "name the column that holds the documents"
+    if pa.types.is_list(value) or pa.types.is_large_list(value):
+        advice = (
+            "join the words of each document with spaces and use the tokenizer 'whitespace', "
+            "or pass the lists of words to deltavec as they are"
+        )
+    elif pa.types.is_binary(value) or pa.types.is_large_binary(value):
+        advice = "cast the column to string"
+    raise CorpusError(f"{where}: column {column!r} must be text, found {found}; {advice}")
+
+
+def is_plain_text(found: pa.DataType) -> bool:
+    """Whether a column of this type is strings, each by itself."""
+    return bool(pa.types.is_string(found) or pa.types.is_large_string(found))
+
+
+def repaired(array: pa.Array) -> pa.Array:
+    """The same Arrow strings, broken UTF-8 replaced by U+FFFD as ``errors="replace"`` does."""
+    try:
+        array.validate(full=True)
+    except pa.ArrowInvalid:
+        values = array.cast(pa.binary() if pa.types.is_string(array.type) else pa.large_binary())
+        texts = [value and value.decode("utf-8", "replace") for value in values.to_pylist()]
+        return pa.array(texts, array.type)
+    return array
+
+
+def bounded(
+    pieces: Iterable[Piece],
+    chunk_bytes: int = CHUNK_BYTES,
+    chunk_documents: int = CHUNK_DOCUMENTS,
+) -> Iterator[Piece]:
+    """The same documents in chunks of about `chunk_bytes` of text, as Arrow ``string``.
+
+    Large batches are cut and small ones joined, so the work per chunk is about the same whether a
+    corpus is one file of millions of documents or thousands of small files. A chunk has at least
+    one document, however long.
+    """
+    pending: list[pa.RecordBatch] = []
+    size = documents = 0
+    consumed: float | None = None
+    for part, part_size, part_consumed in _cut_all(pieces, chunk_bytes, chunk_documents):
+        full = size + part_size > chunk_bytes or documents + part.num_rows > chunk_documents
+        if pending and full:
+            yield from _joined(pending, consumed)
+            pending, size, documents = [], 0, 0
+        pending.append(part)
+        size, documents, consumed = size + part_size, documents + part.num_rows, part_consumed
+    if pending:
+        yield from _joined(pending, consumed)
+
+
+class _Part(NamedTuple):
+    batch: pa.RecordBatch
+    size: int
+    consumed: float | None
+
+
+def _cut_all(pieces: Iterable[Piece], chunk_bytes: int, chunk_documents: int) -> Iterator[_Part]:
+    """Every piece cut to size; each part stands for its share of what the piece consumed."""
+    before = 0.0
+    for batch, consumed in pieces:
+        rows = 0
+        for part, size in _cut(batch, chunk_bytes, chunk_documents):
+            rows += part.num_rows
+            whole = rows == batch.num_rows
+            share = None if consumed is None else before + (consumed - before) * rows / len(batch)
+            yield _Part(part, size, consumed if whole else share)
+        before = consumed or 0.0
+
+
+def _joined(batches: list[pa.RecordBatch], consumed: float | None) -> Iterator[Piece]:
+    if len(batches) == 1:
+        yield Piece(batches[0], consumed)
+        return
+    for batch in pa.Table.from_batches(batches).combine_chunks().to_batches():
+        yield Piece(batch, consumed)
+
+
+def _cut(
+    batch: pa.RecordBatch, chunk_bytes: int, chunk_documents: int
+) -> Iterator[tuple[pa.RecordBatch, int]]:
+    """Slices of a batch that respect both bounds, and the bytes of text in each."""
+    documents = _as_text(batch.column(0))
+    sizes = text_sizes(documents)
+    if sizes.max(initial=0) > LARGEST_RECORD:
+        raise CorpusError(
+            f"a document has {sizes.max():,} bytes, more than the {LARGEST_RECORD:,} that one may "
+            "have; cut it into several"
+        )
+    ends = np.cumsum(sizes)
+    start, before = 0, 0
+    while start < batch.num_rows:
+        fits = int(np.searchsorted(ends, before + chunk_bytes, side="right"))
+        stop = min(max(fits, start + 1), start + chunk_documents)
+        size = int(ends[stop - 1]) - before
+        # cut first, cast second: a string array holds 2 GB, a large_string column may hold more,
+        # and a dictionary stands for more than memory holds
+        text = repaired(_unfolded(documents.slice(start, stop - start))).cast(pa.string())
+        part = batch.slice(start, stop - start)
+        yield pa.record_batch([text, *part.columns[1:]], names=batch.schema.names), size
+        start, before = stop, before + size
+
+
+def _as_text(documents: pa.Array) -> pa.Array:
+    """The documents as strings that have lengths: plain ones, or a dictionary of them."""
+    if not pa.types.is_dictionary(documents.type):
+        return documents if is_plain_text(documents.type) else documents.cast(pa.large_string())
+    texts = documents.dictionary
+    if not is_plain_text(texts.type):
+        texts = texts.cast(pa.large_string())
+    return pa.DictionaryArray.from_arrays(documents.indices, texts)
+
+
+def _unfolded(documents: pa.Array) -> pa.Array:
+    """The documents, each with its own text."""
+    if not pa.types.is_dictionary(documents.type):
+        return documents
+    return documents.dictionary.take(documents.indices)
+
+
+def text_sizes(documents: pa.Array) -> npt.NDArray[np.int64]:
+    """The bytes of text in each document."""
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(documents.type):
+        lengths = pc.binary_length(documents.dictionary).take(documents.indices)
+    else:
+        lengths = pc.binary_length(documents)
+    lengths = pc.fill_null(lengths, 0)
+    return np.asarray(lengths.to_numpy(zero_copy_only=False), np.int64)

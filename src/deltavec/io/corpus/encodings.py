@@ -1,0 +1,185 @@
+"""Text as UTF-8, whatever it was written in: by its mark, by a name that is given, or checked.
+
+A byte order mark says what follows. Without one text is UTF-8, and what is not stops with the line
+where that shows: a guess among the encodings of one byte a character cannot fail, and would be
+wrong without a word. An encoding that somebody names is taken at their word; what is broken even
+so becomes U+FFFD.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from deltavec.core.arguments import did_you_mean
+from deltavec.errors import CorpusError
+from deltavec.io.corpus.blocks import ByteStream
+
+UTF8 = "utf-8"
+
+# The longer ones first: UTF-32 begins like UTF-16.
+MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32-le",
+    codecs.BOM_UTF32_BE: "utf-32-be",
+    codecs.BOM_UTF8: UTF8,
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+}
+
+# How a file that is no text gives itself away, and what to do about it.
+NOT_TEXT = {
+    b"\x1f\x8b": "holds gzip data; expected text: give its name the suffix .gz",
+    b"\x28\xb5\x2f\xfd": "holds zstd data; expected text: give its name the suffix .zst",
+    b"PAR1\x15": "holds parquet data; expected text: give its name the suffix .parquet",
+    b"PK\x03\x04": "holds a zip archive; expected text: unpack it, or give a workbook of Excel's "
+    "the suffix .xlsx",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "holds a document of an old Office program; expected "
+    "text: save it as .xlsx or .csv",
+    b"%PDF-": "holds a PDF document; expected text: extract it first",
+}
+
+OFTEN_USED = ("utf-8", "utf-16", "utf-16-le", "cp1252", "latin-1", "cp1250", "cp1251", "gb18030")
+LOOKED_AT = 256  # bytes at the start of a source
+EXCERPT = 40  # characters, in an error
+
+
+def checked_encoding(name: str) -> str:
+    """The encoding's own name for a name that Python knows; a CorpusError for others."""
+    try:
+        found = codecs.lookup(name)
+        "a".encode(name)  # what turns bytes into bytes is no text encoding
+    except (LookupError, ValueError, TypeError):
+        raise CorpusError(
+            f"encoding must be a name that Python knows, such as {', '.join(OFTEN_USED[:5])}, "
+            f"got {name!r}{did_you_mean(str(name), OFTEN_USED)}"
+        ) from None
+    return UTF8 if found.name == "utf-8-sig" else found.name
+
+
+def as_utf8(stream: ByteStream, encoding: str | None) -> ByteStream:
+    """The same text as UTF-8 without a mark; nothing is read before it must be."""
+    return stream._replace(data=_Recoded(stream, encoding))
+
+
+class _Recoded:
+    """The bytes of a stream, as UTF-8 if they are known to be something else."""
+
+    def __init__(self, stream: ByteStream, encoding: str | None) -> None:
+        self._stream = stream
+        self._given = encoding
+        self._begun = False
+        self._decoder: codecs.IncrementalDecoder | None = None
+
+    def read(self, size: int, /) -> bytes:
+        """About `size` bytes; none at the end."""
+        if not self._begun:
+            self._begun = True
+            data = self._without_mark(self._stream.read(max(size, LOOKED_AT)))
+        else:
+            data = self._stream.read(size)
+        if self._decoder is None:
+            return data
+        while not (text := self._decoded(self._decoder, data)) and data:
+            data = self._stream.read(size)  # a character is not whole yet
+        return text.encode(UTF8, "replace")
+
+    def _without_mark(self, data: bytes) -> bytes:
+        encoding = self._given or UTF8
+        for mark, meant in MARKS.items():
+            if data.startswith(mark):
+                data, encoding = data[len(mark) :], meant
+                break
+        else:
+            _require_text(data, self._stream.name, self._given)
+        if encoding != UTF8:
+            errors = "replace" if self._given else "strict"
+            self._decoder = codecs.getincrementaldecoder(encoding)(errors)
+        return data
+
+    def _decoded(self, decoder: codecs.IncrementalDecoder, data: bytes) -> str:
+        try:
+            return decoder.decode(data, final=not data)
+        except UnicodeDecodeError as error:
+            raise CorpusError(
+                f"{self._stream.name}: begins with the mark of {error.encoding}, but is damaged or "
+                f"cut short ({error.reason}); write it again, or read it with U+FFFD for what is "
+                f"broken: encoding={error.encoding!r} (--encoding {error.encoding})"
+            ) from None
+        except UnicodeError as error:  # UTF-16 of no order that is told
+            raise CorpusError(
+                f"{self._stream.name}: cannot be read as {self._given} ({error}); name the order "
+                f"of bytes too: encoding='{self._given}-le' (--encoding {self._given}-le), or -be"
+            ) from None
+
+
+def _require_text(data: bytes, name: str, given: str | None) -> None:
+    for mark, meaning in NOT_TEXT.items():
+        if data.startswith(mark):
+            raise CorpusError(f"{name}: {meaning}")
+    if given is not None:
+        return
+    # Every other byte of Western text in UTF-16 is a zero, and no byte of text in UTF-8.
+    even, odd = (data[:LOOKED_AT][start::2] for start in (0, 1))
+    for zeros, others, order in ((odd, even, "le"), (even, odd, "be")):
+        if len(zeros) >= 16 and 0 not in others and zeros.count(0) * 4 >= len(zeros) * 3:
+            raise CorpusError(
+                f"{name}: looks like UTF-16 without a byte order mark; "
+                f"read it with encoding='utf-16-{order}' (--encoding utf-16-{order})"
+            )
+
+
+def checked_blocks(blocks: Iterable[bytes], name: str, given: str | None) -> Iterator[bytes]:
+    """The same blocks of whole records, each of them UTF-8.
+
+    What is not is an error with its line, unless the encoding was given: then each broken sequence
+    becomes U+FFFD, as ``errors="replace"`` has it.
+    """
+    lines = 0
+    for block in blocks:
+        if not is_utf8(block):
+            if given is None:
+                raise _not_utf8(block, name, lines)
+            block = block.decode(UTF8, "replace").encode()
+        lines += block.count(b"\n")
+        yield block
+
+
+def is_utf8(data: bytes) -> bool:
+    """Whether the bytes are UTF-8."""
+    if data.isascii():
+        return True
+    ends = pa.py_buffer(np.array([0, len(data)], np.int64))
+    try:
+        pa.LargeStringArray.from_buffers(1, ends, pa.py_buffer(data)).validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _not_utf8(block: bytes, name: str, lines: int) -> CorpusError:
+    """The error for a block that is not UTF-8: where, and what may help."""
+    try:
+        block.decode(UTF8)
+    except UnicodeDecodeError as error:
+        place = error.start
+    line = lines + block.count(b"\n", 0, place) + 1
+    begin = max(block.rfind(b"\n", 0, place) + 1, place - EXCERPT // 2)
+    excerpt = block[begin : begin + EXCERPT].splitlines()[0]
+    where = f"{name}, line {line}: not UTF-8 (the byte 0x{block[place]:02x})"
+    text = block.decode(UTF8, "replace")
+    broken = text.count("\ufffd")
+    whole = sum(character > "\x7f" for character in text) - broken
+    if whole > broken:
+        return CorpusError(
+            f"{where} in {excerpt.decode(UTF8, 'replace')!r}, though other letters are: read it "
+            "with U+FFFD for what is damaged: encoding='utf-8' (--encoding utf-8), or in the "
+            "encoding it was written in, such as --encoding cp1252"
+        )
+    return CorpusError(
+        f"{where}; if {excerpt.decode('cp1252', 'replace')!r} is how it should read, give "
+        "encoding='cp1252' (--encoding cp1252: Latin-1 and Western Windows), otherwise the "
+        "encoding it was written in"
+    )

@@ -1,0 +1,1 @@
+"""Document vectors out, in pieces that survive a kill."""

@@ -1,0 +1,252 @@
+"""Vectors of a corpus to a file, in bounded memory, so that a kill loses next to nothing.
+
+The documents are read, embedded and written at the same time. Finished vectors go to shards in
+``<output>.partial`` (see `deltavec.io.output.shards`); when all are there they are put together
+under a temporary name, which takes the place of the output in one step.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from deltavec.core.arguments import require_whole
+from deltavec.core.model import EmbeddingModel
+from deltavec.core.statistics import TextCounts, warn_of_little_known
+from deltavec.core.threads import in_order, thread_count
+from deltavec.errors import CorpusError
+from deltavec.io.corpus.columns import CHUNK_BYTES, Piece, text_sizes
+from deltavec.io.corpus.corpus import Corpus, opened_corpus
+from deltavec.io.corpus.files import COLUMN, Reading
+from deltavec.io.corpus.sources import FileCorpus
+from deltavec.io.output import shards
+from deltavec.io.output.read_ahead import pieces_ahead
+from deltavec.io.output.targets import Add, Target
+
+FORMAT_VERSION = 3
+
+
+class Progress(NamedTuple):
+    """How far an embedding has come.
+
+    Attributes
+    ----------
+    documents : int
+        Documents embedded so far, those of earlier runs included.
+    fraction : float or None
+        Fraction of the corpus read, None where its size is unknown.
+    """
+
+    documents: int
+    fraction: float | None
+
+
+@dataclass(frozen=True)
+class Written:
+    """What `embed_to_file` has written.
+
+    Attributes
+    ----------
+    path : Path
+        The file, or the folder of parquet files.
+    documents : int
+        Its rows.
+    zero_rows : int
+        Those of them that are zero: documents without known words.
+    resumed_documents : int
+        Those that an earlier, unfinished run had embedded.
+    """
+
+    path: Path
+    documents: int
+    zero_rows: int
+    resumed_documents: int
+
+
+def embed_to_file(
+    model: EmbeddingModel,
+    corpus: Any,
+    output: str | os.PathLike[str],
+    *,
+    keep: Sequence[str] = (),
+    threads: int | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+    on_notice: Callable[[str], None] | None = None,
+    shard_documents: int = shards.SHARD_DOCUMENTS,
+) -> Written:
+    """The vectors of a corpus, written to a file; a run that was stopped goes on where it was.
+
+    Parameters
+    ----------
+    model : EmbeddingModel
+        The fitted model.
+    corpus
+        A `Corpus`, or whatever `deltavec.read_corpus` reads.
+    output : path
+        A ``.parquet`` file (the columns kept and ``embedding``, a list of float32), a ``.npy``
+        file (float32, one row per document), or a folder, with a slash at its end or there
+        already, for a dataset of parquet files. What stood there is replaced at the very end.
+    keep : sequence of str
+        Columns of the corpus to write beside the vectors.
+    threads : int or None
+        How many cores to use; all of them by default.
+    on_progress : callable or None
+        Called after each chunk of documents.
+    on_notice : callable or None
+        Called with a sentence when earlier work is used, or cannot be.
+    shard_documents : int
+        Documents in a shard: what a kill can lose.
+
+    Returns
+    -------
+    Written
+        How many documents, how many of them without a vector, how many from an earlier run.
+
+    Warns
+    -----
+    LittleKnownWarning
+        If the model knows less than half of the words, or nothing of nearly all documents.
+
+    Raises
+    ------
+    InputError
+        Before any work, if the output has another suffix, its folder is not there, or a column to
+        keep is not in the corpus, or another run writes to the same output.
+    DeltavecError
+        If the disk is full or forbids writing. Finished shards stay, and the next run goes on.
+    """
+    require_whole("shard_documents", shard_documents)
+    documents = opened_corpus(corpus, Reading(expected=model.notes.get(COLUMN)))
+    target = Target.of(output, keep)
+    if isinstance(documents, FileCorpus):
+        target.check_apart_from(file.path for file in documents.files)
+    width = model.embed([]).shape[1]
+    schema = shards.shard_schema(_kept_schema(documents, keep), width)
+    manifest = {
+        "format": FORMAT_VERSION,
+        "model": model.fingerprint,
+        "corpus": documents.identity,
+        "keep": list(keep),
+        "shard_documents": shard_documents,
+    }
+    schema = shards.of_run(schema, manifest)
+    notice = on_notice or (lambda sentence: None)
+    met: list[TextCounts] = []
+    with target.alone() as require_ours:
+        with target.failing_clearly():
+            before, reason = shards.resumed(target.partial, manifest, schema, target.shard_suffix)
+        done = sum(shard.documents for shard in before)
+        if reason:
+            notice(f"starting over: {target.partial} cannot be used, {reason}")
+        elif done:
+            notice(f"going on after {done:,} documents that {target.partial} holds")
+        with target.assembly(schema) as (add, assembled):
+            with target.failing_clearly():
+                for shard in before:
+                    add(shards.read_shard(shard.path))
+            with pieces_ahead(documents, keep) as pieces:
+                rest = _skipped(pieces, done)
+                rows = _embedded(model, rest, keep, threads, done, on_progress, met)
+                groups = shards.in_shards(rows, shard_documents)
+                fresh = list(_written(groups, schema, len(before), target, add, require_ours))
+        everything = [*before, *fresh]
+        notice(f"putting {target.path.name} in its place")
+        with target.failing_clearly():
+            require_ours()
+            target.put_in_place(assembled)
+    warn_of_little_known(sum(met, TextCounts()))
+    return Written(
+        target.path,
+        sum(shard.documents for shard in everything),
+        sum(shard.zero_rows for shard in everything),
+        done,
+    )
+
+
+def _kept_schema(corpus: Corpus, keep: Sequence[str]) -> pa.Schema:
+    schema = corpus.schema(keep)
+    kept = pa.schema([schema.field(name) for name in keep])
+    shards.check_writable(kept)
+    return kept
+
+
+def _skipped(pieces: Iterable[Piece], count: int) -> Iterator[Piece]:
+    """The pieces after so many documents."""
+    for batch, consumed in pieces:
+        if count < len(batch):
+            yield Piece(batch.slice(count), consumed)
+        count = max(0, count - len(batch))
+    if count:
+        raise CorpusError(
+            f"the corpus ends {count:,} documents before the vectors already written for it; "
+            "its files must have changed: remove the .partial folder and run again"
+        )
+
+
+def _embedded(
+    model: EmbeddingModel,
+    pieces: Iterable[Piece],
+    keep: Sequence[str],
+    threads: int | None,
+    done: int,
+    on_progress: Callable[[Progress], None] | None,
+    met: list[TextCounts],
+) -> Iterator[shards.EmbeddedRows]:
+    """The rows of the pieces, several at once: a core that is done goes on with the next piece.
+
+    A piece beyond the usual size holds a document that is worth all cores. A caller's own
+    tokenizer is never called by two threads at once.
+    """
+    workers = 1 if callable(model.tokenizer) else thread_count(threads)
+
+    def embedded(piece: Piece) -> tuple[shards.EmbeddedRows, float | None]:
+        batch, consumed = piece
+        texts = batch.column(0).fill_null("")
+        sizes = text_sizes(texts)
+        alone = workers == 1 or sizes.sum() > 2 * CHUNK_BYTES
+        made = model.embed_and_count(texts, threads=threads if alone else 1)
+        met.append(made.counts)
+        return shards.EmbeddedRows(batch.select(list(keep)), sizes, made.vectors), consumed
+
+    for rows, consumed in in_order(embedded, pieces, workers):
+        done += len(rows.vectors)
+        if on_progress:
+            on_progress(Progress(done, consumed))
+        yield rows
+
+
+def _written(
+    groups: Iterable[list[shards.EmbeddedRows]],
+    schema: pa.Schema,
+    first: int,
+    target: Target,
+    add: Add,
+    require_ours: Callable[[], None],
+) -> Iterator[shards.Shard]:
+    """The shards, written behind the embedding; an empty corpus has one, without rows.
+
+    Each goes to the output as well, while the next are embedded: putting all of them together
+    afterwards would leave the other cores idle.
+    """
+
+    def write(numbered: tuple[int, list[shards.EmbeddedRows]]) -> shards.Shard:
+        number, group = numbered
+        table = shards.as_table(group, schema)
+        with target.failing_clearly():
+            require_ours()
+            path = shards.shard_path(target.partial, number, target.shard_suffix)
+            shard = shards.write_shard(path, table)
+            add(table)
+            return shard
+
+    none = first == 0
+    for shard in in_order(write, enumerate(groups, first)):
+        none = False
+        yield shard
+    if none:
+        yield write((0, []))

@@ -1,0 +1,273 @@
+"""Vectors on disk in shards, each whole or not there: what survives a kill.
+
+A run writes to a folder of its own, one file for each few thousand documents, beside a manifest
+that says what they were made from: parquet files where the folder itself is wanted, else Arrow
+files, which cost next to nothing to write and to read again. A shard gets its name only when it
+is on disk; so whatever stops the run, the shards in the folder are good, and a run with the same
+manifest goes on after the last of them. Each shard names the run as well, by a digest of the
+manifest: even where two runs were in one folder their shards are not mixed. Where a shard ends
+depends on the documents alone, never on how they were read: a run that was killed and one that was
+not write the same shards.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from deltavec.errors import InputError
+from deltavec.io.files import UNFINISHED, put_in_place, replacing, unfinished
+
+EMBEDDING = "embedding"
+MANIFEST = "_deltavec.json"  # readers of parquet folders pass over names that begin so
+SHARD_DOCUMENTS = 16_384
+SHARD_TEXT_BYTES = 64 << 20
+
+RUN = b"deltavec.run"  # in the metadata of a shard
+
+_UNFINISHED = re.compile(rf"{UNFINISHED}|{re.escape(MANIFEST)}\.tmp")
+_SHARD = r"part-\d{6}\.(?:arrow|parquet)"
+# Earlier versions wrote to .tmp and to assembled.
+_OURS = re.compile(rf"({_SHARD}|{re.escape(MANIFEST)})(\.tmp)?|assembled|{UNFINISHED}")
+
+
+class EmbeddedRows(NamedTuple):
+    """Documents on their way to a shard: columns kept, sizes of the texts, vectors."""
+
+    kept: pa.RecordBatch
+    text_sizes: npt.NDArray[np.int64]
+    vectors: npt.NDArray[np.float32]
+
+    def part(self, start: int, stop: int) -> EmbeddedRows:
+        """Some of them."""
+        return EmbeddedRows(
+            self.kept.slice(start, stop - start),
+            self.text_sizes[start:stop],
+            self.vectors[start:stop],
+        )
+
+
+class Shard(NamedTuple):
+    """A finished shard."""
+
+    path: Path
+    documents: int
+    zero_rows: int
+
+
+def in_shards(
+    batches: Iterable[EmbeddedRows],
+    documents: int = SHARD_DOCUMENTS,
+    text_bytes: int = SHARD_TEXT_BYTES,
+) -> Iterator[list[EmbeddedRows]]:
+    """The same rows, grouped: a shard is full at so many documents or so much text."""
+    group: list[EmbeddedRows] = []
+    count = size = 0
+    for rows in batches:
+        ends = np.cumsum(rows.text_sizes)
+        start, before = 0, 0
+        while start < len(ends):
+            enough = int(np.searchsorted(ends, before + text_bytes - size)) + 1
+            stop = min(enough, start + documents - count, len(ends))
+            group.append(rows.part(start, stop))
+            count, size = count + stop - start, size + int(ends[stop - 1]) - before
+            start, before = stop, int(ends[stop - 1])
+            if count == documents or size >= text_bytes:
+                yield group
+                group, count, size = [], 0, 0
+    if group:
+        yield group
+
+
+def shard_schema(kept: pa.Schema, dimensions: int) -> pa.Schema:
+    """The columns of a shard: those kept, and a list of so many float32 per document."""
+    return kept.append(pa.field(EMBEDDING, pa.list_(pa.float32(), dimensions)))
+
+
+def of_run(schema: pa.Schema, manifest: Mapping[str, Any]) -> pa.Schema:
+    """The columns of the shards that are made from what a manifest says."""
+    told = json.dumps(manifest, sort_keys=True).encode()
+    return schema.with_metadata({RUN: hashlib.sha256(told).hexdigest()})
+
+
+def run_of(schema: pa.Schema) -> bytes | None:
+    """The digest of the manifest that a shard was made from."""
+    run: bytes | None = (schema.metadata or {}).get(RUN)
+    return run
+
+
+def check_writable(schema: pa.Schema) -> None:
+    """Refuse columns of a type that parquet cannot hold."""
+    from pyarrow import parquet
+
+    for field in schema:
+        try:
+            parquet.write_table(pa.schema([field]).empty_table(), pa.BufferOutputStream())
+        except pa.ArrowException as error:
+            raise InputError(
+                f"column {field.name!r} of type {field.type} cannot be kept: {error}"
+            ) from error
+
+
+def as_table(group: Sequence[EmbeddedRows], schema: pa.Schema) -> pa.Table:
+    """The rows of a shard as one table without seams."""
+    if not group:
+        return schema.empty_table()
+    vectors = np.concatenate([rows.vectors for rows in group]).astype(np.float32, copy=False)
+    embedding = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
+    names = schema.names[:-1]
+    if not names:
+        return pa.table([embedding], schema=schema)
+    kept = pa.Table.from_batches([rows.kept for rows in group], schema.remove(len(names)))
+    return kept.append_column(schema.field(len(names)), embedding).combine_chunks()
+
+
+def vectors_of(table: pa.Table) -> npt.NDArray[np.float32]:
+    """The vectors of a shard's table, one per row."""
+    column = table.column(EMBEDDING).combine_chunks()
+    values = column.flatten().to_numpy(zero_copy_only=False)
+    return np.asarray(values, np.float32).reshape(-1, column.type.list_size)
+
+
+def zero_rows(vectors: npt.NDArray[np.float32]) -> int:
+    """How many rows are zero: documents without known words."""
+    return int(len(vectors) - np.count_nonzero(vectors.any(axis=1)))
+
+
+def parquet_options(schema: pa.Schema) -> dict[str, Any]:
+    """How shards and whole files are written: no dictionary of floats, no statistics of them."""
+    kept = schema.names[:-1]
+    return {
+        # Floats are not worth compressing: zstd took 404 bytes for the 400 of a vector.
+        "compression": dict.fromkeys(kept, "zstd") | {f"{EMBEDDING}.list.element": "none"},
+        "use_dictionary": kept,
+        "write_statistics": kept,
+        "write_batch_size": 1 << 16,  # numbers at once; a quarter less work than with the default
+    }
+
+
+def shard_path(folder: Path, number: int, suffix: str) -> Path:
+    """Where the shard of a number is."""
+    return folder / f"part-{number:06}{suffix}"
+
+
+def write_shard(path: Path, table: pa.Table) -> Shard:
+    """Write a shard, whole: the name appears when the bytes are on disk."""
+    from pyarrow import parquet
+
+    temporary = unfinished(path)
+    # a Python file: what it says about a full disk reaches us as it is
+    with temporary.open("xb") as file:
+        if path.suffix == ".arrow":
+            with pa.ipc.new_file(file, table.schema) as writer:
+                writer.write_table(table)
+        else:
+            options = parquet_options(table.schema)
+            parquet.write_table(table, file, row_group_size=max(1, len(table)), **options)
+    put_in_place(temporary, path)
+    return Shard(path, len(table), zero_rows(vectors_of(table)))
+
+
+def read_shard(path: Path) -> pa.Table:
+    """The table of a shard."""
+    from pyarrow import parquet
+
+    if path.suffix == ".arrow":
+        with path.open("rb") as file:
+            return pa.ipc.open_file(file).read_all()
+    return parquet.ParquetFile(path).read()
+
+
+def finished_shards(folder: Path, schema: pa.Schema, suffix: str) -> list[Shard]:
+    """The good shards from the first on; what comes after a gap or a bad one is removed."""
+    shards: list[Shard] = []
+    while (path := shard_path(folder, len(shards), suffix)).exists():
+        try:
+            table = read_shard(path)
+        except (pa.ArrowInvalid, OSError):
+            break
+        if not table.schema.equals(schema) or run_of(table.schema) != run_of(schema):
+            break
+        shards.append(Shard(path, len(table), zero_rows(vectors_of(table))))
+    clear(folder, [MANIFEST, *(shard.path.name for shard in shards)])
+    return shards
+
+
+def clear(folder: Path, but: Sequence[str] = ()) -> None:
+    """Remove our own files from a folder, but for some."""
+    ours = [path for path in folder.iterdir() if _OURS.fullmatch(path.name)]
+    # The manifest last: without it, shards that a kill leaves would be taken for somebody else's.
+    for path in sorted(ours, key=lambda path: path.name == MANIFEST):
+        if path.name not in but:
+            path.unlink()
+
+
+def remove(folder: Path) -> None:
+    """Remove a folder of ours; one that holds anything else stays, without our files."""
+    clear(folder)
+    with suppress(OSError):
+        folder.rmdir()
+
+
+def foreign_files(folder: Path) -> list[str]:
+    """The names of the files in a folder that no run of ours has written."""
+    names = sorted(path.name for path in folder.iterdir())
+    ours = _OURS if MANIFEST in names else _UNFINISHED
+    return [name for name in names if not ours.fullmatch(name)]
+
+
+def resumed(
+    folder: Path, manifest: dict[str, Any], schema: pa.Schema, suffix: str
+) -> tuple[list[Shard], str]:
+    """The shards to go on from, and why earlier work was not used if there was some.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the shards are, a folder of our own.
+    manifest : dict
+        What this run makes its shards from, and they name. Its ``corpus`` is None where nobody
+        can tell whether the documents are still the same, and then nothing is reused.
+    schema : pyarrow.Schema
+        The columns of a shard.
+    suffix : str
+        What the shards' names end in: ``.arrow`` or ``.parquet``.
+    """
+    others = foreign_files(folder)
+    if others:
+        raise InputError(
+            f"{folder} holds files that are not deltavec's, such as {others[0]}; "
+            "move it away: it is where unfinished work goes"
+        )
+    before = _read_manifest(folder)
+    reason = "" if before is None else _difference(before, manifest)
+    if before is not None and not reason:
+        return finished_shards(folder, schema, suffix), ""
+    clear(folder)
+    with replacing(folder / MANIFEST) as temporary:
+        temporary.write_text(json.dumps(manifest, indent=2) + "\n")
+    return [], reason
+
+
+def _read_manifest(folder: Path) -> dict[str, Any] | None:
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text())
+    except (FileNotFoundError, ValueError):
+        return None
+    return manifest if isinstance(manifest, dict) else None
+
+
+def _difference(before: dict[str, Any], manifest: dict[str, Any]) -> str:
+    if manifest["corpus"] is None:
+        return "whether the documents are still the same cannot be told"
+    changed = [key for key in manifest if before.get(key) != manifest[key]]
+    return f"it was made with another {' and another '.join(changed)}" if changed else ""

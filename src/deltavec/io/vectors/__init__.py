@@ -1,0 +1,1 @@
+"""Word vectors in and out, in any of the usual files."""

@@ -1,0 +1,153 @@
+"""Word vectors from any of the usual files, and back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from deltavec.core.arguments import require_whole
+from deltavec.core.vectors import WordVectors
+from deltavec.errors import VectorsError
+from deltavec.io.files import replacing
+from deltavec.io.vectors.arrays import from_gensim, from_npy, from_safetensors, refuse_words
+from deltavec.io.vectors.binary import binary_rows, is_binary
+from deltavec.io.vectors.detect import ByteSource, first_lines, header_of, kind_of, unpacked
+from deltavec.io.vectors.rows import joined
+from deltavec.io.vectors.text import text_rows
+from deltavec.io.vectors.write import WRITERS
+
+
+def load_vectors(
+    source: str | os.PathLike[str] | Any,
+    *,
+    words: str | os.PathLike[str] | Sequence[str] | None = None,
+    limit: int | None = None,
+) -> WordVectors:
+    """Word vectors from a file, or from a gensim object.
+
+    What a file is, its content tells and not its name: word2vec text or binary, GloVe text,
+    fastText ``.vec``, each plain or compressed with gzip or zstd; deltavec's own ``.safetensors``;
+    and ``.npy`` or another's ``.safetensors``, which need their words besides.
+
+    Rows are scaled to unit length; rows that have it already keep their bits, and a ``.npy`` or
+    ``.safetensors`` file of such rows is mapped into memory, not read. Rows that cannot be used are
+    left out and counted in `WordVectors.dropped`: ``duplicate words`` (the first one stays),
+    ``empty words``, ``words not UTF-8``, ``zero rows``, ``blank lines``.
+
+    Parameters
+    ----------
+    source
+        A path, a gensim ``KeyedVectors``, or a gensim model with its vectors in ``.wv``.
+    words
+        For a matrix without words: a file with one word on each line, or a sequence of words. The
+        default for ``X.npy`` is the file ``X.words.txt`` beside it.
+    limit
+        Read only the first so many rows; files usually have the frequent words first.
+
+    Raises
+    ------
+    VectorsError
+        If the file cannot be read as word vectors; the message names the line or row.
+
+    See Also
+    --------
+    save_vectors : The way back.
+    deltavec.WordVectors : Word vectors from memory.
+
+    Notes
+    -----
+    In text, the last fields of a line are the numbers and all before them is the word, which may
+    hold spaces. A first line of two whole numbers is a header. Without one, most of the first lines
+    tell how many numbers there are; a single number is refused, since a list of words and counts
+    looks the same.
+
+    A pickle (what gensim's ``save`` writes) is refused, since opening one runs whatever code it
+    holds, and so is fastText's ``.bin`` model.
+
+    Examples
+    --------
+    >>> from gensim.test.utils import datapath
+    >>> load_vectors(datapath("lee_fasttext.vec"), limit=100)
+    WordVectors(100 words, 10 dimensions)
+    """
+    if limit is not None:
+        require_whole("limit", limit, 1, VectorsError)
+    if isinstance(source, str | os.PathLike):
+        return from_file(Path(source), words, limit)
+    source = getattr(source, "wv", source)
+    if hasattr(source, "index_to_key") and hasattr(source, "vectors"):
+        refuse_words(words, type(source).__name__)
+        return from_gensim(source, limit)
+    raise VectorsError(
+        f"expected a path or a gensim KeyedVectors, got {type(source).__name__}: "
+        "for words and a matrix in memory, use WordVectors(words, matrix)"
+    )
+
+
+def from_file(
+    path: Path, words: str | os.PathLike[str] | Sequence[str] | None, limit: int | None
+) -> WordVectors:
+    """Word vectors from a file, by its kind."""
+    with unpacked(path) as source:
+        kind = kind_of(source)
+        if kind == "rows":
+            refuse_words(words, path.name)
+            return from_rows(source, limit)
+        if source.size is None:
+            raise VectorsError(
+                f"{path.name} is a compressed {kind} file, which cannot be mapped into memory: "
+                "unpack it first"
+            )
+    readers = {"npy": from_npy, "safetensors": from_safetensors}
+    return readers[kind](path, words, limit)
+
+
+def from_rows(source: ByteSource, limit: int | None) -> WordVectors:
+    """Word vectors from a file of one word after the other, text or binary."""
+    sample = first_lines(source)
+    first, _, rest = sample.partition(b"\n")
+    header = header_of(first, source.name)
+    if header is None:
+        return joined(text_rows(source, sample, None, limit), source.name)
+    rows = binary_rows if is_binary(rest, header) else text_rows
+    return joined(rows(source, rest, header, limit), source.name)
+
+
+def save_vectors(vectors: WordVectors, path: str | os.PathLike[str]) -> None:
+    """Write word vectors to a file, whose name says the format.
+
+    The file appears complete or not at all. Every format brings back the same words and the same
+    bits.
+
+    Parameters
+    ----------
+    vectors
+        What to write.
+    path
+        ``.safetensors`` for deltavec's own layout, which loads at once and holds any word;
+        ``.txt`` or ``.vec`` for word2vec text; ``.bin`` for word2vec binary.
+
+    Raises
+    ------
+    VectorsError
+        If the suffix is none of these, a word is empty, or a word has a space or newline in it
+        that the text and binary formats cannot hold.
+
+    See Also
+    --------
+    load_vectors : The way back.
+    """
+    path = Path(path)
+    write = WRITERS.get(path.suffix)
+    if write is None:
+        raise VectorsError(
+            f"expected a file name that ends in {', '.join(WRITERS)}, got {path.name!r}"
+        )
+    if "" in vectors:
+        raise VectorsError("one of the words is empty, which no document holds: leave it out")
+    if not path.parent.is_dir():
+        raise VectorsError(f"expected an existing folder, found none: {path.parent}")
+    with replacing(path) as temporary:
+        write(vectors, temporary)

@@ -1,0 +1,225 @@
+"""Rows on their way from a file to `WordVectors`: what is left out, and unit length for the rest.
+
+Every reader hands its rows over in blocks: a block is scaled while it is in the cache, and added to
+a matrix that grows where it stands. There is never a second copy of all rows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute
+
+from deltavec.core.vectors import WordVectors
+from deltavec.core.vocabulary import Vocabulary
+from deltavec.errors import VectorsError
+
+Matrix = npt.NDArray[np.float32]
+Mask = npt.NDArray[np.bool_]
+
+DUPLICATE_WORDS = "duplicate words"
+EMPTY_WORDS = "empty words"
+NOT_UTF8 = "words not UTF-8"
+ZERO_ROWS = "zero rows"
+BLANK_LINES = "blank lines"
+
+# Rounding n numbers to float32 moves their norm by 2**-24 at most; scaling in float32, as other
+# tools do, by a few times that.
+UNIT_TOLERANCE = 2.0**-22
+ROWS_AT_ONCE = 1 << 14
+
+
+@dataclass(frozen=True)
+class WordRows:
+    """A block of words with unit rows.
+
+    Attributes
+    ----------
+    words
+        An Arrow array of bytes that are valid UTF-8.
+    matrix
+        One row for each word; the very array that was given, if nothing had to change.
+    dropped
+        How many rows were left out, by reason.
+    """
+
+    words: Any
+    matrix: Matrix
+    dropped: Mapping[str, int]
+
+    @property
+    def found(self) -> int:
+        """How many rows the file held, with those that were left out."""
+        dropped = sum(count for reason, count in self.dropped.items() if reason != BLANK_LINES)
+        return len(self.words) + dropped
+
+
+def cleaned(
+    words: Any, matrix: Matrix, place: Callable[[int], str], blank_lines: int = 0
+) -> WordRows:
+    """The rows that can be used, at unit length, and the count of the others.
+
+    Parameters
+    ----------
+    words
+        An Arrow array of bytes.
+    matrix
+        One row for each word.
+    place
+        Where a row came from, for an error message.
+    blank_lines
+        How many lines the reader skipped.
+
+    Raises
+    ------
+    VectorsError
+        If a row holds NaN or infinity.
+    """
+    norms = row_norms(matrix)
+    refuse_non_finite(words, norms, place)
+    empty = pa.compute.binary_length(words).to_numpy(zero_copy_only=False) == 0
+    broken = not_utf8(words)
+    zero = norms == 0
+    dropped = {
+        BLANK_LINES: blank_lines,
+        EMPTY_WORDS: int(np.count_nonzero(empty)),
+        NOT_UTF8: int(np.count_nonzero(broken)),
+        ZERO_ROWS: int(np.count_nonzero(zero & ~empty & ~broken)),
+    }
+    unusable = empty | broken | zero
+    if unusable.any():
+        words = words.filter(pa.array(~unusable))
+        matrix, norms = matrix[~unusable], norms[~unusable]
+    return WordRows(words, unit_rows(matrix, norms), {why: n for why, n in dropped.items() if n})
+
+
+def row_norms(matrix: Matrix) -> npt.NDArray[np.float64]:
+    """The length of each row; NaN or infinity if the row holds one.
+
+    Squares and sums are float64, which no float32 overflows, and each row is summed by itself:
+    the bits do not depend on the rows around it.
+    """
+    with np.errstate(invalid="ignore"):  # a signalling NaN; the caller refuses it
+        squares = np.square(matrix, dtype=np.float64)
+        norms: npt.NDArray[np.float64] = np.sqrt(squares.sum(axis=1))
+    return norms
+
+
+def refuse_non_finite(
+    words: Any, norms: npt.NDArray[np.float64], place: Callable[[int], str]
+) -> None:
+    """Raise an error that names the first row with NaN or infinity."""
+    if not np.isfinite(norms).all():
+        row = int(np.flatnonzero(~np.isfinite(norms))[0])
+        word = words[row].as_py().decode(errors="replace")
+        raise VectorsError(
+            f"{place(row)}: the vector of {word!r} holds NaN or infinity (or a number too large "
+            "for float32): leave it out"
+        )
+
+
+def not_utf8(words: Any) -> Mask:
+    """Which words are not valid UTF-8."""
+    try:
+        words.cast(pa.large_string() if pa.types.is_large_binary(words.type) else pa.string())
+        return np.zeros(len(words), np.bool_)
+    except pa.ArrowInvalid:
+        spelled = words.to_pylist()
+        return np.array([word.decode(errors="ignore").encode() != word for word in spelled])
+
+
+def unit_rows(matrix: Matrix, norms: npt.NDArray[np.float64]) -> Matrix:
+    """The rows at unit length; a row that has it already keeps its bits."""
+    other = np.abs(norms - 1.0) > UNIT_TOLERANCE
+    if not other.any():
+        return matrix
+    divisors = np.where(other, norms, 1.0)
+    scaled: Matrix = np.divide(matrix, divisors[:, None], dtype=np.float64).astype(np.float32)
+    return scaled
+
+
+def joined(blocks: Iterable[WordRows], name: str) -> WordVectors:
+    """The blocks, in the order of the file, as word vectors; of duplicate words, the first.
+
+    Raises
+    ------
+    VectorsError
+        If no row can be used; the message calls the file by this name.
+    """
+    dropped: Counter[str] = Counter()
+    parts = []
+    matrix, filled = np.empty((0, 0), np.float32), 0
+    for block in blocks:
+        dropped.update(block.dropped)
+        if len(block.words) == 0:
+            continue
+        parts.append(block.words)
+        end = filled + len(block.matrix)
+        make_room(matrix, end, block.matrix.shape[1])
+        matrix[filled:end] = block.matrix
+        filled = end
+    if filled == 0:
+        left_out = ", ".join(f"{count:,} {reason}" for reason, count in dropped.items())
+        raise VectorsError(
+            f"{name}: found no usable word vectors" + (f" ({left_out})" if left_out else "")
+        )
+    words = pa.chunked_array(parts).cast(pa.large_binary()).combine_chunks()
+    first = first_occurrences(words)
+    if not first.all():
+        dropped[DUPLICATE_WORDS] = int(np.count_nonzero(~first))
+        words = words.filter(pa.array(first))
+        move_up(matrix, first)
+    matrix.resize((len(words), matrix.shape[1]), refcheck=False)
+    return WordVectors.from_unit_rows(vocabulary_of(words), matrix, dropped)
+
+
+def make_room(matrix: Matrix, rows: int, columns: int) -> None:
+    """Make the matrix longer, where it stands if the system can, for at least so many rows."""
+    if rows > len(matrix):
+        # Nobody else holds the matrix yet: no need to count references.
+        matrix.resize((max(rows, len(matrix) * 5 // 4), columns), refcheck=False)
+
+
+def move_up(matrix: Matrix, chosen: Mask) -> None:
+    """Move the chosen rows to the top, in their order, a few at a time."""
+    end = 0
+    for begin in range(0, len(chosen), ROWS_AT_ONCE):
+        rows = matrix[begin : begin + ROWS_AT_ONCE]
+        rows = rows[: len(chosen) - begin][chosen[begin : begin + ROWS_AT_ONCE]]
+        matrix[end : end + len(rows)] = rows
+        end += len(rows)
+
+
+def first_occurrences(words: Any) -> Mask:
+    """Which words have not come before."""
+    encoded = words.dictionary_encode()
+    if len(encoded.dictionary) == len(words):
+        return np.ones(len(words), np.bool_)
+    codes = encoded.indices.to_numpy()
+    # Arrow numbers words as they first appear, so a new word has a number above all before it.
+    highest_before = np.maximum.accumulate(np.concatenate([[-1], codes[:-1]]))
+    first: Mask = codes > highest_before
+    return first
+
+
+def binary_array(data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64]) -> Any:
+    """An Arrow array over bytes and the places where each word begins; nothing is copied."""
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
+    return pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(offsets) - 1, buffers)
+
+
+def vocabulary_of(words: Any) -> Vocabulary:
+    """The vocabulary of an Arrow array of distinct words (large_binary), a copy of it."""
+    if len(words) == 0:
+        return Vocabulary.of([])
+    _, ends, data = words.buffers()
+    places = np.frombuffer(ends, np.int64)[words.offset : words.offset + len(words) + 1]
+    text = np.frombuffer(data if data is not None else b"", np.uint8)
+    begin, end = int(places[0]), int(places[-1])
+    return Vocabulary(np.frombuffer(text[begin:end].tobytes(), np.uint8), places - begin)

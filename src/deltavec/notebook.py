@@ -1,0 +1,138 @@
+"""What a notebook shows: explanations as shaded texts and as bars, what was found as tables.
+
+Colours are see-through, so that the text keeps the notebook's own colour, light or dark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from deltavec.core.arguments import require_whole
+from deltavec.errors import needing
+
+if TYPE_CHECKING:
+    from deltavec.core.explain import Explanation, WordPair, WordShare
+
+# Blue and orange, which colour-blind people tell apart.
+PULLS, PUSHES = "38, 139, 210", "220, 100, 40"
+STRONGEST = 0.6  # how opaque the colour of the largest share is
+WORDS_SHOWN = 400
+LONGEST = 24  # characters of a word beside its bar
+STYLE = "max-width: 48em; line-height: 1.7"
+TABLE = "border-collapse: collapse; margin: .3em 0"
+CELL = "padding: 0 1.2em 0 0; text-align: left"
+NUMBER = "padding: 0 .6em; text-align: right; font-variant-numeric: tabular-nums"
+
+
+def explanation_html(explanation: Explanation) -> str:
+    """The explanation as HTML; whatever stands in the texts is text, never markup."""
+    everything = (*explanation.words_a, *explanation.words_b)
+    largest = max((abs(word.share) for word in everything), default=0.0)
+    legend = f"{swatch(PULLS)} pulls together {swatch(PUSHES)} pushes apart"
+    parts = [
+        f'<div style="{STYLE}"><p>cosine <b>{explanation.cosine:+.3f}</b> &nbsp; {legend}</p>',
+        shaded("A", explanation.text_a, explanation.words_a, explanation.offset_a, largest),
+        shaded("B", explanation.text_b, explanation.words_b, explanation.offset_b, largest),
+        pair_table(explanation.pairs),
+        "</div>",
+    ]
+    return "".join(parts)
+
+
+def shaded(
+    name: str, text: Sequence[str], words: Sequence[WordShare], offset: float, largest: float
+) -> str:
+    """A text whose words have the colour of their share; one without a vector is grey."""
+    shares = {word.word: word.share for word in words}
+    spans = [span(word, shares.get(word), largest) for word in text[:WORDS_SHOWN]]
+    if len(text) > WORDS_SHOWN:
+        spans.append(f"<i>and {len(text) - WORDS_SHOWN:,} more words</i>")
+    if offset:
+        spans.append(f"<i>(minus the corpus' centre: {offset:+.3f})</i>")
+    return f"<p><b>{name}</b> {' '.join(spans) or '<i>no words</i>'}</p>"
+
+
+def span(word: str, share: float | None, largest: float) -> str:
+    """A word in the colour of its share, which is told when it is pointed at."""
+    if share is None:
+        return f'<span style="opacity: .6" title="not known">{escape(word)}</span>'
+    opacity = STRONGEST * abs(share) / largest if largest else 0.0
+    colour = PULLS if share >= 0 else PUSHES
+    style = f"background: rgba({colour}, {opacity:.2f}); border-radius: 3px; padding: 0 2px"
+    return f'<span style="{style}" title="{share:+.4f}">{escape(word)}</span>'
+
+
+def pair_table(pairs: Sequence[WordPair]) -> str:
+    """The words of both texts that pull hardest."""
+    if not pairs:
+        return ""
+    rows = "".join(
+        f'<tr><td style="{CELL}">{escape(pair.word_a)}</td>'
+        f'<td style="{CELL}">{escape(pair.word_b)}</td>'
+        f'<td style="{NUMBER}">{pair.share:+.3f}</td></tr>'
+        for pair in pairs
+    )
+    head = "".join(f'<th style="{CELL}">{name}</th>' for name in ("in A", "in B", "share"))
+    return f'<table style="{TABLE}"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
+
+
+def swatch(colour: str) -> str:
+    """A small patch of a colour, for the legend."""
+    return (
+        f'<span style="display: inline-block; width: .8em; height: .8em; border-radius: 2px; '
+        f'background: rgba({colour}, {STRONGEST})"></span>'
+    )
+
+
+def explanation_plot(explanation: Explanation, words: int) -> Any:
+    """Two matplotlib axes side by side, with the strongest words of each text."""
+    require_whole("words", words)
+    with needing("plots", "explanation.plot() needs matplotlib"):
+        from matplotlib import pyplot
+    height = 1.2 + 0.26 * words
+    figure, axes = pyplot.subplots(1, 2, figsize=(9, height), sharex=True, layout="constrained")
+    figure.suptitle(f"cosine {explanation.cosine:+.3f}")
+    for name, ax, shares in zip(
+        "AB", axes, (explanation.words_a, explanation.words_b), strict=True
+    ):
+        bars(ax, shares, words)
+        ax.set_title(f"text {name}")
+        ax.set_xlabel("share of the cosine")
+    return axes
+
+
+def bars(ax: Any, shares: Sequence[WordShare], words: int) -> None:
+    """Draw the strongest words, the largest share on top."""
+    strongest = sorted(shares, key=lambda word: -abs(word.share))[:words]
+    shown = sorted(strongest, key=lambda word: word.share)
+    places = range(len(shown))
+    colours = [hexadecimal(PULLS if word.share >= 0 else PUSHES) for word in shown]
+    ax.barh(places, [word.share for word in shown], color=colours)
+    # A dollar sign would begin a formula.
+    ax.set_yticks(places, [word.word[:LONGEST].replace("$", r"\$") for word in shown])
+    ax.axvline(0, color="gray", linewidth=0.8)
+    for side in ("top", "right", "left"):
+        ax.spines[side].set_visible(False)
+
+
+def hexadecimal(colour: str) -> str:
+    """A colour as matplotlib has it."""
+    return f"#{bytes(map(int, colour.split(', '))).hex()}"
+
+
+def table(
+    title: str, names: tuple[str, ...], rows: list[tuple[Any, ...]], hidden: bool = False
+) -> str:
+    """An HTML table; whatever is in it is text, never markup."""
+    head = "".join(f"<th>{escape(name)}</th>" for name in names)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(str(value))}</td>" for value in row) + "</tr>"
+        for row in rows
+    )
+    more = "<p>Not all are shown.</p>" if hidden else ""
+    return (
+        f"<table><caption>{escape(title)}</caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table>{more}"
+    )

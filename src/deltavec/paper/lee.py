@@ -1,0 +1,273 @@
+"""Lee's news stories: how well vectors agree with the people who judged them.
+
+300 stories, and 50 more of which 83 students rated every pair (M. D. Lee, B. Pincombe and M. Welsh,
+An empirical evaluation of models of text document similarity, CogSci 2005). gensim carries them
+in its test data.
+
+Words are counted and vectors trained on all 350 stories. What is taken off every document (the
+centre, and the component that ``-pca`` removes) comes from all of them, or from the 50 that are
+compared: two problems.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from deltavec.core.fitting import folded_model
+from deltavec.core.learning.corpora import corpus_statistics
+from deltavec.core.model import EmbeddingModel, without_common
+from deltavec.core.recipes import RECIPES, WeightedRecipe
+from deltavec.core.statistics import CorpusStatistics
+from deltavec.core.texts import as_chunked
+from deltavec.errors import MissingDependencyError
+from deltavec.io.corpus.corpus import read_corpus
+from deltavec.paper.background import Background, chosen, of_one_matrix, spectral
+from deltavec.paper.baselines import DOC2VEC_MIN_COUNTS, doc2vec_vectors, lsa_vectors
+from deltavec.paper.experiment import Given, Method, Outcome, Settings, Task, run
+from deltavec.paper.results import Results
+from deltavec.paper.words import Counts, lengths_of
+
+FILES = ("lee_background.cor", "lee.cor", "similarities0-1.txt")
+FROM_CORPUS, FROM_JUDGED = "all 350 stories", "the 50 judged"
+
+
+@dataclass(frozen=True, eq=False)
+class LeeDocuments:
+    """The stories and what people said.
+
+    Attributes
+    ----------
+    background : list of str
+        300 stories that nobody judged.
+    judged : list of str
+        50 stories.
+    judgements : ndarray of float64, shape (50, 50)
+        How alike people found two of them, from 0 to 1; only above the diagonal.
+    """
+
+    background: list[str]
+    judged: list[str]
+    judgements: npt.NDArray[np.float64]
+
+    @property
+    def stories(self) -> list[str]:
+        """All of them, the judged ones last."""
+        return self.background + self.judged
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs of stories were judged."""
+        return len(self.judged) * (len(self.judged) - 1) // 2
+
+    def judgement(self, one: int, other: int) -> float:
+        """How alike people found two of the judged stories."""
+        return float(self.judgements[min(one, other), max(one, other)])
+
+
+def lee_documents() -> LeeDocuments:
+    """The stories and judgements, from gensim's test data."""
+    background, judged, judgements = (data_folder() / name for name in FILES)
+    return LeeDocuments(
+        stories_in(background), stories_in(judged), np.loadtxt(judgements, dtype=np.float64)
+    )
+
+
+def data_folder() -> Path:
+    """Where gensim keeps its test data; gensim itself, slow to import, is not imported."""
+    package = find_spec("gensim")
+    for place in package.submodule_search_locations or [] if package else []:
+        folder = Path(place, "test", "test_data")
+        if all((folder / name).is_file() for name in FILES):
+            return folder
+    raise MissingDependencyError(
+        "this needs the news stories in gensim's test data, which are not there: "
+        "pip install --force-reinstall gensim"
+    )
+
+
+def stories_in(path: Path) -> list[str]:
+    """The stories of a file, one to a line."""
+    return path.read_text("latin-1").rstrip("\n").split("\n")
+
+
+def agreement(vectors: npt.NDArray[np.float32], judgements: npt.NDArray[np.float64]) -> float:
+    """Pearson's correlation of the vectors' cosines with judgements, over all pairs.
+
+    0 for vectors whose cosines are all the same, which say nothing.
+    """
+    pairs = np.triu_indices(len(vectors), 1)
+    cosines = (vectors @ vectors.T)[pairs]
+    if np.ptp(cosines) == 0:
+        return 0.0
+    return float(np.corrcoef(cosines, judgements[pairs])[0, 1])
+
+
+def lee_benchmark(documents: LeeDocuments | None = None, **options: Any) -> Results:
+    """Pearson's correlation of cosines with human judgements, for every method.
+
+    Parameters
+    ----------
+    documents
+        The stories; by default those that gensim carries.
+    **options
+        What `deltavec.paper.experiment.Given.of` takes, and the fields of
+        `deltavec.paper.experiment.Settings`.
+
+    Returns
+    -------
+    Results
+        Two problems, by what the centre and the component come from.
+    """
+    given = Given.of(Settings, **options)
+    stories = documents or lee_documents()
+    corpus, rows = read_corpus(stories.stories), np.arange(len(stories.stories))
+    background = LeeBackground(given, corpus, digest(stories), rows, "stories")
+    tasks = [
+        Task(
+            name,
+            "",
+            {},
+            lambda: JudgedDocuments(stories, background),
+            methods(background, offset_from, own_centre=name == FROM_JUDGED),
+        )
+        for name, offset_from in ((FROM_CORPUS, stories.stories), (FROM_JUDGED, stories.judged))
+    ]
+    return run(
+        "lee",
+        "Pearson correlation",
+        tasks,
+        background,
+        data={
+            "name": "Lee's news stories, from gensim's test data",
+            "sha256": background.digest,
+            "stories": len(stories.stories),
+            "judged": len(stories.judged),
+            "pairs": stories.pairs,
+        },
+    )
+
+
+def digest(documents: LeeDocuments) -> str:
+    """A hash of stories and judgements."""
+    found = sha256("\n".join(documents.stories).encode())
+    found.update(np.ascontiguousarray(documents.judgements).tobytes())
+    return found.hexdigest()
+
+
+class LeeBackground(Background):
+    """What comes from all stories."""
+
+    @functools.cached_property
+    def doc2vec(self) -> dict[int, npt.NDArray[np.float32]]:
+        """The vectors that doc2vec learns for all stories, by min_count."""
+        words, given = self.words.words, self.given
+        given.progress.stage("training doc2vec")
+        listed = [words.of_document(place) for place in range(words.documents)]
+        return {
+            least: doc2vec_vectors(
+                listed, min_count=least, seed=given.settings.seed, threads=given.threads
+            )
+            for least in DOC2VEC_MIN_COUNTS
+        }
+
+    @functools.cached_property
+    def lsa(self) -> npt.NDArray[np.float32]:
+        """The vectors of all stories by TF-IDF and truncated SVD."""
+        return lsa_vectors(self.words.counts, self.words.statistics, self.given.settings.seed)
+
+
+class JudgedDocuments:
+    """The stories that people judged."""
+
+    def __init__(self, documents: LeeDocuments, background: Background) -> None:
+        self.documents, self.background = documents, background
+        self.first = len(documents.background)
+
+    @property
+    def counts(self) -> Counts:
+        """How often each word occurs in each of them."""
+        return self.background.words.counts[self.first :]
+
+    @property
+    def statistics(self) -> CorpusStatistics:
+        """The counts over all stories."""
+        return self.background.words.statistics
+
+    def texts(self) -> list[str]:
+        """The stories."""
+        return self.documents.judged
+
+    def score(self, vectors: Any) -> float:
+        """The agreement with people."""
+        rows = vectors.toarray() if sparse.issparse(vectors) else vectors
+        return agreement(rows, self.documents.judgements)
+
+
+def methods(
+    background: LeeBackground, offset_from: list[str], *, own_centre: bool
+) -> list[Method[JudgedDocuments]]:
+    """The methods that are asked for, in the order of their columns."""
+    doc2vec: list[Method[JudgedDocuments]] = [
+        of_one_matrix(
+            f"d2v-mc{least}",
+            lambda stories, least=least: background.doc2vec[least][stories.first :],  # type: ignore[misc]
+            needs=("words", "doc2vec"),
+        )
+        for least in DOC2VEC_MIN_COUNTS
+    ]
+    lsa: Method[JudgedDocuments] = of_one_matrix(
+        "lsa", lambda stories: background.lsa[stories.first :], needs=("words", "lsa")
+    )
+    return [
+        Method("stories", story_facts),
+        Method("recipes", lambda stories: recipe_scores(stories, background, offset_from)),
+        spectral(background, own_centre=own_centre),
+        *chosen(background, doc2vec, lsa),
+    ]
+
+
+def story_facts(stories: JudgedDocuments) -> Outcome:
+    """What is compared."""
+    documents = stories.documents
+    lengths = lengths_of(stories.counts)
+    return Outcome(
+        facts={"lengths": lengths, "stories": len(documents.judged), "pairs": documents.pairs}
+    )
+
+
+def recipe_scores(
+    stories: JudgedDocuments, background: Background, offset_from: list[str]
+) -> Outcome:
+    """The 19 recipes; centre and component come from the documents given."""
+    outcome = Outcome()
+    vectors, tokenizer = background.vectors, background.given.settings.tokenizer
+    statistics = corpus_statistics(background.corpus, vectors.vocabulary, tokenizer, None)
+    for name in RECIPES:
+        with outcome.timed("embedding"):
+            recipe = WeightedRecipe.named(name)
+            model = folded_model(vectors, statistics, recipe, tokenizer, {})
+            if recipe.form == "center":
+                model = recentred(model, offset_from)
+            if recipe.n_components_removed:
+                model = without_common(model, as_chunked(offset_from))
+            embedded = model.embed(stories.texts())
+        with outcome.timed("comparing"):
+            outcome.scores[name] = stories.score(embedded)
+    return outcome
+
+
+def recentred(model: EmbeddingModel, documents: list[str]) -> EmbeddingModel:
+    """The model with the centre of these documents, its weights as they are."""
+    counted = corpus_statistics(as_chunked(documents), model.vocabulary, model.tokenizer, None)
+    offset = counted.term_frequencies @ model.folded.rows.astype(np.float64)
+    folded = replace(model.folded, offset=offset, offset_norm=float(np.linalg.norm(offset)))
+    return replace(model, folded=folded)

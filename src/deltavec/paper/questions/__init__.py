@@ -1,0 +1,1 @@
+"""The paper's benchmark of duplicate questions (Table 2)."""

@@ -1,0 +1,1 @@
+"""What an experiment found, as a page: tables, findings, figures."""

@@ -1,0 +1,1 @@
+"""The paper's review benchmark (Tables 1 and 3)."""

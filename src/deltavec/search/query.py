@@ -1,0 +1,91 @@
+"""One search of an index: what was asked for, checked before any work is done, and answered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from deltavec.core.arguments import require_whole
+from deltavec.core.kernels import Int64s
+from deltavec.errors import InputError
+from deltavec.search.approximate import likely_best_rows
+from deltavec.search.exact import Search, best_rows
+from deltavec.search.graph import Graph
+from deltavec.search.hits import Hits
+from deltavec.search.ids import Ids, IdsLike
+from deltavec.search.rows import Pieces
+
+Where: TypeAlias = npt.NDArray[np.bool_] | IdsLike
+"""A boolean mask over rows, or the ids of the rows that may be found."""
+
+
+class IndexState(NamedTuple):
+    """What an index consists of; replaced whole, so that a search sees one state or the other.
+
+    Attributes
+    ----------
+    pieces : Pieces
+        The rows.
+    ids : Ids
+        What they are called.
+    graph : Graph or None
+        The graph over them, of an approximate index.
+    recall : mapping
+        How good the graph is, as far as it was measured.
+    """
+
+    pieces: Pieces
+    ids: Ids
+    graph: Graph | None = None
+    recall: Mapping[str, Any] = MappingProxyType({})
+
+
+def search_state(
+    state: IndexState, queries: npt.ArrayLike, k: int, where: Where | None, threads: int
+) -> Hits:
+    """What `Index.search` gives."""
+    pieces, ids, graph, _ = state
+    wanted = as_queries(queries, pieces.dimensions)
+    require_whole("k", k)
+    chosen = chosen_rows(where, ids)
+    k = min(int(k), len(pieces) if chosen is None else len(chosen))
+    search = Search(pieces, ids.ranks, wanted, k, chosen, threads)
+    found = likely_best_rows(search, graph) if graph else best_rows(search)
+    if (found.ranks >= len(pieces)).any():  # fewer are numbers than there are rows
+        raise InputError(
+            "NaN or infinity among the vectors: the index is damaged; load it with verify=True to "
+            "see where"
+        )
+    return Hits(ids.at(ids.rows_at(found.ranks)), found.scores)
+
+
+def as_queries(queries: npt.ArrayLike, dimensions: int) -> Pieces:
+    """Queries as rows; one alone is one row."""
+    array = np.asanyarray(queries)
+    pieces = Pieces.of(array[None] if array.ndim == 1 else array, "queries", 1)
+    require_dimensions(pieces, dimensions, "queries")
+    return pieces
+
+
+def require_dimensions(pieces: Pieces, dimensions: int, name: str) -> None:
+    """Refuse rows of another length."""
+    if pieces.dimensions != dimensions:
+        raise InputError(f"{name} must have {dimensions} dimensions, got {pieces.dimensions}")
+
+
+def chosen_rows(where: Where | None, ids: Ids) -> Int64s | None:
+    """The rows that may be found, ascending; None for all of them."""
+    if where is None:
+        return None
+    mask = np.asarray(where)
+    if mask.dtype == bool and mask.size:
+        if mask.shape != (len(ids),):
+            raise InputError(
+                f"a mask must have a boolean for each of {len(ids):,} rows, got {mask.shape}"
+            )
+        return None if mask.all() else np.flatnonzero(mask)
+    return np.unique(ids.rows(where))

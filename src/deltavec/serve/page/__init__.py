@@ -1,0 +1,1 @@
+"""The explorer's files, and the addresses they are served at."""

@@ -1,0 +1,35 @@
+// What is looked at stands in the address: the back button works, and so does a bookmark.
+
+const KEPT = { query: "", filter: "", by: "", like: null, cluster: null, clusters: "" };
+
+export function wanted() {
+  const given = new URLSearchParams(location.hash.slice(1));
+  return Object.fromEntries(
+    Object.entries(KEPT).map(([name, usual]) => [name, given.has(name) ? given.get(name) : usual]),
+  );
+}
+
+// A document whose neighbours are shown, or a topic, gives way to what is asked next.
+export function change(changed, { keep = false } = {}) {
+  const next = { ...wanted(), like: null, cluster: null, ...changed };
+  const given = Object.entries(next).filter(([, value]) => value !== null && value !== "");
+  const address = `#${new URLSearchParams(given)}`;
+  if (keep) history.replaceState(null, "", address);
+  else history.pushState(null, "", address);
+}
+
+// Where the documents come from; null if nothing is asked.
+export function source({ query, filter, by, like, cluster, clusters }) {
+  if (like !== null) return { path: "/similar", params: { id: like, filter, explain: true } };
+  if (query.trim()) return { path: "/search", params: { query, by, filter, explain: true } };
+  if (cluster !== null) return { path: "/list", params: { cluster, clusters, filter, explain: true } };
+  if (filter.trim()) return { path: "/list", params: { filter } };
+  return null;
+}
+
+// Documents that a filter leaves, or a topic holds; null if that is all of them.
+export function selected({ query, filter, like, cluster, clusters }) {
+  const topic = cluster !== null && like === null && !query.trim();
+  if (!filter.trim() && !topic) return null;
+  return topic ? { filter, cluster, clusters } : { filter };
+}

@@ -1,0 +1,66 @@
+"""Connections on which no request comes: closed after a while, and sooner if there are many.
+
+uvicorn waits for ever for the first request of a connection, and for the rest of its headers. A few
+hundred silent connections would then shut everybody else out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
+SECONDS = 10.0  # for the head of a request, from its connection or its first byte on
+CROWDED = 0.5  # of as many connections as there may be; then a silent one goes for each new one
+SPARED = 1.0  # seconds in which a new connection is never closed for being silent
+
+
+class ImpatientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+    """A connection that is closed unless the head of a request is whole in time."""
+
+    waiting_since: float | None = None
+    timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        """Begin to wait; where there are many connections, let the most silent one go."""
+        super().connection_made(transport)
+        self._wait()
+        most = self.config.limit_concurrency or 0
+        others = [one for one in self.connections if one is not self and one.is_waiting()]
+        if most and others and len(self.connections) > CROWDED * most:
+            min(others, key=lambda one: one.waiting_since).give_up()
+
+    def is_waiting(self) -> bool:
+        """Whether there is no request here, and has been none for a while."""
+        since = self.waiting_since
+        return since is not None and self.loop.time() - since > SPARED
+
+    def data_received(self, data: bytes) -> None:
+        """Read on, and wait as long as the head of a request is not whole."""
+        super().data_received(data)
+        if self.cycle is None or self.cycle.response_complete:
+            if self.timer is None:
+                self._wait()
+        else:
+            self._answer()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """Wait no longer."""
+        self._answer()
+        super().connection_lost(error)
+
+    def give_up(self) -> None:
+        """Close the connection, which has no request."""
+        self._answer()
+        self.transport.abort()
+
+    def _wait(self) -> None:
+        self.waiting_since = self.loop.time()
+        self.timer = self.loop.call_later(SECONDS, self.give_up)
+
+    def _answer(self) -> None:
+        self.waiting_since = None
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None

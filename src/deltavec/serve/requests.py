@@ -1,0 +1,135 @@
+"""What a client may ask, as FastAPI reads it and as the OpenAPI schema tells it.
+
+Bounds here are those no server goes beyond; what one takes on is said by its limits (``/info``).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+MOST = 100_000
+
+
+def whole(text: str) -> str:
+    """The text, if all of it can be written as UTF-8; JSON may hold halves of characters."""
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        raise ValueError("holds half of a surrogate pair, which is no character")
+    return text
+
+
+Text = Annotated[str, AfterValidator(whole)]
+Identity = Annotated[Text, Field(max_length=10_000, description="A document's id.")]
+Count = Annotated[int, Field(ge=1, le=MOST)]
+Size = Annotated[int, Field(ge=0, le=MOST)]
+
+
+By = Literal["both", "words", "meaning"]
+BY = (
+    "both: how well the words match and how near the meaning is, in one score. words: documents "
+    "that hold a word of the query. meaning: the cosine. By default both, if the collection has "
+    "words."
+)
+
+
+class StrictRequest(BaseModel):
+    """What our own requests have in common: a field that is not known is refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class FilteredRequest(StrictRequest):
+    """Which documents may be found."""
+
+    filter: Text | None = Field(
+        None,
+        max_length=10_000,
+        description="Which documents may be found, by the columns of the collection.",
+        examples=["rating >= 4 and city == 'London'"],
+    )
+
+
+class PagedRequest(FilteredRequest):
+    """How many documents are given, and how they are shown."""
+
+    k: Count | None = Field(None, description="How many documents to find; 10 by default.")
+    offset: int = Field(0, ge=0, le=2**31, description="How many to pass over: the next page.")
+    explain: bool = Field(False, description="Whether to give each word's share of the score.")
+    length: Size | None = Field(
+        None, description="Characters to show of each text; 1000 by default."
+    )
+
+
+class FindRequest(PagedRequest):
+    """How many documents are found, and how they are shown."""
+
+
+class SearchRequest(FindRequest):
+    """What to look for: the documents nearest to a text."""
+
+    query: Text = Field(description="The text to look for.")
+    by: By | None = Field(None, description=BY)
+
+
+class SimilarRequest(FindRequest):
+    """What to look for: the documents nearest to one of them."""
+
+    id: Identity
+
+
+ClusterCount = Annotated[int, Field(ge=2, le=MOST, description="Of how many; 8 by default.")]
+
+
+class SelectionRequest(FilteredRequest):
+    """Documents by their columns, by their topic, or by both."""
+
+    cluster: Size | None = Field(None, description="The number of a topic; the largest is 0.")
+    clusters: ClusterCount | None = None
+
+
+class ListRequest(SelectionRequest, PagedRequest):
+    """The same, a page of them."""
+
+
+class WhyRequest(StrictRequest):
+    """A query and a document: why that has its score."""
+
+    query: Text = Field(description="What was looked for.")
+    id: Identity
+    by: By | None = Field(None, description=BY)
+    pairs: Size | None = Field(
+        None, description="How many pairs of words near in meaning to list; 10 by default."
+    )
+
+
+class ExplainRequest(StrictRequest):
+    """Two texts to be compared: of each either the text, or the id of a document."""
+
+    text_a: Text | None = None
+    id_a: Identity | None = None
+    text_b: Text | None = None
+    id_b: Identity | None = None
+    pairs: Size | None = Field(
+        None, description="How many pairs of words to list, of either kind; 10 by default."
+    )
+    length: Size | None = Field(
+        None, description="Characters to show of each text; 2000 by default."
+    )
+
+
+class EmbeddingsRequest(BaseModel):
+    """Texts to be embedded, as the OpenAI client asks it. Other fields are passed over."""
+
+    input: Text | list[Text] | list[int] | list[list[int]] = Field(
+        description="A text, or a list of texts. Lists of token numbers are refused: a token is "
+        "a word here, and has no number."
+    )
+    model: Text = Field(max_length=1000, description="A name that /v1/models lists.")
+    encoding_format: Literal["float", "base64"] = Field(
+        "float", description="Numbers, or the bytes of little-endian float32 in base64."
+    )
+    dimensions: int | None = Field(
+        None, description="Refused unless it is what the model has: its vectors cannot be cut."
+    )
+    user: str | None = Field(None, description="Passed over.")

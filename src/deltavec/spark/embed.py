@@ -1,0 +1,105 @@
+"""The vectors of a column, as one more column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from deltavec.core.model import EmbeddingModel
+from deltavec.core.passes import embedded
+from deltavec.core.texts import as_texts
+from deltavec.errors import InputError
+from deltavec.spark.frames import require_text_column
+from deltavec.spark.reduce import ONE_THREAD
+from deltavec.spark.ship import arrived_model, ship_model
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+ROWS_AT_ONCE = 8192  # 10 MB of vectors at 300 dimensions
+
+
+def embed(
+    frame: DataFrame,
+    column: str,
+    model: EmbeddingModel | str | PathLike[str],
+    output: str = "embedding",
+) -> DataFrame:
+    """The frame with one more column: each document's vector, an array of float.
+
+    Vectors are those of `EmbeddingModel.embed`, bit for bit, whatever the partitions. Rows keep
+    their partitions, their order and their other columns. A document without known words, or
+    null, is an array of zeros.
+
+    Like other frames it is computed when something is done with it. What is done at once is to
+    send the model to the executors, and to see that one of them can open it.
+
+    Parameters
+    ----------
+    frame
+        The documents.
+    column
+        The column with the text.
+    model
+        A model, or the folder of one, as the driver sees it.
+    output
+        The name of the new column.
+    """
+    require_text_column(frame, column)
+    require_room(frame, output)
+    from pyspark.sql.types import ArrayType, FloatType, StructField, StructType
+
+    place = frame.columns.index(column)
+    names = [*frame.columns, output]
+    key = ship_model(frame.sparkSession, model)
+
+    def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        arrived = arrived_model(key)
+        for batch in batches:
+            for first in range(0, len(batch), ROWS_AT_ONCE):
+                yield with_vectors(batch.slice(first, ROWS_AT_ONCE), place, arrived, names)
+
+    vectors = StructField(output, ArrayType(FloatType(), containsNull=False), nullable=False)
+    # By number: mapInArrow stumbles over names with dots or quotes in them.
+    numbered = frame.toDF(*(f"column_{number}" for number in range(len(frame.columns))))
+    return numbered.mapInArrow(work, StructType([*frame.schema.fields, vectors]))
+
+
+def require_room(frame: DataFrame, output: Any) -> None:
+    """Refuse a name that is taken, and columns that Arrow cannot carry."""
+    from pyspark.errors import PySparkException
+    from pyspark.sql.pandas.types import to_arrow_type
+
+    if not isinstance(output, str) or not output:
+        raise InputError(f"expected a name for the new column, got {output!r}")
+    if output.lower() in (name.lower() for name in frame.columns):
+        raise InputError(f"the frame has a column {output!r} already: name another output")
+    for field in frame.schema.fields:
+        try:
+            to_arrow_type(field.dataType, timezone="UTC")  # any: only whether it can be
+        except PySparkException:
+            raise InputError(
+                f"the column {field.name!r} is of type {field.dataType.simpleString()}, which "
+                "Spark cannot hand to Python as Arrow: drop it, or cast it to string"
+            ) from None
+
+
+def with_vectors(
+    batch: pa.RecordBatch, place: int, model: EmbeddingModel, names: list[str]
+) -> pa.RecordBatch:
+    """The batch with the vectors of one of its columns at the end, and names for all."""
+    texts = as_texts(batch.column(place), model.tokenizer)
+    vectors = embedded(texts, model.vocabulary, model.folded, ONE_THREAD).vectors
+    return pa.RecordBatch.from_arrays([*batch.columns, as_lists(vectors)], names)
+
+
+def as_lists(matrix: npt.NDArray[np.float32]) -> pa.Array:
+    """The rows of a matrix as an Arrow column of lists, not copied."""
+    rows, width = matrix.shape
+    begins = np.arange(rows + 1, dtype=np.int32) * np.int32(width)
+    return pa.ListArray.from_arrays(pa.array(begins), pa.array(matrix.reshape(-1)))

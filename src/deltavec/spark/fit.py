@@ -1,0 +1,74 @@
+"""A model of a column: counted in Spark, folded on the driver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from deltavec.core.fitting import chosen_recipe, fitted
+from deltavec.core.learning.windows import DEFAULT_MEMORY
+from deltavec.core.model import EmbeddingModel
+from deltavec.core.recipes import Recipe
+from deltavec.core.units.choice import AskedUnits
+from deltavec.core.vectors import WordVectors
+from deltavec.spark.column import SparkColumn
+from deltavec.spark.frames import rereadable_text
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def fit(
+    frame: DataFrame,
+    column: str,
+    vectors: WordVectors | None = None,
+    recipe: Recipe | str | None = None,
+    *,
+    tokenizer: str = "words",
+    units: str = "auto",
+    threads: int | None = None,
+    max_memory: int = DEFAULT_MEMORY,
+    on_stage: Callable[[str], None] | None = None,
+) -> EmbeddingModel:
+    """The model that `deltavec.fit` makes of the same text.
+
+    Counts are equal to those of one machine, bit for bit. So is the table, unless components are
+    removed: their sum over all documents depends on its order, by about 1e-7 of a vector.
+
+    Parameters
+    ----------
+    frame
+        The documents to learn from; null is an empty one. Executors read it once, and once more if
+        components are removed; without vectors, three times, and
+        once more if its words are so rare that runs of characters are learned.
+    column
+        The column with the text.
+    vectors
+        Word vectors, on the driver; without them they are learned from the column.
+    recipe
+        A name such as ``idf-delta-pca``, ``auto`` or ``spectral``, or a `Recipe`. By default
+        ``auto`` with vectors, and ``spectral``, which needs none, without.
+    tokenizer
+        ``words`` or ``whitespace``.
+    units
+        ``words``, ``words+grams``, ``grams`` or ``auto``, as for `deltavec.fit`.
+    threads
+        How many of the driver's cores to use; all of them by default.
+    max_memory
+        Bytes of counted pairs that the driver may hold, if there are no vectors; beyond, they are
+        kept in temporary files.
+    on_stage
+        Called with a word or two when each stage begins.
+    """
+    choice = chosen_recipe(recipe, vectors)
+    asked = AskedUnits.of(tokenizer, units, vectors)
+    source = SparkColumn(
+        rereadable_text(frame, column),
+        tokenizer=asked.tokenizer,
+        units=asked.reason,
+        units_open=asked.open,
+        threads=threads,
+        max_memory=max_memory,
+        on_stage=on_stage,
+    )
+    return fitted(source, choice, vectors)

@@ -1,0 +1,148 @@
+"""One pass over a column: the counts of its words, or the second moment of its vectors.
+
+Each is one table of numbers for each partition, added up in Spark until few are left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from deltavec.core.components import SecondMoment
+from deltavec.core.passes import counted, embedded
+from deltavec.core.statistics import CorpusStatistics
+from deltavec.core.texts import Tokenizer, as_texts
+from deltavec.spark.frames import bytes_type, failing_clearly
+from deltavec.spark.ship import arrived_model, arrived_vocabulary
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+NUMBERS_BEFORE_COUNTS = 3  # documents, tokens, unknown_documents
+ONE_THREAD = 1  # Spark runs a task on each core
+# So many tables in one process at once; so many times, until 512 partitions are one table.
+FAN_IN = 8
+ROUNDS = 3
+SCHEMA = "part long, numbers binary"
+
+Chunks = Iterable[Any]
+TableOf = Callable[[Chunks], npt.NDArray[Any] | None]
+"""The numbers of a partition whose texts come in chunks; None if they are all zero."""
+
+
+def corpus_statistics(
+    texts: DataFrame, tokenizer: Tokenizer, key: str, words: int
+) -> CorpusStatistics:
+    """The counts of a whole column for the vocabulary that was shipped under this key."""
+
+    def table_of(chunks: Chunks) -> npt.NDArray[np.int64] | None:
+        vocabulary = arrived_vocabulary(key)
+        statistics = CorpusStatistics.empty(len(vocabulary))
+        for chunk in chunks:
+            statistics += counted(as_texts(chunk, tokenizer), vocabulary, ONE_THREAD)
+        return as_table(statistics) if statistics.documents else None
+
+    return of_table(summed(texts, table_of, as_table(CorpusStatistics.empty(words))))
+
+
+def as_table(statistics: CorpusStatistics) -> npt.NDArray[np.int64]:
+    """Statistics as one row of integers, which add."""
+    numbers = [statistics.documents, statistics.tokens, statistics.unknown_documents]
+    return np.concatenate(
+        [np.array(numbers, np.int64), statistics.token_counts, statistics.document_counts]
+    )
+
+
+def of_table(table: npt.NDArray[np.int64]) -> CorpusStatistics:
+    """The statistics that such a row holds."""
+    documents, tokens, unknown = (int(number) for number in table[:NUMBERS_BEFORE_COUNTS])
+    token_counts, document_counts = np.split(table[NUMBERS_BEFORE_COUNTS:], 2)
+    return CorpusStatistics(token_counts, document_counts, documents, tokens, unknown)
+
+
+def second_moment(texts: DataFrame, key: str, dimensions: int) -> SecondMoment:
+    """The second moment of a column's vectors, by the model that was shipped under this key."""
+
+    def table_of(chunks: Chunks) -> npt.NDArray[np.float64] | None:
+        model = arrived_model(key)
+        moment = SecondMoment.empty(dimensions)
+        for chunk in chunks:
+            texts = as_texts(chunk, model.tokenizer)
+            moment += SecondMoment.of(
+                embedded(texts, model.vocabulary, model.folded, ONE_THREAD).vectors
+            )
+        return flattened(moment) if moment.documents else None
+
+    numbers = summed(texts, table_of, flattened(SecondMoment.empty(dimensions)))
+    return SecondMoment(numbers[1:].reshape(dimensions, dimensions), int(numbers[0]))
+
+
+def flattened(moment: SecondMoment) -> npt.NDArray[np.float64]:
+    """A moment as one row of numbers, which add; documents are exact below 2 ** 53."""
+    return np.concatenate([[float(moment.documents)], moment.matrix.ravel()])
+
+
+def summed(
+    texts: DataFrame, table_of: TableOf, empty: npt.NDArray[Any], fan_in: int = FAN_IN
+) -> npt.NDArray[Any]:
+    """The sum of the tables of all partitions.
+
+    Tables are added in the order of their partitions, a few at a time, in tasks; the driver adds
+    what is left of very many partitions, one after the other. Integers give the same bits
+    whatever the partitions, floating-point numbers the same to rounding.
+
+    Parameters
+    ----------
+    texts
+        A frame with one column of strings.
+    table_of
+        Makes the table of one partition, on an executor.
+    empty
+        The table of no text at all: its kind and length are those of all tables.
+    fan_in
+        How many tables one process holds at once.
+    """
+    kind, stored = empty.dtype, bytes_type(texts)
+
+    def partial(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from pyspark import TaskContext
+
+        table = table_of(batch.column(0) for batch in batches)
+        task = TaskContext.get()
+        if table is not None and task is not None:
+            yield one_row(task.partitionId(), table, stored)
+
+    def joined(group: pa.Table) -> pa.Table:
+        rows = group.sort_by("part")
+        part = rows["part"][0].as_py() // fan_in
+        return pa.Table.from_batches([one_row(part, total(rows["numbers"], kind), stored)])
+
+    tables = texts.mapInArrow(partial, SCHEMA)
+    for _ in range(ROUNDS):
+        tables = tables.groupBy(tables["part"] - tables["part"] % fan_in).applyInArrow(
+            joined, SCHEMA
+        )
+    with failing_clearly():
+        whole = empty.copy()
+        for row in tables.toLocalIterator():
+            whole += np.frombuffer(row.numbers, kind)
+        return whole
+
+
+def one_row(part: int, table: npt.NDArray[Any], stored: pa.DataType) -> pa.RecordBatch:
+    """A table and its place, as Spark sees them."""
+    numbers = pa.array([table.tobytes()], stored)
+    return pa.RecordBatch.from_arrays([pa.array([part]), numbers], ["part", "numbers"])
+
+
+def total(tables: Iterable[Any], kind: np.dtype[Any]) -> npt.NDArray[Any]:
+    """The sum of tables that are Arrow bytes."""
+    arrays = (np.frombuffer(table.as_buffer(), kind) for table in tables)
+    whole = next(arrays).copy()
+    for array in arrays:
+        whole += array
+    return whole

@@ -1,0 +1,51 @@
+"""Every public name and every option of the command line is written about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+import deltavec as dv
+from deltavec.cli.application import app
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def commands(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Every command below this one, with the words that call it."""
+    inner = getattr(command, "commands", None)
+    if inner is None:
+        yield name.strip(), command
+    else:
+        for word, one in inner.items():
+            yield from commands(one, f"{name} {word}")
+
+
+COMMANDS = dict(commands(typer.main.get_command(app)))
+
+
+@pytest.mark.parametrize("name", sorted(set(dv.__all__) - {"__version__"}))
+def test_a_public_name_is_in_the_reference(name: str) -> None:
+    reference = (DOCS / "api.md").read_text("utf-8")
+    assert re.search(rf"deltavec\.{name}\b", reference)
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS))
+def test_an_option_is_in_the_guides(command: str) -> None:
+    guides = "".join(path.read_text("utf-8") for path in sorted((DOCS / "guides").glob("*.md")))
+    options = [
+        [*one.opts, *one.secondary_opts]
+        for one in COMMANDS[command].params
+        if one.param_type_name == "option"
+    ]
+    assert f"deltavec {command}" in guides
+    assert [
+        spelled
+        for spelled in options
+        if not any(re.search(rf"(?<![\w-]){option}\b", guides) for option in spelled)
+    ] == []

@@ -1,0 +1,149 @@
+"""The fused loops find the units that the slow reference finds, under every rule."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import reference
+from deltavec.core import kernels, tokens
+from deltavec.core.fitting import fit
+from deltavec.core.kernels import PACKED
+from deltavec.core.learning.windows import ids_of
+from deltavec.core.learning.words import WordCounts, word_counts
+from deltavec.core.passes import counted
+from deltavec.core.texts import as_chunked, as_texts
+from deltavec.core.tokens import Units
+from deltavec.core.units.parting import parted, parted_words
+from deltavec.core.vectors import WordVectors
+from deltavec.core.vocabulary import Vocabulary
+from strategies import CURIOUS, UNICODE_14, texts
+
+RULES = [
+    "words",
+    "words-2",
+    "whitespace",
+    "words-2:grams-4",
+    "words-2:grams-2",
+    "words-2:grams-8",
+    "words-2:words+grams-3",
+    "whitespace:words+grams-5",
+]
+# Scripts without spaces, their marks, and what may stand beside them.
+MIXED = [*"漢字一〇かなカナーﾊﾟｶﾞกำลังไทยភាសាຂ້ອຍမြန်မာ𠀀𛀀", *"aB9_ß é,。、 \u0301\ufe0f\u3099"]
+
+mixed_texts = st.text(st.one_of(st.sampled_from(MIXED), st.sampled_from(CURIOUS)), max_size=60)
+
+
+def documents() -> st.SearchStrategy[list[str]]:
+    """Documents in scripts with and without spaces, within one word too."""
+    return st.lists(st.one_of(mixed_texts, texts()), max_size=4)
+
+
+@pytest.mark.parametrize("name", RULES)
+@given(documents=documents())
+@example(documents=["漢字", "漢 字", "漢字 漢字", "iPhone手机5G日本", "́漢", "が́か゛"])
+@example(documents=["a", "ab", "abc", "abcd", "é" * 9, "x" * 600, "日" * 40])
+def test_learning_finds_the_units_of_the_slow_reference(name: str, documents: list[str]) -> None:
+    expected = Counter(unit for text in documents for unit in parted(text, name).units)
+    counts = WordCounts()
+    counts.add(as_texts(documents, name))
+    assert counts.tokens == expected.total()
+    vocabulary, found = counts.frequent(1)
+    short = {unit: n for unit, n in expected.items() if len(unit.encode()) <= 1024}
+    assert dict(zip(vocabulary.words, found.tolist(), strict=True)) == short
+
+
+@given(documents=documents(), dropped=st.integers(1, 5), name=st.sampled_from(RULES))
+@example(documents=["漢字漢字 b漢字", "iPhone手机5G日本"], dropped=2, name="words-2")
+@example(documents=["An Extraordinary, x" + 600 * "y"], dropped=5, name="words-2:words+grams-3")
+@example(documents=["An extraordinary one", "exé"], dropped=1, name="words-2:words+grams-3")
+@example(documents=["Extraordinarily long sextet"], dropped=5, name="words-2:grams-8")
+def test_known_units_are_found_in_their_order(
+    name: str, documents: list[str], dropped: int
+) -> None:
+    expected = [parted(text, name).units for text in documents]
+    distinct = sorted({unit for units in expected for unit in units})
+    known = [unit for place, unit in enumerate(distinct) if place % 5 != dropped]
+    vocabulary = Vocabulary.of(known)
+    listed = np.concatenate([[], *ids_of(as_texts(documents, name), vocabulary, 1)])
+    numbers = [vocabulary.ids(units) for units in expected]
+    closed = [np.append(ids[ids >= 0], -1) for ids in numbers]
+    assert listed.tolist() == np.concatenate([[], *closed]).tolist()
+    statistics = counted(as_texts(documents, name), vocabulary)
+    assert statistics.tokens == sum(map(len, expected))
+
+
+@given(text=mixed_texts, room=st.integers(1, 4), name=st.sampled_from(RULES))
+@example(text="漢字漢字", room=1, name="words-2")  # room for characters, not for pairs
+@example(text="a漢字漢字", room=2, name="words-2")
+def test_a_scan_that_stops_goes_on_where_it_stopped(name: str, text: str, room: int) -> None:
+    expected = parted(text, name).units
+    vocabulary = Vocabulary.of(dict.fromkeys(expected))
+    data, ends, rule = as_texts([text], name)
+    word = np.empty(max(vocabulary.table.longest, PACKED), np.uint8)
+    found: list[str] = []
+    place, known = 0, room
+    while known == room:
+        ids = np.empty(room, np.int32)
+        place, known, passed, _, _ = kernels.scan(
+            data, place, int(ends[1]), rule, vocabulary.table, word, ids, False
+        )
+        assert passed == known
+        found += [vocabulary.word(number) for number in ids[:known]]
+    assert found == expected
+
+
+@given(
+    document=st.lists(st.text(st.sampled_from(MIXED), min_size=1, max_size=9), max_size=5),
+    name=st.sampled_from(RULES),
+)
+def test_lists_of_words_are_kept_and_their_units_found(document: list[str], name: str) -> None:
+    expected = parted_words(document, name).units
+    counts = WordCounts()
+    counts.add(as_texts([document], name))
+    vocabulary, found = counts.frequent(1)
+    assert dict(zip(vocabulary.words, found.tolist(), strict=True)) == Counter(expected)
+
+
+@given(text=mixed_texts, name=st.sampled_from(RULES))
+def test_every_unit_is_made_of_the_words_it_came_from(text: str, name: str) -> None:
+    own = parted(text, name)
+    for unit, (first, last) in zip(own.units, own.origins, strict=True):
+        assert unit.strip("<>") in "".join(own.words[first : last + 1])
+    assert {place for origin in own.origins for place in origin} == set(range(len(own.words)))
+
+
+@pytest.mark.skipif(not UNICODE_14, reason="the table is frozen at Unicode 14")
+def test_characters_of_scripts_without_spaces_are_those_named_so() -> None:
+    table = tokens.rule("words-2")
+    codes = np.arange(tokens.CODE_POINTS)
+    unspaced = table.pages[table.page_of[codes // tokens.PAGE], codes % tokens.PAGE]
+    found = set(codes[unspaced == tokens.UNSPACED].tolist())
+    assert found == {c for c in codes.tolist() if reference.is_unspaced(chr(c))}
+
+
+@given(
+    corpus=st.lists(mixed_texts.filter(str.strip), min_size=3, max_size=6),
+    name=st.sampled_from(["words", "words+grams-3", "grams"]),
+)
+def test_shares_of_words_sum_to_the_cosine_whatever_the_units(corpus: list[str], name: str) -> None:
+    texts = [*corpus, "a room 漢字", "rooms 漢字かな"]
+    rule = tokens.full_name("words", Units.named(name))
+    vocabulary, _ = word_counts(as_chunked(texts), rule).frequent(1)
+    random = np.random.default_rng(len(vocabulary))
+    vectors = WordVectors(vocabulary.words, random.standard_normal((len(vocabulary), 8)))
+    model = fit(texts, vectors, "idf-center", tokenizer=rule)
+    for a, b in pairwise(texts):
+        why = model.explain(a, b)
+        own, other = model.embed([a, b])
+        assert why.cosine == pytest.approx(float(own @ other), abs=1e-5)
+        for words, offset in ((why.words_a, why.offset_a), (why.words_b, why.offset_b)):
+            assert sum(word.share for word in words) + offset == pytest.approx(why.cosine, abs=1e-6)
+        assert {word.word for word in why.words_a} <= {*model.words(a)}
+        assert {*why.unknown_a} | {word.word for word in why.words_a} == {*model.words(a)}

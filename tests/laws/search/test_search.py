@@ -1,0 +1,179 @@
+"""Exact search finds what a sort of all scores finds: ties, zeros, filters and blocks included."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+import deltavec as dv
+import search_reference
+from deltavec.core.arrays import frozen
+from deltavec.search.exact import Search, Sizes, best_rows
+from deltavec.search.pairs import Strips, row_pairs
+from deltavec.search.rows import Pieces, length_error
+from deltavec.search.sieve import made_sieve
+from search_strategies import close_rows, coarse_rows, rows_and_queries
+
+NONE = np.empty(0, np.int64)
+CUTS = st.builds(
+    Sizes,
+    few_queries=st.sampled_from([0, 1, 100]),
+    queries=st.integers(1, 5),
+    rows=st.integers(1, 70),
+    rows_to_read=st.integers(1, 10),
+    rows_to_sift=st.sampled_from([128, 256]),
+    worth_a_thread=st.just(1),
+)
+
+
+@st.composite
+def ids_for(draw, count):
+    kind = draw(st.sampled_from([None, "numbers", "strings"]))
+    if kind is None:
+        return None
+    numbers = draw(st.permutations(range(-3, count - 3)))
+    return numbers if kind == "numbers" else [f"é{number}" for number in numbers]
+
+
+def check(hits, expected):
+    ids, scores = expected
+    assert hits.ids.tolist() == ids
+    assert hits.scores.tolist() == scores
+    assert hits.scores.dtype == np.float32
+
+
+@given(rows_and_queries(), st.integers(1, 50), st.data())
+def test_a_search_finds_what_sorting_all_scores_finds(drawn, k, data):
+    rows, queries = drawn
+    ids = data.draw(ids_for(len(rows)))
+    index = dv.Index(rows, ids)
+    check(index.search(queries, k), search_reference.best(rows, queries, k, ids))
+
+
+@given(rows_and_queries(), st.integers(1, 9), CUTS, st.sampled_from([1, 2]), st.data())
+def test_blocks_threads_and_filters_change_nothing(drawn, k, sizes, threads, data):
+    rows, queries = drawn
+    cuts = sorted(data.draw(st.sets(st.integers(1, len(rows)), max_size=3)))
+    arrays = tuple(map(frozen, np.split(rows, cuts)))
+    pieces = Pieces(arrays, length_error(rows, "rows"))
+    mask = np.array(data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows))))
+    chosen = data.draw(st.sampled_from([None, np.flatnonzero(mask)]))
+    expected = search_reference.best(rows, queries, k, None, None if chosen is None else mask)
+    k = min(k, len(rows) if chosen is None else len(chosen))
+    search = Search(pieces, NONE, Pieces.of(queries, "queries"), k, chosen, threads)
+    if data.draw(st.booleans()):
+        for lazy, array in zip(pieces.sieves, arrays, strict=True):
+            lazy.made = made_sieve(array, threads)
+    found = best_rows(search, sizes=sizes)
+    assert found.ranks.tolist() == expected[0]
+    assert found.scores.tolist() == expected[1]
+
+
+@given(rows_and_queries(), st.integers(1, 9), st.data())
+def test_a_filter_leaves_what_it_allows(drawn, k, data):
+    rows, queries = drawn
+    ids = data.draw(ids_for(len(rows)))
+    index = dv.Index(rows, ids)
+    mask = np.array(data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows))))
+    expected = search_reference.best(rows, queries, k, ids, mask)
+    check(index.search(queries, k, where=mask), expected)
+    check(index.search(queries, k, where=index.ids[mask][::-1]), expected)
+
+
+@given(rows_and_queries(), st.integers(1, 9))
+def test_a_query_alone_finds_the_same_bits_as_in_a_batch(drawn, k):
+    rows, queries = drawn
+    index = dv.Index(rows)
+    together = index.search(np.tile(queries, (5, 1)), k)
+    for place, query in enumerate(queries):
+        alone = index.search(query, k)
+        assert alone.ids[0].tolist() == together.ids[place].tolist()
+        assert alone.scores[0].tobytes() == together.scores[place].tobytes()
+
+
+@given(coarse_rows(3, 2), st.data())
+def test_adding_and_removing_is_the_same_as_making_an_index_of_what_is_left(rows, data):
+    count = len(rows)
+    first, *others = np.split(rows, sorted(data.draw(st.sets(st.integers(0, count), max_size=3))))
+    index = dv.Index(first)
+    for more in others:
+        index.add(more)
+    gone = data.draw(st.sets(st.integers(0, count - 1)))
+    index.remove(sorted(gone))
+    kept = [row for row in range(count) if row not in gone]
+    assert index.ids.tolist() == kept
+    assert len(index) == len(kept)
+    expected = search_reference.best(rows[kept], rows[:4], 5, kept)
+    check(index.search(rows[:4], 5), expected)
+    assert index.vectors.tobytes() == rows[kept].tobytes()
+    check(index.search(rows[:4], 5), expected)
+
+
+@given(coarse_rows(2), st.booleans(), st.data())
+def test_what_is_loaded_is_what_was_saved(rows, mmap, data):
+    index = dv.Index(rows, data.draw(ids_for(len(rows))))
+    index.remove(index.ids[: data.draw(st.integers(0, len(rows)))].tolist())
+    with tempfile.TemporaryDirectory() as folder:
+        index.save(Path(folder) / "x.idx")
+        again = dv.load_index(Path(folder) / "x.idx", mmap=mmap)
+        assert again.info() == index.info()
+        assert again.ids.tolist() == index.ids.tolist()
+        assert again.vectors.tobytes() == index.vectors.tobytes()
+        hits = again.search(rows, 4)
+        check(hits, (index.search(rows, 4).ids.tolist(), index.search(rows, 4).scores.tolist()))
+
+
+@given(
+    st.one_of(coarse_rows(1), coarse_rows(3), close_rows(20)),
+    st.one_of(st.floats(0.001, 1), st.sampled_from([1.0, 0.5, 1e-60])),
+    st.builds(Strips, st.integers(1, 9), st.integers(1, 80), st.integers(1, 50)),
+    st.sampled_from([1, 2]),
+)
+def test_duplicates_are_all_pairs_above_the_threshold(rows, threshold, strips, threads):
+    expected = search_reference.pairs(rows, threshold)
+    parts = row_pairs(Pieces.of(rows, "U"), threshold, threads=threads, strips=strips)
+    assert [
+        (int(a), int(b), score) for part in parts for a, b, score in zip(*part, strict=True)
+    ] == expected
+    found = dv.duplicates(rows, threshold, threads=threads)
+    assert list(zip(*map(np.ndarray.tolist, found.pairs), strict=True)) == expected
+    assert found.count == len(expected)
+    groups = search_reference.groups(len(rows), [(a, b) for a, b, _ in expected])
+    assert [group.tolist() for group in found.groups] == groups
+    for group, representative in zip(groups, found.representatives.tolist(), strict=True):
+        assert representative in group
+
+
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([0.8, 0.9, 0.95, 0.99, 0.999]),
+    st.sampled_from([2, 30, 100]),
+)
+def test_planted_duplicates_are_found(seed, threshold, dimensions):
+    rng = np.random.default_rng(seed)
+    rows = rng.standard_normal((60, dimensions))
+    # Copies whose cosines lie close about the threshold.
+    angle = np.sqrt(1 - threshold**2) / threshold
+    noise = rng.standard_normal((60, dimensions)) * np.linalg.norm(rows, axis=1, keepdims=True)
+    near = rows + rng.uniform(0, 2 * angle, (60, 1)) * noise / np.sqrt(dimensions)
+    both = np.concatenate([rows, near, rows[:5]])
+    unit = (both / np.linalg.norm(both, axis=1, keepdims=True)).astype(np.float32)
+    found = dv.duplicates(unit, threshold)
+    expected = search_reference.pairs(unit, threshold)
+    assert list(zip(*map(np.ndarray.tolist, found.pairs), strict=True)) == expected
+    assert len(expected) >= 5
+
+
+@given(st.one_of(coarse_rows(1), coarse_rows(3), close_rows(20)), st.integers(1, 50), st.data())
+def test_neighbours_are_the_best_of_the_others(rows, k, data):
+    ids = data.draw(ids_for(len(rows)))
+    found = dv.neighbors(rows, k, ids=ids)
+    for row in range(len(rows)):
+        others = np.arange(len(rows)) != row
+        expected = search_reference.best(rows, rows[row : row + 1], k, ids, others)
+        assert found.ids[row].tolist() == expected[0][0]
+        assert found.scores[row].tolist() == expected[1][0]

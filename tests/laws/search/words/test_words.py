@@ -1,0 +1,134 @@
+"""Search by words and meaning finds what the slow reference finds, however it was written."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import words_reference
+from deltavec.core.learning.stems import Rules, Stems
+from deltavec.core.texts import as_texts
+from deltavec.core.vocabulary import Vocabulary
+from deltavec.search.mixed import Wanted, best_documents
+from deltavec.search.rows import Pieces
+from deltavec.search.sieve import made_sieve
+from deltavec.search.words.spread import spread_of
+from deltavec.search.words.storage import StoredWords, mapped_words
+from deltavec.search.words.writing import WordsWriter
+from search_strategies import unit_rows
+
+WORDS = ["sea", "seas", "room", "rooms", "quiet", "x", "и", "日本", "the"]
+documents = st.lists(st.lists(st.sampled_from(WORDS), max_size=9), min_size=1, max_size=12)
+
+
+def stem(word: str) -> str:
+    """The first letter: the forms of a word are those that begin with it."""
+    return word[0]
+
+
+def stems_of(vocabulary: Vocabulary) -> Stems:
+    """Groups of words by their stems, numbered as they come."""
+    numbers: dict[str, int] = {}
+    groups = [numbers.setdefault(stem(word), len(numbers)) for word in vocabulary.words]
+    return Stems(np.array(groups, np.int32), Rules.none())
+
+
+def written(
+    parts: list[list[list[str]]], vectors: np.ndarray, folder: Path, at_once: int
+) -> StoredWords:
+    """The words of documents that came in several additions."""
+    stored, first = None, 0
+    for number, part in enumerate(parts):
+        first += len(part)
+        spread = spread_of(vectors[:first], stored.spread if stored else None, 1)
+        with WordsWriter(folder, stored.words if stored else None) as writer:
+            writer.add(as_texts(part[:1], "words"))
+            writer.add(as_texts(part[1:], "words"))
+            sizes = writer.finish(folder / f"{number}.words", stems_of, spread, at_once)
+        with (folder / f"{number}.words").open("rb") as file:
+            stored = mapped_words(file, sizes, verify=True)
+    assert stored is not None
+    assert len(list(folder.iterdir())) == len(parts)
+    return stored
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(documents, min_size=1, max_size=3),
+    st.lists(st.sampled_from([*WORDS, "unheard"]), max_size=8),
+    st.integers(0, 2**32 - 1),
+    st.integers(1, 20),
+    st.sampled_from(["words", "both"]),
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from([1, 2, 9]),
+)
+def test_the_best_documents_are_those_of_the_reference(
+    parts, query, seed, k, by, filtered, sieved, times
+) -> None:
+    rng = np.random.default_rng(seed)
+    every = [words for part in parts for words in part]
+    vectors = unit_rows(rng.integers(-1, 2, (len(every), 3)).astype(float))
+    vector = unit_rows(rng.integers(-2, 3, (1, 3)).astype(float))[0]
+    chosen = np.flatnonzero(rng.random(len(every)) < 0.6) if filtered else None
+    with tempfile.TemporaryDirectory() as folder:
+        stored = written(parts, vectors, Path(folder), int(rng.integers(1, 40)))
+        words = stored.words.query(query)
+        direction = vector.astype(np.float64)
+        scale = words_reference.scale(vectors.astype(np.float64), direction) * (by == "both")
+        if scale:
+            assert np.isclose(0.5 / stored.spread.of_cosines(direction), scale, rtol=1e-5)
+        pieces = Pieces.of(vectors, "vectors")
+        if sieved:
+            pieces.sieves[0].made = made_sieve(vectors)
+        nothing = Wanted(stored.words.query([]), np.zeros(3, np.float32), 0.0)
+        together = best_documents(
+            pieces,
+            stored.words,
+            [nothing, *[Wanted(words, vector, scale)] * times],
+            k,
+            chosen=chosen,
+            threads=2,
+            at_once=int(rng.integers(1, 99)),
+        )
+    assert len(together[0].numbers) == 0
+    found = together[1]
+    for other in together[2:]:
+        assert np.array_equal(other.numbers, found.numbers)
+        assert np.array_equal(other.scores, found.scores)
+    shares = words_reference.word_shares(every, stem, query)
+    for document in range(len(every)):
+        ours = stored.words.shares(words, document)
+        expected = [shares[document][word] for word in words.words]
+        # Norms are float32 numbers; weights are divided by a spread that may be small.
+        assert np.allclose(ours, expected, rtol=1e-5, atol=1e-6)
+    scores = np.array([sum(each.values(), 0.0) for each in shares])
+    scores += scale * (vectors.astype(np.float64) @ direction)
+    allowed = np.arange(len(every)) if chosen is None else chosen
+    if not scale:
+        allowed = allowed[scores[allowed] > 0]
+    best = np.sort(scores[allowed])[::-1][:k]
+    assert np.allclose(found.scores, best, rtol=1e-5, atol=1e-5)
+    assert np.allclose(scores[found.numbers], found.scores, rtol=1e-5, atol=1e-5)
+    assert set(found.numbers) <= set(allowed.tolist())
+
+
+@settings(max_examples=20)
+@given(st.lists(documents, min_size=2, max_size=4), st.integers(0, 2**32 - 1))
+def test_documents_added_give_the_words_of_documents_at_once(parts, seed) -> None:
+    rng = np.random.default_rng(seed)
+    every = [words for part in parts for words in part]
+    vectors = unit_rows(rng.standard_normal((len(every), 3)))
+    with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
+        grown = written(parts, vectors, Path(one), int(rng.integers(1, 40)))
+        whole = written([every], vectors, Path(other), 1 << 20)
+        assert grown.words.words.words == whole.words.words.words
+        for a, b in zip(grown.words.lists, whole.words.lists, strict=True):
+            assert np.array_equal(a, b)
+        assert np.array_equal(grown.words.tellings, whole.words.tellings)
+        assert np.array_equal(grown.words.variances, whole.words.variances)
+        assert np.array_equal(grown.spread.covariance, whole.spread.covariance)

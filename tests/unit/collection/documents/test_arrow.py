@@ -1,0 +1,119 @@
+"""Files of documents in Arrow's format: what is read is what was written, or an error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from deltavec.collection.documents.arrow import ArrowDocuments, ArrowWriter, storable
+from deltavec.collection.store import DocumentStore
+from deltavec.errors import InputError
+
+TABLE = pa.table(
+    {
+        "id": ["a", "b", "c", "d"],
+        "text": ["sea room", "", "quiet", "été à la mer"],
+        "stars": [1, None, 3, 4],
+        "tags": [["x"], [], None, ["y", "z"]],
+    }
+)
+
+
+def written(path: Path, table: pa.Table = TABLE) -> DocumentStore:
+    with ArrowWriter(path, table.schema) as writer:
+        first, second = table.slice(1, 2).to_batches(), table.slice(3).to_batches()
+        writer.write(table.slice(0, 1).to_batches())
+        writer.write(first)
+        writer.write(second)
+        stored = writer.finished()
+    assert stored.documents == len(table)
+    return DocumentStore(path.parent, [stored], table.column_names[2:])
+
+
+def test_documents_come_back_as_they_were(tmp_path: Path) -> None:
+    store = written(tmp_path / "documents-000001.arrow")
+    assert store.columns(TABLE.column_names).to_pydict() == TABLE.to_pydict()
+    assert store.columns(["stars"]).to_pydict() == {"stars": [1, None, 3, 4]}
+    assert [text for part in store.texts() for text in part.to_pylist()] == TABLE[
+        "text"
+    ].to_pylist()
+
+
+def test_the_file_is_one_that_arrow_reads(tmp_path: Path) -> None:
+    written(tmp_path / "documents-000001.arrow")
+    read = pa.ipc.open_file(tmp_path / "documents-000001.arrow").read_all()
+    assert read.to_pydict() == TABLE.to_pydict()
+
+
+def test_a_group_that_was_cut_out_of_a_larger_one_has_its_own_checksum(tmp_path: Path) -> None:
+    many = pa.concat_tables([TABLE.slice(2, 1)] * 500).combine_chunks()
+    store = written(tmp_path / "documents-000001.arrow", many)
+    assert store.columns(["text"])["text"].to_pylist() == ["quiet"] * 500
+
+
+def test_no_changed_byte_is_read_as_if_it_were_right(tmp_path: Path) -> None:
+    """Whichever it is: an error, or the documents as they were (a byte that nobody reads)."""
+    path = tmp_path / "documents-000001.arrow"
+    stored = written(path).segments[0]
+    whole, noticed = path.read_bytes(), 0
+    for place in range(len(whole)):
+        for bit in (1, 128):
+            path.write_bytes(whole[:place] + bytes([whole[place] ^ bit]) + whole[place + 1 :])
+            try:
+                store = DocumentStore(tmp_path, [stored], ["stars", "tags"])
+                read = store.columns(TABLE.column_names)
+            except InputError:
+                noticed += 1
+            else:
+                assert read.to_pydict() == TABLE.to_pydict(), place
+    assert noticed > 100
+
+
+def test_other_columns_of_a_damaged_group_can_still_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "documents-000001.arrow"
+    stored = written(path).segments[0]
+    path.write_bytes(path.read_bytes().replace(b"quiet", b"quite"))
+    store = DocumentStore(tmp_path, [stored], ["stars", "tags"])
+    assert store.columns(["id"])["id"].to_pylist() == ["a", "b", "c", "d"]
+    with pytest.raises(InputError, match="does not have its checksum"):
+        store.columns(["text"])
+
+
+def test_dictionaries_are_undone_however_deep_they_are() -> None:
+    words = pa.dictionary(pa.int8(), pa.string())
+    kinds = {
+        "plain": (words, pa.string()),
+        "list": (pa.list_(words), pa.list_(pa.string())),
+        "large": (pa.large_list(words), pa.large_list(pa.string())),
+        "fixed": (pa.list_(words, 2), pa.list_(pa.string(), 2)),
+        "struct": (pa.struct([("a", words)]), pa.struct([("a", pa.string())])),
+        "map": (pa.map_(pa.string(), words), pa.map_(pa.string(), pa.string())),
+        "number": (pa.int32(), pa.int32()),
+    }
+    before = pa.schema([(name, kind) for name, (kind, _) in kinds.items()])
+    after = pa.schema([(name, kind) for name, (_, kind) in kinds.items()])
+    assert storable(before) == after
+
+
+def test_a_file_has_as_many_groups_as_were_written(tmp_path: Path) -> None:
+    written(tmp_path / "documents-000001.arrow")
+    assert ArrowDocuments(tmp_path / "documents-000001.arrow").sizes == [1, 2, 1]
+
+
+@pytest.mark.parametrize("name", ["id", "text"])
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.array([1, 2, 3, 4]),
+        pa.nulls(4),
+        pa.array([{"a": 1}] * 4),
+    ],
+    ids=["numbers", "nothing", "structs"],
+)
+def test_ids_and_texts_that_are_no_text_are_refused(tmp_path: Path, name: str, values) -> None:
+    place = TABLE.column_names.index(name)
+    table = TABLE.set_column(place, name, values)
+    with pytest.raises(InputError, match="other columns or documents than described"):
+        written(tmp_path / "documents-000001.arrow", table)

@@ -1,0 +1,176 @@
+"""Search by words, by meaning and by both, and why a document was found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import deltavec as dv
+import words_reference
+
+TEXTS = [
+    "the storm flooded the town",
+    "a storm at sea",
+    "the town hall and the town square",
+    "quiet sea and a quiet beach",
+    "floods in the north of the town",
+    "",
+    "the the the",
+]
+VECTORS = dv.WordVectors(
+    ["storm", "flooded", "floods", "sea", "beach", "town", "the"],
+    [[1, 0.2, 0], [0.9, 0.3, 0], [0.9, 0.2, 0.1], [0.2, 1, 0], [0, 1, 0.1], [0, 0, 1], [1, 1, 1]],
+)
+
+
+@pytest.fixture
+def collection(tmp_path: Path) -> dv.Collection:
+    return dv.build_collection(dv.fit(TEXTS, VECTORS, "idf-sum"), TEXTS, tmp_path / "c.idx")
+
+
+def ids(found: list[dv.Found]) -> list[str]:
+    return [one.id for one in found]
+
+
+def expected(collection: dv.Collection, query: str) -> list[float]:
+    model = collection.model
+    U, u = collection.index.vectors.astype(np.float64), model.embed([query])[0].astype(np.float64)
+    words = [model.words(text) for text in TEXTS]
+    return words_reference.scores(words, str, model.words(query), U, u)
+
+
+@pytest.mark.parametrize("query", ["storm", "a storm in the town", "hall sea sea"])
+def test_both_is_the_sum_of_the_reference(collection: dv.Collection, query: str) -> None:
+    scores = expected(collection, query)
+    found = collection.search(query, k=7)
+    assert [one.score for one in found] == pytest.approx(sorted(scores, reverse=True), abs=1e-5)
+    assert all(one.score == pytest.approx(scores[int(one.id)], abs=1e-5) for one in found)
+
+
+def test_a_word_without_a_vector_is_found_where_it_stands(collection: dv.Collection) -> None:
+    assert ids(collection.search("quiet")) == ["3"]
+
+
+def test_words_finds_only_documents_that_hold_one(collection: dv.Collection) -> None:
+    assert set(ids(collection.search("storm", by="words"))) == {"0", "1"}
+    assert collection.search("hall", by="words")[0].id == "2"  # no vector, and found
+
+
+def test_meaning_is_the_cosine(collection: dv.Collection) -> None:
+    vector = collection.model.embed(["storm"])[0]
+    for one in collection.search("storm", by="meaning"):
+        assert one.score == pytest.approx(float(collection.index.vectors[int(one.id)] @ vector))
+
+
+def test_a_word_with_a_hyphen_before_it_must_not_be_there(collection: dv.Collection) -> None:
+    assert "0" not in ids(collection.search("storm -town", k=7))
+    assert "0" in ids(collection.search("storm - town", k=7))
+    assert "0" in ids(collection.search(["storm", "-town"], k=7))
+    assert "0" in ids(collection.search("storm -town", k=7, by="meaning"))
+    assert collection.search("-town") == []
+
+
+def test_filters_hold_for_words_too(tmp_path: Path) -> None:
+    import pyarrow as pa
+
+    table = pa.table({"text": TEXTS, "n": range(7)})
+    built = dv.build_collection(
+        dv.fit(TEXTS, VECTORS, "idf-sum"), table, tmp_path / "f", keep=["n"]
+    )
+    assert ids(built.search("storm", filter="n > 0", by="words")) == ["1"]
+    assert built.search("storm", filter="n > 5", by="words") == []
+    assert len(built.search("storm", k=9, filter="n > 3")) == 3
+
+
+@pytest.mark.parametrize("query", ["", "?!", "unheard zzz", [], "a b c"])
+@pytest.mark.parametrize("by", ["both", "words", "meaning"])
+def test_a_query_without_known_words_finds_nothing(
+    collection: dv.Collection, query: str, by: str
+) -> None:
+    assert collection.search(query, by=by) == []
+    why = collection.why(query, "0", by=by)
+    assert (why.score, why.words, why.matched, why.near) == (0, (), (), ())
+
+
+def test_words_that_say_nothing_find_something(collection: dv.Collection) -> None:
+    assert collection.search("the", by="words")[0].id == "6"
+
+
+def test_a_query_of_a_hundred_thousand_words(collection: dv.Collection) -> None:
+    query = " ".join(f"storm w{number}" for number in range(50_000))
+    assert collection.search(query, k=1)[0].id == "1"
+
+
+@pytest.mark.parametrize("by", ["both", "words", "meaning"])
+def test_shares_add_up_to_the_score(collection: dv.Collection, by: str) -> None:
+    query = "the storm, floods and a quiet unheard town"
+    for one in collection.search(query, k=7, by=by):
+        why = collection.why(query, one.id, by=by)
+        assert why.by == by
+        assert why.score == pytest.approx(one.score, abs=1e-5)
+        assert sum(word.share for word in why.words) + why.centre == pytest.approx(why.score)
+        assert why.unknown[-1] == "unheard"
+        held = set(collection.model.words(one.text))
+        assert set(why.matched) <= held
+        if by != "words":
+            assert {pair.word_b for pair in why.near} <= held - set(why.matched)
+
+
+def test_one_way_or_another(collection: dv.Collection) -> None:
+    with pytest.raises(dv.InputError, match="by must be one of both, words, meaning, got 'sound'"):
+        collection.search("storm", by="sound")
+    with pytest.raises(dv.InputError, match="a text or a list of words, got int"):
+        collection.search(3)
+
+
+def test_without_words_a_collection_goes_by_meaning_and_says_how_to_add_them(
+    collection: dv.Collection,
+) -> None:
+    model = collection.model
+    plain = dv.build_collection(model, TEXTS, collection.path, words=False)
+    assert plain.info()["words"] is None
+    assert plain.info()["word_bytes"] == 0
+    assert plain.search("storm") == plain.search("storm", by="meaning")
+    assert plain.why("storm", "0").by == "meaning"
+    with pytest.raises(dv.InputError, match="add them with `deltavec index words`"):
+        plain.search("storm", by="both")
+    grown = plain.add(["more storm"])
+    assert grown.words is None
+    whole = grown.with_words()
+    assert whole.search("more", by="words")[0].id == "7"
+    assert dv.open_collection(whole.path).search("storm") == whole.search("storm")
+
+
+def test_words_of_added_documents_are_found(collection: dv.Collection) -> None:
+    grown = collection.add(["a hurricane", "hurricanes and the storm"])
+    assert ids(grown.search("hurricane", by="words")) == ["7"]
+    assert grown.search("hurricanes storm", k=1)[0].id == "8"
+    assert grown.why("hurricanes", "8").score == pytest.approx(
+        grown.search("hurricanes", k=1)[0].score, abs=1e-5
+    )
+
+
+def test_stems_can_be_left_out(tmp_path: Path) -> None:
+    stems = ["flow", "wing", "plate", "layer"]
+    texts = [f"{stem}{end} {stem} near {stem}s" for stem in stems for end in ("", "s")] * 3
+    model = dv.fit(texts)
+    for wanted in (True, False):
+        built = dv.build_collection(model, texts, tmp_path / "c.idx", stems=wanted)
+        facts = built.info()["words"]
+        assert facts["words"] == 9
+        assert (facts["rules"] > 0) <= wanted
+        assert facts["stems"] == (9 if not facts["rules"] else 5)
+
+
+def test_scripts_without_spaces_are_found_by_their_characters(tmp_path: Path) -> None:
+    texts = ["今日は良い天気です", "明日は雨です", "天気予報を見る", "a storm"] * 3
+    built = dv.build_collection(dv.fit(texts), texts, tmp_path / "c.idx")
+    assert set(ids(built.search("天気", k=6, by="words"))) == {"0", "2", "4", "6", "8", "10"}
+    why = built.why("天気", "2")
+    scores = {one.id: one.score for one in built.search("天気", k=12)}
+    assert why.score == pytest.approx(scores["2"], abs=1e-5)
+    assert {"天", "気"} <= set(why.matched)
+    assert sum(word.share for word in why.words) + why.centre == pytest.approx(why.score)
+    assert "2" not in ids(built.search("天 -天気", k=12))

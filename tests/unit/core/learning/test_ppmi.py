@@ -1,0 +1,81 @@
+import numpy as np
+import pytest
+
+from deltavec.core.learning.factors import leading_left_singular, left_singular
+from deltavec.core.learning.kernels import CACHED_BYTES
+from deltavec.core.learning.ppmi import Ppmi
+from deltavec.core.learning.windows import cooccurrence
+from deltavec.errors import CorpusError
+from deltavec.training import train_vectors
+
+IDS = np.array([0, 1, 0, 1, -1, 2, 3, 2, 3, -1, 0, 2, -1], np.int32)
+
+
+def dense_ppmi(counts):
+    rows, contexts = counts.sum(axis=1), counts.sum(axis=0) ** 0.75
+    with np.errstate(divide="ignore"):
+        information = np.log(counts / np.outer(rows, contexts / contexts.sum()))
+    return np.maximum(information, 0)
+
+
+def test_products_are_those_of_the_dense_matrix():
+    counts = cooccurrence(IDS, 4, 2)
+    dense = dense_ppmi(counts.matrix().toarray())
+    matrix = np.eye(4, dtype=np.float32)
+    ppmi = Ppmi(counts, 0.75)
+    assert ppmi.times(matrix) == pytest.approx(dense, abs=1e-6)
+    assert ppmi.transposed_times(matrix) == pytest.approx(dense.T, abs=1e-6)
+
+
+def test_a_matrix_beyond_the_cache_is_multiplied_in_parts():
+    rng = np.random.default_rng(0)
+    words = 700
+    counts = cooccurrence(rng.integers(-1, words, 9_000).astype(np.int32), words, 4)
+    matrix = rng.integers(-4, 5, (words, 1_000)).astype(np.float32)
+    assert matrix.nbytes > 2 * CACHED_BYTES
+    dense = dense_ppmi(counts.matrix().toarray())
+    assert Ppmi(counts, 0.75).times(matrix) == pytest.approx(dense @ matrix, abs=1e-3)
+
+
+def test_singular_vectors_are_those_of_the_dense_matrix():
+    rng = np.random.default_rng(0)
+    matrix = rng.standard_normal((30, 30)).astype(np.float32) * 0.5 ** np.arange(
+        30, dtype=np.float32
+    )
+    vectors, values = leading_left_singular(
+        lambda block: matrix @ block, lambda block: matrix.T @ block, 30, 5,
+        power_iterations=5, seed=0,
+    )  # fmt: skip
+    exact, exact_values, _ = np.linalg.svd(matrix)
+    assert values == pytest.approx(exact_values[:5], rel=1e-4)
+    assert np.abs(np.diag(vectors.T @ exact[:, :5])) == pytest.approx(np.ones(5), abs=1e-3)
+    assert (np.abs(vectors).max(axis=0) == vectors.max(axis=0)).all()
+
+
+def test_directions_that_are_not_there_are_left_out():
+    flat = np.zeros((5, 3), np.float32)
+    assert left_singular(flat).vectors.shape == (5, 0)
+    flat[:, 0] = 2
+    assert left_singular(flat).values == pytest.approx([2 * 5**0.5])
+
+
+def test_words_of_one_topic_are_closer_to_each_other():
+    vectors = train_vectors(["sea wave beach"] * 9 + ["room bed lamp"] * 9 + ["sea room"])
+    assert vectors["wave"] @ vectors["beach"] > vectors["wave"] @ vectors["lamp"]
+
+
+def test_dimensions_are_at_most_those_asked_for():
+    corpus = ["a b c d e f", "a c e b d f", "f e d a"] * 5
+    assert train_vectors(corpus, dimensions=2).dimensions <= 2
+    assert train_vectors(corpus, dimensions=300).dimensions <= 6
+
+
+def test_a_word_without_neighbours_has_no_vector():
+    vectors = train_vectors(["sea wave", "sea wave", "room bed", "alone"])
+    assert "alone" not in vectors
+    assert vectors.dropped == {"zero rows": 1}
+
+
+def test_a_corpus_without_pairs_is_refused():
+    with pytest.raises(CorpusError, match="no two words of the corpus stand together"):
+        train_vectors(["a", "b", "c"])

@@ -1,0 +1,136 @@
+"""Work that requests share: those that wait together, one alone at once, each with its own end."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from deltavec.serve.errors import RequestError
+from deltavec.serve.limits import Limits
+from deltavec.serve.workers import Workers
+
+
+class Doubling:
+    """Doubles numbers, several at a time; the first time it waits until it may go on."""
+
+    def __init__(self) -> None:
+        self.begun, self.free = threading.Event(), threading.Event()
+        self.batches: list[list[int]] = []
+        self.cores: list[int] = []
+
+    def __call__(self, numbers: Sequence[int], cores: int) -> Iterator[int | Exception]:
+        self.batches.append(list(numbers))
+        self.cores.append(cores)
+        self.begun.set()
+        self.free.wait()
+        for number in numbers:
+            if number == 13:
+                raise RuntimeError("the work itself has failed")
+            yield ValueError("odd") if number % 2 else 2 * number
+
+
+def with_one_worker(waiting: int = 9) -> tuple[Workers, Doubling]:
+    return Workers(Limits(workers=1, waiting=waiting)), Doubling()
+
+
+def test_what_waits_at_the_same_moment_is_worked_on_together() -> None:
+    workers, work = with_one_worker()
+
+    async def several() -> list[int | BaseException]:
+        run = workers.sharing(work)
+        first = asyncio.ensure_future(run(0))
+        await asyncio.to_thread(work.begun.wait)
+        others = [asyncio.ensure_future(run(number)) for number in (2, 3, 4)]
+        await asyncio.sleep(0)
+        work.free.set()
+        return await asyncio.gather(first, *others, return_exceptions=True)
+
+    zero, four, odd, eight = asyncio.run(several())
+    assert (zero, four, eight) == (0, 4, 8)
+    assert isinstance(odd, ValueError)
+    assert work.batches == [[0], [2, 3, 4]]
+    assert workers.inside == 0
+
+
+def test_work_that_fails_fails_for_those_that_have_no_result_yet() -> None:
+    workers, work = with_one_worker()
+    work.free.set()
+
+    async def several() -> list[int | BaseException]:
+        run = workers.sharing(work)
+        workers.pool.submit(work.begun.wait)  # until all of them wait
+        waiting = [asyncio.ensure_future(run(number)) for number in (2, 13, 4)]
+        await asyncio.sleep(0)
+        work.begun.set()
+        return await asyncio.gather(*waiting, return_exceptions=True)
+
+    four, failed, missed = asyncio.run(several())
+    assert four == 4
+    assert isinstance(failed, RuntimeError)
+    assert isinstance(missed, RuntimeError)
+    assert workers.inside == 0
+
+
+def test_who_has_gone_is_left_out_and_gives_its_place_away() -> None:
+    workers, work = with_one_worker()
+
+    async def several() -> int:
+        run = workers.sharing(work)
+        first = asyncio.ensure_future(run(0))
+        await asyncio.to_thread(work.begun.wait)
+        gone, other = asyncio.ensure_future(run(2)), asyncio.ensure_future(run(4))
+        await asyncio.sleep(0)
+        gone.cancel()
+        await asyncio.gather(gone, return_exceptions=True)
+        work.free.set()
+        await first
+        return await other
+
+    assert asyncio.run(several()) == 8
+    assert work.batches == [[0], [4]]
+    assert workers.inside == 0
+
+
+def test_one_alone_has_all_cores_and_one_among_others_has_one() -> None:
+    workers, work = Workers(Limits(workers=2, waiting=9)), Doubling()
+    work.free.set()
+
+    async def run(number: int, beside: bool) -> None:
+        shared, free = workers.sharing(work), threading.Event()
+        other = asyncio.ensure_future(workers.run(free.wait)) if beside else None
+        await asyncio.sleep(0)
+        await shared(number)
+        free.set()
+        if other:
+            await other
+
+    asyncio.run(run(2, beside=False))
+    asyncio.run(run(2, beside=True))
+    assert work.cores == [2, 1]
+
+
+def test_too_many_are_sent_away_and_so_are_all_when_the_server_stops() -> None:
+    workers, work = with_one_worker(waiting=1)
+
+    async def several() -> list[int | BaseException]:
+        run = workers.sharing(work)
+        first = asyncio.ensure_future(run(0))
+        await asyncio.to_thread(work.begun.wait)
+        second = asyncio.ensure_future(run(2))
+        await asyncio.sleep(0)
+        with pytest.raises(RequestError, match="too many requests"):
+            await run(4)
+        workers.stop()
+        work.free.set()
+        found = await asyncio.gather(first, second, return_exceptions=True)
+        with pytest.raises(RequestError, match="the server is stopping"):
+            await run(6)
+        return found
+
+    zero, dropped = asyncio.run(several())
+    assert zero == 0
+    assert isinstance(dropped, asyncio.CancelledError)
+    assert workers.inside == 0
