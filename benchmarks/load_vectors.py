@@ -17,7 +17,7 @@ import numpy as np
 from gensim.models import KeyedVectors
 from measuring import publish, surroundings, timed
 
-from deltavec.io.word_vectors import load_vectors
+from deltavec.io.vectors.load import load_vectors
 
 
 def largest_difference(keyed: KeyedVectors, matrix: np.ndarray) -> float:

@@ -49,9 +49,9 @@ def surroundings(packages: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def commit() -> str | None:
+def commit(checkout: Path = ROOT) -> str | None:
     """The commit that was measured, marked if files other than results differ from it."""
-    git = ["git", "-C", str(ROOT)]
+    git = ["git", "-C", str(checkout)]
     answer = subprocess.run(
         [*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
     )

@@ -2,24 +2,32 @@
 
     python benchmarks/search.py -o benchmarks/results/search.json
     python benchmarks/search.py --vectors documents.npy --parts approximate
+    python benchmarks/search.py --parts exact --before ../older/.venv/bin/python
 
 All get the same vectors in the same run, all cores, and take turns, so that whatever else the
 machine does falls on all alike. Without a file of vectors they are drawn: rows around centres (one
 for 200 rows), both normal, with standard deviations that fall with the square root of the
 dimension's number, as those of real text do. Queries are drawn in the same way, or taken out of
-the file. Peers that are not installed are reported as absent.
+the file. Peers that are not installed are reported as absent. ``--before`` names the interpreter of
+another checkout's environment: that one searches the same rows, in a process of its own.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import resource
+import subprocess
+import sys
+import tempfile
+import time
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from measuring import publish, surroundings, timed
@@ -79,6 +87,62 @@ def deltavec_search(vectors: np.ndarray) -> Search:
     return lambda queries: index.search(queries, K).ids
 
 
+class Before:
+    """The search of another checkout, in a process of its own; it says how long it took."""
+
+    def __init__(self, python: str, vectors: np.ndarray, queries: np.ndarray) -> None:
+        self.folder = tempfile.TemporaryDirectory()
+        np.save(Path(self.folder.name, "vectors.npy"), vectors)
+        np.save(Path(self.folder.name, "queries.npy"), queries)
+        self.process = subprocess.Popen(
+            [python, __file__, "--answer", self.folder.name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def search(self, first: int, size: int) -> Run:
+        """The rows found for these queries."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(f"{first} {size}\n")
+        self.process.stdin.flush()
+        said = json.loads(self.process.stdout.readline())
+        return Run(np.array(said["ids"]), said["seconds"], said["processor"])
+
+    def stop(self) -> None:
+        """End it."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait()
+        self.folder.cleanup()
+
+
+def answer(folder: Path) -> None:
+    """Search as standard input asks, until it ends."""
+    search = deltavec_search(np.load(folder / "vectors.npy"))
+    queries = np.load(folder / "queries.npy")
+    for line in sys.stdin:
+        first, size = map(int, line.split())
+        run = measured(search, queries[first : first + size])
+        found = {"ids": run.ids.tolist(), "seconds": run.seconds, "processor": run.processor}
+        print(json.dumps(found), flush=True)
+
+
+class Run(NamedTuple):
+    """What was found, how long it took, and how much of the processor."""
+
+    ids: np.ndarray
+    seconds: float
+    processor: float
+
+
+def measured(search: Search, queries: np.ndarray) -> Run:
+    begin, used = time.perf_counter(), time.process_time()
+    ids = search(queries)
+    return Run(ids, time.perf_counter() - begin, time.process_time() - used)
+
+
 METHODS = {
     "deltavec": (deltavec_search, "deltavec", "deltavec"),
     "numpy": (numpy_search, "numpy", "numpy"),
@@ -87,32 +151,57 @@ METHODS = {
 }
 
 
-def exact_part(vectors: np.ndarray, queries: np.ndarray, repeats: int) -> dict[str, Any]:
+def exact_part(
+    vectors: np.ndarray,
+    queries: np.ndarray,
+    repeats: int,
+    sizes: list[int],
+    before: str | None,
+) -> dict[str, Any]:
     searches = {
         name: make(vectors) for name, (make, module, _) in METHODS.items() if find_spec(module)
     }
+    older = Before(before, vectors, queries) if before else None
     report: dict[str, Any] = {"same_as_reference": same_as_reference(vectors, queries[:3])}
-    for size in (1, BATCH):
-        seconds: dict[str, list[float]] = {name: [] for name in searches}
+    for size in sizes:
+        runs: dict[str, list[Run]] = {name: [] for name in searches}
+        if older:
+            runs["deltavec_before"] = []
         agreement = {}
-        for turn in range(repeats + 1):
-            batch = queries[turn % 5 * size :][:size]
+        # The first ones are for warming up; batches take long, and vary less.
+        warming, turns = (2, repeats) if size == 1 else (1, max(2, repeats // 5))
+        for turn in range(warming + turns):
+            first = turn % 5 * size
+            batch = queries[first : first + size]
             expected = searches["deltavec"](batch)
-            for name, search in searches.items():
-                run = timed(lambda search=search, batch=batch: search(batch), 1)
-                if turn:  # the first is for warming up
-                    seconds[name] += run.seconds
-                agreement[name] = float(np.mean(np.sort(run.result) == np.sort(expected)))
-        times = {name: median(values) for name, values in seconds.items()}
+            for name, each in runs.items():
+                if name == "deltavec_before" and older:
+                    run = older.search(first, size)
+                else:
+                    run = measured(searches[name], batch)
+                if turn >= warming:
+                    each.append(run)
+                agreement[name] = float(np.mean(np.sort(run.ids) == np.sort(expected)))
+        wall = {name: median(run.seconds for run in each) for name, each in runs.items()}
+        used = {name: median(run.processor for run in each) for name, each in runs.items()}
         report[f"queries_{size}"] = {
-            "median_seconds": times,
-            "all_seconds": seconds,
+            "median_seconds": {name: round(time, 5) for name, time in wall.items()},
+            "median_processor_seconds": {name: round(time, 5) for name, time in used.items()},
+            "all_seconds": {
+                name: [round(run.seconds, 5) for run in each] for name, each in runs.items()
+            },
             "times_deltavec_is_faster": {
-                name: round(time / times["deltavec"], 2) for name, time in times.items()
+                name: round(time / wall["deltavec"], 2) for name, time in wall.items()
+            },
+            "times_less_processor_deltavec_takes": {
+                name: round(time / used["deltavec"], 2) for name, time in used.items()
             },
             "rows_found_by_deltavec_too": agreement,
         }
+    if older:
+        older.stop()
     report["absent"] = sorted(METHODS.keys() - searches.keys())
+    report["load_of_the_machine"] = [round(each, 1) for each in os.getloadavg()]
     return report
 
 
@@ -231,8 +320,14 @@ def main() -> None:
         choices=("exact", "approximate", "duplicates"),
         default=["exact", "approximate", "duplicates"],
     )
+    parser.add_argument("--queries", type=int, nargs="+", default=[1, BATCH], help="at a time")
+    parser.add_argument("--before", help="the interpreter of an older checkout's environment")
+    parser.add_argument("--answer", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("-o", "--output", type=Path)
     arguments = parser.parse_args()
+    if arguments.answer:
+        answer(arguments.answer)
+        return
     if arguments.vectors:
         vectors, queries = from_file(arguments.vectors, RECALL_QUERIES)
     else:
@@ -247,7 +342,9 @@ def main() -> None:
         "repeats": arguments.repeats,
     }
     if "exact" in arguments.parts:
-        report["exact"] = exact_part(vectors, queries, arguments.repeats)
+        report["exact"] = exact_part(
+            vectors, queries, arguments.repeats, arguments.queries, arguments.before
+        )
     if "approximate" in arguments.parts:
         report["approximate"] = approximate_part(vectors, queries, arguments.repeats)
     if "duplicates" in arguments.parts:

@@ -19,8 +19,16 @@ from speed.carried import MODELS, fetched, last_line
 
 HERE = Path(__file__).parent
 ENVIRONMENT = Path(sys.prefix)
-# In this order: what follows torch then finds it there, and brings no other build of it.
-PACKAGES = ("torch", "model2vec", "sentence-transformers", "spacy", "faiss-cpu", "usearch")
+# matplotlib draws the figures. What follows torch finds it there, and brings no other build of it.
+PACKAGES = (
+    "matplotlib",
+    "torch",
+    "model2vec",
+    "sentence-transformers",
+    "spacy",
+    "faiss-cpu",
+    "usearch",
+)
 
 
 def pinned(requirements: str) -> dict[str, str]:

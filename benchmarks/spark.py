@@ -35,7 +35,7 @@ from pyspark.sql import DataFrame, SparkSession, functions
 from spark_plot import drawn
 
 import deltavec as dv
-from deltavec.io.sinks import embed_to_file
+from deltavec.io.output.embed_to_file import embed_to_file
 
 PACKAGES = ["numba", "numpy", "pandas", "pyarrow", "pyspark", "scikit-learn"]
 POTION = Path(sys.prefix) / "models" / "potion-base-8M"

@@ -1,4 +1,4 @@
-"""The results as figures, drawn with the marks of `deltavec.evaluation.plots`."""
+"""The results as figures, drawn as those of `deltavec.paper.report`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from deltavec.evaluation.plots import Figure, Panel
-from deltavec.evaluation.report_pages import as_file
+from deltavec.paper.report.pages import as_file
+from deltavec.paper.report.plots import COLOURS, Figure, Panel
 from speed.claims import Results
 from speed.panels import Bar, Line, Scale, bars_panel, lines_panel
 
@@ -28,11 +28,11 @@ def throughput(section: Results) -> tuple[Panel, ...]:
         Bar(
             row["name"],
             row["million_words_per_second"],
-            "c0" if row["name"].startswith("deltavec") else "c6",
+            "blue" if row["name"].startswith("deltavec") else "slate",
         )
         for row in rows
     ]
-    absent = [Bar(name, None, "c6") for name in section["absent"]]
+    absent = [Bar(name, None, "slate") for name in section["absent"]]
     return (bars_panel(f"{RATE}, logarithmic", [*bars, *absent], logarithmic=True),)
 
 
@@ -54,8 +54,8 @@ def roofline(section: Results) -> tuple[Panel, ...]:
 
 
 def colour(part: str) -> str:
-    """The class of a part's colour."""
-    return {"deltavec": "c0", "bound": "c1"}.get(part, "c6")
+    """The colour of a part."""
+    return {"deltavec": "blue", "bound": "orange"}.get(part, "slate")
 
 
 def threads(place: Results) -> str:
@@ -75,7 +75,7 @@ def lines(
                 (place[key], place["million_words_per_second"])
             )
         several = [
-            Line(group, tuple(places), f"c{number}")
+            Line(group, tuple(places), COLOURS[number % len(COLOURS)])
             for number, (group, places) in enumerate(grouped.items())
         ]
         return (lines_panel(RATE, label, several, across=across),)
@@ -89,10 +89,10 @@ def growth(section: Results) -> tuple[Panel, ...]:
     size, seconds = places[-1]["documents"], places[-1]["median_seconds"]
     linear = tuple((place["documents"], seconds * place["documents"] / size) for place in places)
     time = [
-        Line("linear", linear, "c6 dashed"),
-        Line("measured", curve(places, "median_seconds"), "c0"),
+        Line("linear", linear, "slate", dashed=True),
+        Line("measured", curve(places, "median_seconds"), "blue"),
     ]
-    memory = [Line("measured", curve(places, "peak_megabytes"), "c0")]
+    memory = [Line("measured", curve(places, "peak_megabytes"), "blue")]
     return (
         lines_panel("seconds", "documents", time, across=Scale.LOG, up=Scale.LOG),
         lines_panel("peak memory, MB", "documents", memory, across=Scale.LOG),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from deltavec.core.model import corpus_statistics
+from deltavec.core.learning.corpora import corpus_statistics
 from deltavec.core.texts import as_chunked
 from speed.setting import Setting
 from speed.sweeps import point

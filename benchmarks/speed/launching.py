@@ -61,4 +61,4 @@ def python(code: str, *arguments: str) -> list[str]:
 
 def deltavec(*arguments: str) -> list[str]:
     """The command ``deltavec`` of this environment."""
-    return [sys.executable, "-m", "deltavec.cli", *arguments]
+    return [sys.executable, "-m", "deltavec", *arguments]

@@ -15,8 +15,8 @@ import numpy as np
 
 import deltavec as dv
 from deltavec.core.kernels import Texts
-from deltavec.core.packing import equal_shares
 from deltavec.core.texts import as_texts
+from deltavec.core.threads import equal_shares
 from speed import bound_kernels
 from speed.setting import Setting
 from speed.timing import bound, digits, interleaved, medians, million_per_second, rounded

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute
 
 import deltavec as dv
-from deltavec.core.discovery import WordCounts, word_counts
+from deltavec.core.learning.words import WordCounts, word_counts
 from deltavec.core.texts import as_chunked
 from speed.zipf import MAKE_UP, zipf_documents
 

@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.parquet as pq
 
-from deltavec.core.discovery import usual_min_count
+from deltavec.core.learning.words import usual_min_count
 from deltavec.core.statistics import CorpusStatistics
-from deltavec.evaluation.forums import Forum
-from deltavec.evaluation.lee import LeeDocuments, lee_documents
-from deltavec.evaluation.question_tables import table_forums
-from deltavec.evaluation.review_words import ReviewWords, read_words
-from deltavec.io.corpora import read_corpus
+from deltavec.io.corpus.corpus import read_corpus
+from deltavec.paper.lee import LeeDocuments, lee_documents
+from deltavec.paper.questions.forums import Forum
+from deltavec.paper.questions.tables import table_forums
+from deltavec.paper.words import CorpusWords, read_words
 
 KINDS = ("hotel", "restaurant", "attraction")
 FORUMS = ("askubuntu", "meta_stackexchange", "english_stackexchange")
@@ -32,7 +32,7 @@ class LabelledCorpus:
         What the corpus is called.
     texts : list of str
         The documents.
-    words : ReviewWords
+    words : CorpusWords
         Every word of the corpus, the most frequent first, and the words of every document.
     groups : ndarray of str
         What each document belongs to: a location, a newsgroup, a forum. Empty for Lee.
@@ -48,7 +48,7 @@ class LabelledCorpus:
 
     name: str
     texts: list[str]
-    words: ReviewWords
+    words: CorpusWords
     groups: npt.NDArray[Any]
     kinds: npt.NDArray[Any]
     forums: tuple[Forum, ...] = ()

@@ -19,12 +19,12 @@ from spectral_variants import (
     weighed,
 )
 
-from deltavec.core.discovery import usual_min_count
 from deltavec.core.forms import length_weights
+from deltavec.core.learning.words import usual_min_count
 from deltavec.core.vectors import WordVectors
 from deltavec.core.weights import idf
-from deltavec.evaluation.baselines import Lsa, scaled_rows, tfidf, trained_doc2vec
-from deltavec.evaluation.variants import Variant, common_component, variants
+from deltavec.paper.baselines import Lsa, scaled_rows, tfidf, trained_doc2vec
+from deltavec.paper.variants import Variant, common_component, variants
 from deltavec.training import train_vectors
 
 LSA_DOCUMENTS = 50_000

@@ -18,8 +18,8 @@ from corpora import LabelledCorpus
 from scipy import sparse
 
 from deltavec.evaluation.auc import ROWS_AT_ONCE, Block, blocks_auc, pairs_auc
-from deltavec.evaluation.forums import Forum
-from deltavec.evaluation.word_counts import Counts
+from deltavec.paper.questions.forums import Forum
+from deltavec.paper.words import Counts
 
 DRAWS = 10
 BOOTSTRAPS = 200

@@ -17,15 +17,15 @@ from corpora import LabelledCorpus
 from problems import Draw, counts_of
 from scipy import sparse
 
-from deltavec.core.cooccurrence import cooccurrence
 from deltavec.core.forms import length_weights
-from deltavec.core.ppmi import Ppmi
-from deltavec.core.singular import leading_left_singular
-from deltavec.core.spectral import LARGE_CORPUS
+from deltavec.core.learning.factors import leading_left_singular
+from deltavec.core.learning.ppmi import Ppmi
+from deltavec.core.learning.spectral import LARGE_CORPUS
+from deltavec.core.learning.windows import cooccurrence
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.weights import idf
-from deltavec.evaluation.baselines import scaled_rows
-from deltavec.evaluation.word_counts import Counts
+from deltavec.paper.baselines import scaled_rows
+from deltavec.paper.words import Counts
 
 EXPONENTS = (0.5, 0.75, 1.0)
 CONTEXT_SMOOTHING = 0.75
