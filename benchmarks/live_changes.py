@@ -43,6 +43,7 @@ PLACES = ("sea", "harbour", "room", "garden", "street", "tower")
 MOODS = ("quiet", "loud", "lovely", "shabby", "bright", "cold")
 CLIENTS = 2
 WARM_UP = 3  # rounds until caches are full
+PATIENCE = 300  # seconds until something is said not to happen, on a machine that does much else
 
 
 def documents(round: int, count: int) -> pa.Table:
@@ -101,7 +102,7 @@ def ask_until(stop: threading.Event, address: str, seen: Seen) -> None:
     everything = f"/search?query={quote(QUERY)}&k=100&by=both"
     paths = (everything, "/list?k=100", "/documents/d0", "/similar/d1?k=5&length=10", "/map")
     while not stop.is_set():
-        connection = HTTPConnection(urlsplit(address).netloc, timeout=60)
+        connection = HTTPConnection(urlsplit(address).netloc, timeout=PATIENCE)
         with contextlib.closing(connection):
             for number in range(40):
                 path = paths[number % len(paths)]
@@ -156,6 +157,16 @@ def held(processes: list[int]) -> dict[str, int]:
     return dict(total)
 
 
+def held_when_quiet(processes: list[int]) -> dict[str, int]:
+    """What is held when nobody asks: a request that ends late holds its state until then."""
+    until = time.perf_counter() + PATIENCE
+    holding = held(processes)
+    while holding["gone_but_mapped"] and time.perf_counter() < until:
+        time.sleep(0.1)
+        holding = held(processes)
+    return holding
+
+
 def typed(*arguments: object) -> None:
     """Run a command of the command line, in this process."""
     done = CliRunner().invoke(app, [str(argument) for argument in arguments])
@@ -166,12 +177,12 @@ def until_served(address: str, state: tuple[int, int], workers: int) -> float:
     """How long it takes until every process answers from a state."""
     begin, in_a_row = time.perf_counter(), 0
     while in_a_row < (1 if workers == 1 else 8 * workers):
-        connection = HTTPConnection(urlsplit(address).netloc, timeout=60)
+        connection = HTTPConnection(urlsplit(address).netloc, timeout=PATIENCE)
         with contextlib.closing(connection):
             _, body = asked(connection, "/list?k=100")
         answered = body["results"][0]["columns"]["round"], body["documents"]
         in_a_row = in_a_row + 1 if answered == state else 0
-        assert time.perf_counter() - begin < 60, f"{state} is not served"
+        assert time.perf_counter() - begin < PATIENCE, f"{state} is not served"
     return time.perf_counter() - begin
 
 
@@ -209,6 +220,7 @@ def campaign(folder: Path, rounds: int, *, count: int = 72, workers: int = 1) ->
             stop.set()
             for client in clients:
                 client.join()
+        at_the_end = held_when_quiet(processes)
     return {
         "rounds": rounds,
         "changes": len(waited),
@@ -226,7 +238,7 @@ def campaign(folder: Path, rounds: int, *, count: int = 72, workers: int = 1) ->
             name: max(one[name] for one in measured[min(WARM_UP, rounds) - 1 :])
             for name in measured[0]
         },
-        "held_at_the_end": measured[-1],
+        "held_at_the_end": at_the_end,
     }
 
 
