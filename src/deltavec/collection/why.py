@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -111,11 +111,12 @@ def explained(
         for word in dict.fromkeys([*exact, *meaning])
     ]
     matched = same_words(query, words, document)
-    near = pulling_pairs(asked, apart, pairs + len(matched) * len(asked.words))
-    others = [
+    same = set(matched)
+    left = [place for place, word in enumerate(apart.words) if word not in same]
+    others = replace(apart, words=[apart.words[place] for place in left], terms=apart.terms[left])
+    near = [
         pair._replace(share=query.scale * pair.share)
-        for pair in near
-        if pair.word_b not in matched and query.scale
+        for pair in pulling_pairs(asked, others, pairs if query.scale else 0)
     ]
     return SearchExplanation(
         query.by,
@@ -123,7 +124,7 @@ def explained(
         tuple(sorted(found, key=lambda word: -word.share)),
         centre,
         matched,
-        tuple(others[:pairs]),
+        tuple(near),
         tuple(query.unknown),
     )
 

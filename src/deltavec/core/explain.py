@@ -23,6 +23,7 @@ import numpy as np
 
 from deltavec.core.forms import FoldedVectors
 from deltavec.core.kernels import ROUNDING, Float64s, Int64s
+from deltavec.core.threads import stop_if_unwanted
 from deltavec.core.units.folding import Folding, folded_together, unknown_words
 from deltavec.core.units.parting import Parted
 from deltavec.core.vocabulary import Vocabulary
@@ -231,6 +232,7 @@ def largest_products(rows: Float64s, columns: Float64s, count: int) -> list[tupl
     """The largest positive entries of ``rows @ columns.T``, largest first; ties by place."""
     kept: list[tuple[float, int, int]] = []
     for first in range(0, len(rows) if count and len(columns) else 0, WORDS_AT_ONCE):
+        stop_if_unwanted()
         block = (rows[first : first + WORDS_AT_ONCE] @ columns.T).ravel()
         least = np.partition(block, -count)[-count] if len(block) > count else 0.0
         places = np.flatnonzero((block > 0) & (block >= least)).tolist()

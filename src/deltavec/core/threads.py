@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -87,6 +88,35 @@ def in_order(
             yield pending.popleft().result()
     if failure is not None:
         raise failure
+
+
+class UnwantedError(Exception):
+    """Nobody waits for the result any more: the work ends here."""
+
+
+_is_wanted: ContextVar[Callable[[], bool]] = ContextVar("is_wanted", default=lambda: True)
+
+
+@contextmanager
+def while_wanted(is_wanted: Callable[[], bool]) -> Iterator[None]:
+    """Let long work of this thread ask whether it is still wanted, while this lasts."""
+    before = _is_wanted.set(is_wanted)
+    try:
+        yield
+    finally:
+        _is_wanted.reset(before)
+
+
+def stop_if_unwanted() -> None:
+    """End the work here if nobody waits for its result; to be called now and then.
+
+    Raises
+    ------
+    UnwantedError
+        If so; whoever made the work unwanted expects it.
+    """
+    if not _is_wanted.get()():
+        raise UnwantedError
 
 
 class OneBlasThread:

@@ -5,11 +5,8 @@ Everything here runs in worker threads, and reads only: nothing is shared that c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
-from threading import Semaphore
 from typing import Any
 
 import numpy as np
@@ -21,7 +18,9 @@ from deltavec.collection.hits import Nearest
 from deltavec.collection.json_values import rows_of
 from deltavec.collection.searching import Query
 from deltavec.collection.why import QueryWord, document_shares, explained, same_words
+from deltavec.core.explain import Document as TakenApart
 from deltavec.core.explain import Removal, WordShare, pulling_pairs, pushing_pairs, removal, shares
+from deltavec.core.threads import stop_if_unwanted
 from deltavec.errors import InputError
 from deltavec.serve.errors import RequestError
 from deltavec.serve.limits import Limits
@@ -38,7 +37,6 @@ from deltavec.version import __version__
 KEYWORDS = 10
 LISTED_WORDS = 40  # of each text in an explanation; the others are summed up
 LISTED_UNKNOWN = 50
-LONG_WORK = 1_000_000  # pairs of words: some hundredths of a second
 FILTER_LENGTH = 2000
 
 
@@ -62,11 +60,6 @@ class Explorer:
     overview: Overview
     limits: Limits
     name: str
-
-    @cached_property
-    def long(self) -> Semaphore:
-        """The workers that may be busy with long work: all but one, which answers the others."""
-        return Semaphore(max(1, self.limits.workers - 1))
 
     def read(self, query: str, by: str | None) -> Query:
         """A query, read; one that the collection cannot answer is refused."""
@@ -93,6 +86,7 @@ class Explorer:
         self, row: int, score: float, entry: dict[str, Any], query: Query | None, length: int
     ) -> dict[str, Any]:
         """One document that was found, its words explained if there is a query to do it with."""
+        stop_if_unwanted()
         identity, text = entry.pop("id"), entry.pop("text") or ""
         shown = Excerpt(0, text[:length], [])
         matched: tuple[str, ...] = ()
@@ -121,6 +115,7 @@ class Explorer:
         count = within("pairs", request.pairs, 10, self.limits.pairs)
         row = self.row(request.id)
         apart = self.taken_apart(row, "id")
+        self.require_pairs(query.meaning, apart.document)
         vector, words = self.collection.index.vectors[row], self.collection.words
         why = explained(query, words, row, vector, apart.parted, apart.document, count)
         return {
@@ -139,45 +134,26 @@ class Explorer:
         length = within("length", request.length, 2000, self.limits.excerpt_length)
         a, b = self.side("a", request), self.side("b", request)
         documents = a.document, b.document
+        self.require_pairs(*documents)
         removed = removal(*documents, self.collection.model.folded)
-        with self.long_work(len(a.document.words) * len(b.document.words)):
-            return {
-                "cosine": float(a.document.vector @ b.document.vector),
-                "a": explained_side(request.id_a, a, b, length),
-                "b": explained_side(request.id_b, b, a, length),
-                "together": [pair._asdict() for pair in pulling_pairs(*documents, count)],
-                "apart": [pair._asdict() for pair in pushing_pairs(*documents, count)],
-                "removed": removed and removed_part(removed),
-            }
+        return {
+            "cosine": float(a.document.vector @ b.document.vector),
+            "a": explained_side(request.id_a, a, b, length),
+            "b": explained_side(request.id_b, b, a, length),
+            "together": [pair._asdict() for pair in pulling_pairs(*documents, count)],
+            "apart": [pair._asdict() for pair in pushing_pairs(*documents, count)],
+            "removed": removed and removed_part(removed),
+        }
 
-    @contextmanager
-    def long_work(self, pairs: int) -> Iterator[None]:
-        """While it lasts so many pairs of words are compared; a worker is left for other requests.
-
-        Raises
-        ------
-        RequestError
-            If they are too many, or all the workers that may be busy so long are.
-        """
+    def require_pairs(self, a: TakenApart, b: TakenApart) -> None:
+        """Refuse texts whose words make too many pairs to be compared."""
+        pairs = len(a.words) * len(b.words)
         if pairs > self.limits.explained_pairs:
             raise RequestError(
                 422,
                 f"the texts have {pairs:,} pairs of different words, and "
                 f"{self.limits.explained_pairs:,} can be compared: send shorter ones",
             )
-        if pairs < LONG_WORK:
-            yield
-            return
-        if not self.long.acquire(blocking=False):
-            raise RequestError(
-                503,
-                "other long texts are being compared: try again in a second",
-                headers={"Retry-After": "1"},
-            )
-        try:
-            yield
-        finally:
-            self.long.release()
 
     def side(self, name: str, request: ExplainRequest) -> Read:
         """One of the two texts of an explanation."""
@@ -190,6 +166,7 @@ class Explorer:
                 f"{'neither' if text is None else 'both'}",
                 param=f"text_{name}",
             )
+        stop_if_unwanted()
         if text is not None:
             self.require_text(f"text_{name}", text)
             return read(self.collection.model, text)

@@ -35,9 +35,11 @@ class Limits:
     seconds : float
         Time for one request, from its first byte to its answer.
     workers : int
-        Requests worked on at once; as many as there are cores by default.
+        Requests worked on at once; as many as there are cores by default. Long ones have threads
+        of their own, one less than that but one at least.
     waiting : int
-        Requests that may wait for a worker; one more is sent away with 503.
+        Requests that may wait for a worker; one more is sent away with 503. Long ones have half of
+        these places.
     map_points : int
         Points on the map; of a larger collection a sample is shown.
     """

@@ -44,13 +44,20 @@ def explorer_routes(live: Live, workers: Workers, metrics: Metrics) -> APIRouter
     """The addresses of the explorer."""
     router = APIRouter()
 
-    async def respond(work: Callable[..., dict[str, Any]], *request: Any) -> Response:
-        # The explorer is taken once: a request sees one state of the collection, and no other.
-        # Written as JSON in the thread too: the event loop stays free.
-        return json_response(await workers.run(lambda: as_json(work(live.explorer, *request))))
+    # The explorer is taken once: a request sees one state of the collection, and no other.
+    # Written as JSON in the thread too: the event loop stays free.
+    def answer(work: Callable[..., dict[str, Any]], *request: Any) -> bytes:
+        return as_json(work(live.explorer, *request))
 
-    async def show(look: Callable[..., bytes], *request: Any) -> Response:
-        return json_response(await workers.run(lambda: look(live.explorer.overview, *request)))
+    def look(at: Callable[..., bytes], *request: Any) -> bytes:
+        return at(live.explorer.overview, *request)
+
+    async def respond(work: Callable[..., bytes], *request: Any) -> Response:
+        return json_response(await workers.run(work, *request))
+
+    async def respond_later(work: Callable[..., bytes], *request: Any) -> Response:
+        """The same for what may take seconds: long texts, and clusters in another number."""
+        return json_response(await workers.run_long(work, *request))
 
     def answered_now(requests: Sequence[Request], threads: int) -> Iterator[bytes | Exception]:
         return answered(live.explorer, requests, threads)  # all of them from one state, too
@@ -80,57 +87,57 @@ def explorer_routes(live: Live, workers: Workers, metrics: Metrics) -> APIRouter
     @router.get("/explain", tags=["explain"], response_model=responses.Why)
     async def explain(request: Annotated[ExplainRequest, Query()]) -> Response:
         """Why two texts are as alike as they are."""
-        return await respond(Explorer.explain, request)
+        return await respond_later(answer, Explorer.explain, request)
 
     @router.post("/explain", tags=["explain"], response_model=responses.Why)
     async def explain_long(request: ExplainRequest) -> Response:
         """The same, for texts too long for an address."""
-        return await respond(Explorer.explain, request)
+        return await respond_later(answer, Explorer.explain, request)
 
     @router.get("/why", tags=["explain"], response_model=responses.Found)
     async def why(request: Annotated[WhyRequest, Query()]) -> Response:
         """Why a document has its score for a query."""
-        return await respond(Explorer.why, request)
+        return await respond_later(answer, Explorer.why, request)
 
     @router.post("/why", tags=["explain"], response_model=responses.Found)
     async def why_long(request: WhyRequest) -> Response:
         """The same, for a query too long for an address."""
-        return await respond(Explorer.why, request)
+        return await respond_later(answer, Explorer.why, request)
 
     @router.get("/documents", tags=["look"], response_model=responses.Document)
     async def document(id: Annotated[Identity, Query()]) -> Response:
         """One document, whole, with its keywords."""
-        return await respond(Explorer.document, id)
+        return await respond(answer, Explorer.document, id)
 
     @router.get("/documents/{id:path}", tags=["look"], response_model=responses.Document)
     async def document_at(id: Identity) -> Response:
         """The same, the id in the path."""
-        return await respond(Explorer.document, id)
+        return await respond(answer, Explorer.document, id)
 
     @router.get("/list", tags=["look"], response_model=responses.Listing)
     async def list_(request: Annotated[ListRequest, Query()]) -> Response:
         """Documents that a filter leaves or a topic holds, page by page."""
-        return await respond(listed, request)
+        return await respond_later(answer, listed, request)
 
     @router.get("/selection", tags=["look"], response_model=responses.Selection)
     async def selection_(request: Annotated[SelectionRequest, Query()]) -> Response:
         """How many documents these are, and which points of the map."""
-        return await respond(selection, request)
+        return await respond_later(answer, selection, request)
 
     @router.get("/topics", tags=["look"], response_model=responses.TopicList)
     async def topics(clusters: Annotated[ClusterCount | None, Query()] = None) -> Response:
         """Groups of like documents, named by their words."""
-        return await show(Overview.topics_json, clusters)
+        return await respond_later(look, Overview.topics_json, clusters)
 
     @router.get("/columns", tags=["look"], response_model=responses.Columns)
     async def columns() -> Response:
         """What the columns hold, and examples of filters."""
-        return await show(Overview.columns_json)
+        return await respond(look, Overview.columns_json)
 
     @router.get("/map", tags=["look"], response_model=responses.Map)
     async def map_() -> Response:
         """Where the documents stand in two dimensions."""
-        return await show(Overview.map_json)
+        return await respond(look, Overview.map_json)
 
     @router.get("/map/colors", tags=["look"], response_model=responses.MapColors)
     async def map_colors(
@@ -138,12 +145,12 @@ def explorer_routes(live: Live, workers: Workers, metrics: Metrics) -> APIRouter
         clusters: Annotated[ClusterCount | None, Query()] = None,
     ) -> Response:
         """What colours the points of the map: a column, or ``cluster``."""
-        return await show(Overview.color_json, by, clusters)
+        return await respond_later(look, Overview.color_json, by, clusters)
 
     @router.get("/info", tags=["server"], response_model=responses.Info)
     async def info() -> Response:
         """What is served, and what the server takes on."""
-        return await respond(Explorer.info)
+        return await respond(answer, Explorer.info)
 
     @router.get("/health", tags=["server"], response_model=responses.Health)
     async def health() -> dict[str, str]:

@@ -1,8 +1,10 @@
 """The threads that do the work, so many at once and no more.
 
 The event loop only passes messages. A request whose client has gone, or whose time is up, gives its
-place in the queue away; one that is already worked on keeps its thread until it is done. Requests
-that can share their work do so if they wait at the same moment; one alone waits for no other.
+place in the queue away; one that is already worked on ends where its work next asks whether it is
+still wanted (`deltavec.core.threads.stop_if_unwanted`). Requests that can share their work do so if
+they wait at the same moment; one alone waits for no other. Work that may take seconds has threads
+of its own and half of the places, so that short requests never wait for it.
 """
 
 from __future__ import annotations
@@ -12,8 +14,10 @@ import threading
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Generic, ParamSpec, TypeVar
+from functools import partial
+from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 
+from deltavec.core.threads import while_wanted
 from deltavec.serve.errors import RequestError
 from deltavec.serve.limits import Limits
 
@@ -25,6 +29,21 @@ RETRY_AFTER = {"Retry-After": "1"}
 MOST_TOGETHER = 32  # the last of them waits for the others' answers to be written
 
 
+class Lane:
+    """Threads for requests of a kind, and how many of these there may be at once."""
+
+    def __init__(self, name: str, threads: int, waiting: int) -> None:
+        self.pool = ThreadPoolExecutor(threads, name)
+        self.threads = threads
+        self.most = threads + waiting
+        self.inside = 0  # requests that are worked on or wait
+
+    @property
+    def working(self) -> int:
+        """How many are worked on."""
+        return min(self.inside, self.threads)
+
+
 class Workers:
     """Threads that work, and the places in which requests wait for them."""
 
@@ -33,8 +52,8 @@ class Workers:
     ) -> None:
         self.limits = limits
         self.on_queue = on_queue
-        self.pool = ThreadPoolExecutor(limits.workers, "deltavec-serve")
-        self.inside = 0  # requests that are worked on or wait
+        self.short = Lane("deltavec-serve", limits.workers, limits.waiting)
+        self.long = Lane("deltavec-serve-long", max(1, limits.workers - 1), limits.waiting // 2)
         self.changing = threading.Lock()
         self.stopping = False
         self.shared: list[Shared[Any, Any]] = []
@@ -46,14 +65,35 @@ class Workers:
         **options: Parameters.kwargs,
     ) -> Result:
         """What the work gives; refused at once if too many are waiting."""
-        self._enter()
+        return await self._run(self.short, partial(work, *arguments, **options))
+
+    async def run_long(
+        self,
+        work: Callable[Parameters, Result],
+        *arguments: Parameters.args,
+        **options: Parameters.kwargs,
+    ) -> Result:
+        """The same for work that may take seconds: beside the short requests, not before them."""
+        return await self._run(self.long, partial(work, *arguments, **options))
+
+    async def _run(self, lane: Lane, work: Callable[[], Result]) -> Result:
+        self._enter(lane)
+        gone = threading.Event()
+
+        def wanted() -> Result:
+            with while_wanted(lambda: not gone.is_set()):
+                return work()
+
         try:
-            future = self.pool.submit(work, *arguments, **options)
+            future = lane.pool.submit(wanted)
         except RuntimeError:  # the pool has been closed
-            self._leave()
+            self._leave(lane)
             raise stopping() from None
-        future.add_done_callback(self._leave)
-        return await asyncio.wrap_future(future)
+        future.add_done_callback(partial(self._leave, lane))
+        try:
+            return await asyncio.wrap_future(future)
+        finally:  # answered, or cancelled: the client has gone, or its time is up
+            gone.set()
 
     def sharing(
         self, work: Callable[[Sequence[Item], int], Iterable[Result | Exception]]
@@ -70,25 +110,30 @@ class Workers:
         self.shared.append(shared)
 
         async def run(item: Item) -> Result:
-            self._enter()
+            self._enter(self.short)
             future: Future[Result] = Future()
-            future.add_done_callback(self._leave)
-            shared.waiting.append((item, future))
+            future.add_done_callback(partial(self._leave, self.short))
+            one = Waiting(item, future, threading.Event())
+            shared.waiting.append(one)
             try:
                 # A task for each item. The first that gets a thread takes all that wait; the tasks
                 # of those will find nothing left to do.
-                self.pool.submit(shared.take, self._cores)
+                self.short.pool.submit(shared.take, self._cores)
             except RuntimeError:
                 future.cancel()
                 raise stopping() from None
-            return await asyncio.wrap_future(future)
+            try:
+                return await asyncio.wrap_future(future)
+            finally:
+                one.gone.set()
 
         return run
 
     def stop(self) -> None:
         """Take no more work, and drop what has not begun."""
         self.stopping = True
-        self.pool.shutdown(wait=False, cancel_futures=True)
+        for lane in (self.short, self.long):
+            lane.pool.shutdown(wait=False, cancel_futures=True)
         for shared in self.shared:
             shared.drop()
 
@@ -97,28 +142,45 @@ class Workers:
         return self.limits.workers if self.inside <= taken else 1
 
     @property
+    def inside(self) -> int:
+        """The requests that are worked on or wait."""
+        return self.short.inside + self.long.inside
+
+    @property
     def ready(self) -> bool:
         """Whether one more request would be taken."""
-        return not self.stopping and self.inside < self.limits.workers + self.limits.waiting
+        return not self.stopping and self.short.inside < self.short.most
 
-    def _enter(self) -> None:
+    def _enter(self, lane: Lane) -> None:
         with self.changing:
-            free = self.inside < self.limits.workers + self.limits.waiting
-            self.inside += free
+            free = lane.inside < lane.most
+            lane.inside += free
             self._tell()
         if not free:
             raise RequestError(
                 503, "too many requests are waiting: try again in a second", headers=RETRY_AFTER
             )
 
-    def _leave(self, future: Future[Any] | None = None) -> None:
+    def _leave(self, lane: Lane, future: Future[Any] | None = None) -> None:
         with self.changing:
-            self.inside -= 1
+            lane.inside -= 1
             self._tell()
 
     def _tell(self) -> None:
-        working = min(self.inside, self.limits.workers)
+        working = self.short.working + self.long.working
         self.on_queue(working, self.inside - working)
+
+
+class Waiting(NamedTuple, Generic[Item, Result]):
+    """An item that waits for its result, and whether its client has gone meanwhile."""
+
+    item: Item
+    result: Future[Result]
+    gone: threading.Event
+
+    def is_wanted(self) -> bool:
+        """Whether its client is still there."""
+        return not self.gone.is_set()
 
 
 class Shared(Generic[Item, Result]):
@@ -126,40 +188,41 @@ class Shared(Generic[Item, Result]):
 
     def __init__(self, work: Callable[[Sequence[Item], int], Iterable[Result | Exception]]) -> None:
         self.work = work
-        self.waiting: deque[tuple[Item, Future[Result]]] = deque()
+        self.waiting: deque[Waiting[Item, Result]] = deque()
 
     def take(self, cores: Callable[[int], int]) -> None:
         """Do the work for those that wait now, if any do."""
         taken = self._taken()
         if not taken:
             return
-        results = iter(self.work([item for item, _ in taken], cores(len(taken))))
-        for place, (_, future) in enumerate(taken):
+        results = iter(self.work([one.item for one in taken], cores(len(taken))))
+        for place, one in enumerate(taken):
             try:
-                result = next(results)
+                with while_wanted(one.is_wanted):
+                    result = next(results)
             except Exception as error:  # of the work itself: none of the others has a result
-                for _, other in taken[place:]:
-                    other.set_exception(error)
+                for other in taken[place:]:
+                    other.result.set_exception(error)
                 return
             if isinstance(result, Exception):
-                future.set_exception(result)
+                one.result.set_exception(result)
             else:
-                future.set_result(result)
+                one.result.set_result(result)
 
     def drop(self) -> None:
         """Send those away that wait."""
         while self.waiting:
-            self.waiting.popleft()[1].cancel()
+            self.waiting.popleft().result.cancel()
 
-    def _taken(self) -> list[tuple[Item, Future[Result]]]:
-        taken: list[tuple[Item, Future[Result]]] = []
+    def _taken(self) -> list[Waiting[Item, Result]]:
+        taken: list[Waiting[Item, Result]] = []
         while len(taken) < MOST_TOGETHER:
             try:
-                item, future = self.waiting.popleft()
+                one = self.waiting.popleft()
             except IndexError:
                 break
-            if future.set_running_or_notify_cancel():  # else its client has gone
-                taken.append((item, future))
+            if one.result.set_running_or_notify_cancel():  # else its client has gone
+                taken.append(one)
         return taken
 
 

@@ -8,7 +8,14 @@ from threadpoolctl import ThreadpoolController
 
 from deltavec.core import threads
 from deltavec.core.arrays import begins_of
-from deltavec.core.threads import in_order, on_threads, one_blas_thread
+from deltavec.core.threads import (
+    UnwantedError,
+    in_order,
+    on_threads,
+    one_blas_thread,
+    stop_if_unwanted,
+    while_wanted,
+)
 from deltavec.errors import InputError
 
 
@@ -131,3 +138,12 @@ def test_a_limit_is_lifted_after_an_error():
     with pytest.raises(HaltError), one_blas_thread():
         raise HaltError
     assert pool_sizes() == before
+
+
+def test_work_ends_where_it_asks_and_is_not_wanted():
+    stop_if_unwanted()
+    with while_wanted(lambda: True):
+        stop_if_unwanted()
+        with while_wanted(lambda: False), pytest.raises(UnwantedError):
+            stop_if_unwanted()
+        stop_if_unwanted()

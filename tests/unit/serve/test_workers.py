@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
+from deltavec.core.threads import UnwantedError, stop_if_unwanted
 from deltavec.serve.errors import RequestError
 from deltavec.serve.limits import Limits
 from deltavec.serve.workers import Workers
@@ -61,7 +62,7 @@ def test_work_that_fails_fails_for_those_that_have_no_result_yet() -> None:
 
     async def several() -> list[int | BaseException]:
         run = workers.sharing(work)
-        workers.pool.submit(work.begun.wait)  # until all of them wait
+        workers.short.pool.submit(work.begun.wait)  # until all of them wait
         waiting = [asyncio.ensure_future(run(number)) for number in (2, 13, 4)]
         await asyncio.sleep(0)
         work.begun.set()
@@ -133,4 +134,67 @@ def test_too_many_are_sent_away_and_so_are_all_when_the_server_stops() -> None:
     zero, dropped = asyncio.run(several())
     assert zero == 0
     assert isinstance(dropped, asyncio.CancelledError)
+    assert workers.inside == 0
+
+
+class Endless:
+    """Work that goes on until nobody wants it."""
+
+    def __init__(self) -> None:
+        self.begun, self.ended = threading.Event(), threading.Event()
+
+    def __call__(self) -> None:
+        try:
+            self.begun.set()
+            while True:
+                stop_if_unwanted()
+        finally:
+            self.ended.set()
+
+    def together(self, numbers: Sequence[int], cores: int) -> Iterator[int | Exception]:
+        """The same for the first of several."""
+        try:
+            self()
+        except UnwantedError as error:
+            yield error
+        yield from (2 * number for number in numbers[1:])
+
+
+@pytest.mark.parametrize("kind", ["short", "long", "shared"])
+def test_work_ends_when_nobody_waits_for_it(kind: str) -> None:
+    workers, work = Workers(Limits(workers=1, waiting=9)), Endless()
+    run = {
+        "short": lambda: workers.run(work),
+        "long": lambda: workers.run_long(work),
+        "shared": lambda: workers.sharing(work.together)(0),
+    }[kind]
+
+    async def give_up() -> None:
+        asking = asyncio.ensure_future(run())
+        await asyncio.to_thread(work.begun.wait)
+        asking.cancel()
+        await asyncio.gather(asking, return_exceptions=True)
+        await asyncio.to_thread(work.ended.wait)
+
+    asyncio.run(give_up())
+    workers.stop()
+    for lane in (workers.short, workers.long):
+        lane.pool.shutdown()
+    assert workers.inside == 0
+
+
+def test_short_requests_go_on_beside_long_ones_which_have_half_of_the_places() -> None:
+    workers, free = Workers(Limits(workers=1, waiting=4)), threading.Event()
+
+    async def several() -> None:
+        long = [asyncio.ensure_future(workers.run_long(free.wait)) for _ in range(3)]
+        await asyncio.sleep(0)
+        with pytest.raises(RequestError, match="too many requests"):
+            await workers.run_long(free.wait)
+        assert workers.ready
+        assert [await workers.run(int, number) for number in range(9)] == list(range(9))
+        free.set()
+        await asyncio.gather(*long)
+
+    asyncio.run(several())
     assert workers.inside == 0
