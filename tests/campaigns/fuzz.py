@@ -19,6 +19,7 @@ import time
 import traceback
 import warnings
 from collections import Counter
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from random import Random
@@ -29,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 LONGEST = 60.0  # seconds; a page of Parquet may claim 2 GB, which takes a while to lay out
 FIRST = 240.0  # before the first try: it compiles
 ADDRESS_SPACE = 8 << 30
+CHILD = 25_000  # tries of one process
 
 
 @dataclass
@@ -71,6 +73,9 @@ def put(folder: Path, files: dict[str, bytes], before: dict[str, bytes]) -> None
             if name in files:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(files[name])
+            elif path.parent != folder:
+                with suppress(OSError):  # others are in it
+                    path.parent.rmdir()
 
 
 def child(name: str, seed: int, first: int, last: int, folder: Path) -> None:
@@ -106,7 +111,9 @@ def child(name: str, seed: int, first: int, last: int, folder: Path) -> None:
             where = traceback.extract_tb(error.__traceback__)
             ours = [frame for frame in where if "deltavec" in frame.filename] or where
             say(f"fail {kind} at {Path(ours[-1].filename).name}:{ours[-1].lineno}\n")
-    say(f"memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024}\ndone\n")
+        if number % 100 == 99 or number == last - 1:
+            say(f"memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024}\n")
+    say("done\n")
     sys.stdout.flush()
 
 
@@ -169,7 +176,7 @@ def campaign(
         READERS[name].make(folder / "sound")
         number = 0
         while number < tries and time.monotonic() < until:
-            last = min(tries, number + 5_000)
+            last = min(tries, number + CHILD)
             number = watched(
                 outcome, Watched(name, seed, number, last, folder), folder, keep, until
             )

@@ -72,10 +72,14 @@ def make_model(folder: Path) -> None:
     dv.fit(TEXTS, recipe="spectral").save(folder / "spectral")
 
 
-def mutated_model(
-    files: Files, rng: Random, folders: tuple[str, ...] = ("pca/", "spectral/")
-) -> Files:
-    folder = rng.choice(folders)
+def mutated_model(files: Files, rng: Random) -> Files:
+    folder = rng.choice(["pca/", "spectral/"])
+    change_model(files, rng, folder)
+    return {name: data for name, data in files.items() if name.startswith(folder)}
+
+
+def change_model(files: Files, rng: Random, folder: str) -> None:
+    """Change a model in a folder among others."""
     description, tensors = f"{folder}model.json", f"{folder}model.safetensors"
     kind = rng.randrange(10)
     if kind < 3:
@@ -89,7 +93,6 @@ def mutated_model(
         files[name] = changed_bytes(files[name], rng)
     if rng.random() < 0.9:
         seal_model(files, folder)
-    return files
 
 
 def other_sizes(files: Files, description: str, tensors: str, rng: Random) -> None:
@@ -107,15 +110,16 @@ def other_sizes(files: Files, description: str, tensors: str, rng: Random) -> No
 
 
 def read_model(folder: Path, rng: Random) -> None:
-    verify = rng.random() < 0.7
-    for name in ("pca", "spectral"):
-        use_model(dv.load(folder / name, verify=verify))
+    for path in sorted(folder.iterdir()):
+        use_model(dv.load(path, verify=rng.random() < 0.7), rng)
 
 
-def use_model(model: dv.EmbeddingModel) -> None:
+def use_model(model: dv.EmbeddingModel, rng: Random) -> None:
     model.embed([*TEXTS[:3], "", "unheard"], threads=1)
-    model.explain(TEXTS[0], TEXTS[1])
-    model.info()
+    if rng.random() < 0.3:
+        model.explain(TEXTS[0], TEXTS[1])
+    if rng.random() < 0.3:
+        model.info()
     assert model.fingerprint
 
 
@@ -150,7 +154,7 @@ def mutated_index(files: Files, rng: Random) -> Files:
         own[name] = changed_bytes(own[name], rng)
     if rng.random() < 0.9:
         seal_index(own)
-    return files | {folder + name: data for name, data in own.items()}
+    return {folder + name: data for name, data in own.items()}
 
 
 def changed_table(data: bytes, rng: Random) -> bytes:
@@ -200,14 +204,14 @@ def broken_strings(count: int) -> pa.Array:
 
 
 def read_index(folder: Path, rng: Random) -> None:
-    verify, mmap = rng.random() < 0.6, rng.random() < 0.5
     queries = np.eye(3, 6, dtype=np.float32)
-    for name in ("text", "numbers", "rows"):
-        index = dv.load_index(folder / name, verify=verify, mmap=mmap)
+    for path in sorted(folder.iterdir()):
+        index = dv.load_index(path, verify=rng.random() < 0.6, mmap=rng.random() < 0.5)
         index.search(queries, k=4)
         index.info()
-        index.remove(index.ids[:1])
-        index.search(queries[0], k=100)
+        if rng.random() < 0.5:
+            index.remove(index.ids[:1])
+            index.search(queries[0], k=100)
 
 
 # collections
@@ -250,7 +254,7 @@ def mutated_collection(files: Files, rng: Random) -> Files:
     elif kind < 8:
         files[documents] = changed_documents(files[documents], rng)
     elif kind < 9:
-        files = mutated_model(files, rng, ("model.dv/",))
+        change_model(files, rng, "model.dv/")
     else:
         name = rng.choice([vectors, documents, words, "collection.json"])
         files[name] = changed_bytes(files[name], rng)
@@ -279,21 +283,26 @@ def changed_documents(data: bytes, rng: Random) -> bytes:
 
 def read_collection(folder: Path, rng: Random) -> None:
     collection = dv.open_collection(folder, verify=rng.random() < 0.5)
-    for by in ("words", "meaning", "both"):
-        found = collection.search("quiet room sea", k=5, by=by)
-    collection.search("sea -room", k=3, filter="stars >= 2 and city == 'Oslo'")
-    collection.search("sea", k=3, filter="when > '1970-01-05'")
-    for hit in found[:2]:
-        collection.why("quiet room", hit.id)
-        collection.text(hit.id)
     first = collection.ids[0].as_py()
-    collection.similar(first, k=3)
-    collection.keywords(first)
-    rows_of(collection.documents([0, len(collection) - 1]))
-    collection.info()
-    collection.explain(first, collection.ids[1].as_py())
-    collection.cluster(2)
-    collection.duplicates(0.9)
+    uses: list[Callable[[], object]] = [
+        lambda: collection.search("quiet room sea", k=5, by="words"),
+        lambda: collection.search("quiet room sea", k=5, by="meaning"),
+        lambda: [hit.id for hit in collection.search("quiet room sea", k=50, by="both")],
+        lambda: collection.search("sea -room", k=3, filter="stars >= 2 and city == 'Oslo'"),
+        lambda: collection.search("sea", k=3, filter="when > '1970-01-05'"),
+        lambda: collection.why("quiet room", first),
+        lambda: collection.text(first),
+        lambda: collection.similar(first, k=3),
+        lambda: collection.keywords(first),
+        lambda: rows_of(collection.documents([0, len(collection) - 1])),
+        collection.info,
+        lambda: collection.explain(first, collection.ids[1].as_py()),
+        lambda: collection.duplicates(0.9),
+    ]
+    for use in rng.sample(uses, 3):
+        use()
+    if rng.random() < 0.05:
+        collection.cluster(2)
 
 
 # word vectors
@@ -313,12 +322,14 @@ def mutated_vectors(files: Files, rng: Random) -> Files:
         files[name] = changed_tensors(files[name], rng)
     else:
         files[name] = changed_bytes(files[name], rng)
-    return files
+    return {other: files[other] for other in files if other.split(".")[0] == name.split(".")[0]}
 
 
 def read_vectors(folder: Path, rng: Random) -> None:
-    for name in ("own.safetensors", "text.txt", "binary.bin", "matrix.npy", "packed.gz"):
-        vectors = dv.load_vectors(folder / name, limit=rng.choice([None, 3]))
+    for path in sorted(folder.iterdir()):
+        if path.name == "matrix.words.txt":
+            continue  # read beside matrix.npy
+        vectors = dv.load_vectors(path, limit=rng.choice([None, 3]))
         assert len(vectors.words) == len(vectors.matrix)
         assert vectors.fingerprint
 
