@@ -87,7 +87,7 @@ class Filter:
 def unknown_column(name: str, columns: Sequence[str]) -> InputError:
     """The error for a column that the documents do not have."""
     listed = ", ".join(map(repr, columns))
-    advice = did_you_mean(name, columns)
+    advice = did_you_mean(name, columns) or f"; index build --keep {name} keeps it"
     return InputError(f"filter: no column {name!r}; the columns are {listed}{advice}")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
+from unicodedata import east_asian_width
 
 import pyarrow as pa
 
@@ -16,7 +17,8 @@ from deltavec.errors import CorpusError
 from deltavec.io.corpus.columns import shown_columns
 from deltavec.io.corpus.formats import TEXT
 
-PROSE = 20  # characters of a value on average: more than a name or a date has
+PROSE = 20  # Latin letters of a value on average: more than a name or a date has
+WIDE = 3  # Latin letters that a Chinese, Japanese or Korean character is worth
 TIMES = 4  # how much longer than any other prose it must be: a text beside its title
 ROWS = 1000  # to look at
 
@@ -90,10 +92,17 @@ def _prose(batch: pa.RecordBatch | None, names: Sequence[str]) -> dict[str, floa
     lengths: dict[str, float] = {}
     for name in names:
         values = [value or "" for value in batch.column(name).slice(0, ROWS).to_pylist()]
-        mean = sum(map(len, values)) / len(values)
+        mean = sum(map(_length, values)) / len(values)
         if mean >= PROSE and sum(map(_is_prose, values)) * 2 > sum(map(bool, values)):
             lengths[name] = mean
     return lengths
+
+
+def _length(value: str) -> int:
+    """How long a text is, in Latin letters."""
+    if value.isascii():
+        return len(value)
+    return sum(WIDE if east_asian_width(character) in "WF" else 1 for character in value)
 
 
 def _is_prose(value: str) -> bool:

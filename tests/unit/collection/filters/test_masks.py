@@ -122,6 +122,7 @@ def test_quotes_inside_a_text_are_doubled() -> None:
         ("r" * 20_000, "at most 10,000 characters"),
         ("city == '\ud800'", "Unicode"),
         ("nope == 1", "no column 'nope'; the columns are 'rating'"),
+        ("stars == 1", "; index build --keep stars keeps it"),
         ("ratin == 1", "did you mean 'rating'?"),
         ("rating >= '4'", "holds int64: compare it with a number"),
         ("rating == true", "compare it with a number"),

@@ -63,6 +63,13 @@ def test_text_without_spaces_is_prose_too(tmp_path):
     assert read_corpus(path).column == "body"
 
 
+def test_a_chinese_character_says_more_than_a_letter(tmp_path):
+    path = table(
+        tmp_path / "a.csv", 日期=["2024-01-05"], 城市=["北京"], 评论=["房间很干净，早餐丰富"]
+    )
+    assert read_corpus(path).column == "评论"
+
+
 def test_every_format_with_columns_is_looked_at(tmp_path):
     rows = [{"id": i, "rating": 5, "meta": {"k": PROSE}, "body": PROSE} for i in range(3)]
     lines = tmp_path / "a.jsonl"
