@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from deltavec.core.threads import thread_count
 from deltavec.core.vectors import WordVectors
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import MissingDependencyError
+from deltavec.io.files import scratch_folder
 
 METHODS = ("ppmi", "word2vec")
 
@@ -126,9 +126,9 @@ def word2vec_vectors(
     vocabulary = learned_vocabulary(corpus.corpus, corpus.tokenizer, min_count)
     # A name that holds no white space, whatever the tokenizer made: its number.
     names = [str(number) for number in range(len(vocabulary))]
-    with tempfile.TemporaryDirectory(prefix="deltavec-") as folder:
+    with scratch_folder() as folder:
         corpus.begin("writing words")
-        path = Path(folder) / "words.txt"
+        path = folder / "words.txt"
         write_words(path, corpus, names, vocabulary)
         corpus.begin("training word2vec")
         model = Word2Vec(

@@ -4,7 +4,8 @@ A command runs in a process of its own, forked from one that has everything load
 ends itself by SIGKILL before its n-th step (a file opened for writing, renamed, removed, flushed, a
 folder made or removed; Python tells of each by its audit events), or is killed from outside at some
 moment. What stands at the output then must be what stood there before, or all of the new; and after
-the same command has run again, undisturbed, the folder holds the new output and nothing else.
+the same command has run again, undisturbed, the folder holds the new output and nothing else, and
+the folder for temporary files nothing at all.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
+import deltavec as dv
 from deltavec.cli import main
 
 STEPS = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.chmod", "fcntl.flock", "os.truncate"}
@@ -33,12 +35,44 @@ TEXTS = [
 ]
 
 
+TEMPORARY = "temporary"
+
+
+def digest_of(path: Path) -> str:
+    """What stands there: a digest of its files, or of nothing."""
+    digest = hashlib.sha256()
+    for file in sorted([path, *path.rglob("*")]):
+        if file.is_file():
+            digest.update(f"{file.relative_to(path.parent)}\0".encode() + file.read_bytes())
+    return digest.hexdigest()
+
+
+def documents_of(path: Path) -> str:
+    """The documents of a collection with their vectors, in whatever order and files they are."""
+    collection = dv.open_collection(path)
+    texts = collection.documents(list(range(len(collection)))).column("text").to_pylist()
+    vectors = [collection.index.vectors[row].tobytes() for row in range(len(collection))]
+    rows = sorted(zip(collection.ids.to_pylist(), texts, vectors, strict=True))
+    found = [hit.id for hit in collection.search("quiet room", k=5)]
+    return hashlib.sha256(repr((rows, found)).encode()).hexdigest()
+
+
+def strays_in(path: Path) -> list[str]:
+    """The files of a collection that its description does not name."""
+    description = path / "collection.json"
+    if not description.exists():
+        return []
+    named = description.read_text() + " collection.json model.dv"
+    return [file.name for file in path.iterdir() if file.name not in named]
+
+
 @dataclass(frozen=True)
 class Command:
-    """A command: its arguments, and the output it makes beside its inputs."""
+    """A command: its arguments, the output it makes or changes, and what tells its states apart."""
 
     arguments: tuple[str, ...]
     output: str
+    state: Callable[[Path], str] = digest_of
 
 
 COMMANDS = {
@@ -53,6 +87,35 @@ COMMANDS = {
         ("vectors", "train", "texts.txt", "--min-count", "1", "-o", "new.safetensors"),
         "new.safetensors",
     ),
+    "vectors train word2vec": Command(
+        (
+            "vectors",
+            "train",
+            "texts.txt",
+            "--method",
+            "word2vec",
+            "--min-count",
+            "1",
+            "--dimensions",
+            "4",
+            "--threads",
+            "1",
+            "--epochs",
+            "1",
+            "-o",
+            "new.txt",
+        ),
+        "new.txt",
+    ),
+    "duplicates": Command(("duplicates", "old.idx", "-o", "pairs.parquet"), "pairs.parquet"),
+    "cluster": Command(("cluster", "old.idx", "-n", "3", "-o", "groups.csv"), "groups.csv"),
+    "index add": Command(
+        ("index", "add", "old.idx", "more.csv", "--update"), "old.idx", documents_of
+    ),
+    "index remove": Command(
+        ("index", "remove", "old.idx", "3", "5", "--missing-ok"), "old.idx", documents_of
+    ),
+    "index compact": Command(("index", "compact", "old.idx"), "old.idx", documents_of),
 }
 
 
@@ -76,10 +139,21 @@ class Kills:
 
 def prepared(folder: Path) -> None:
     """The inputs of all commands."""
-    import deltavec as dv
-
     (folder / "texts.txt").write_text("\n".join(TEXTS))
-    dv.fit(TEXTS).save(folder / "model.dv")
+    (folder / TEMPORARY).mkdir()
+    model = dv.fit(TEXTS)
+    model.save(folder / "model.dv")
+    rows = [f"{number},{text}" for number, text in enumerate(TEXTS)]
+    for name, some in (
+        ("old", rows[:40]),
+        ("few", rows[40:50]),
+        ("more", rows[8:12] + rows[50:60]),
+    ):
+        (folder / f"{name}.csv").write_text("\n".join(["id,text", *some]))
+    old = dv.build_collection(
+        model, dv.read_corpus(folder / "old.csv"), folder / "old.idx", id_column="id"
+    )
+    old.add(dv.read_corpus(folder / "few.csv"))  # several files of documents, to be joined
 
 
 def ran(command: Command, folder: Path, step: int = 0, seconds: float = 0.0) -> int:
@@ -87,6 +161,7 @@ def ran(command: Command, folder: Path, step: int = 0, seconds: float = 0.0) -> 
     child = os.fork()
     if child == 0:
         os.chdir(folder)
+        tempfile.tempdir = str(folder / TEMPORARY)
         quiet = os.open(folder.parent / "said", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(quiet, 1)
         os.dup2(quiet, 2)
@@ -130,15 +205,6 @@ def dying(step: int) -> None:
     sys.addaudithook(hear)
 
 
-def digest_of(path: Path) -> str:
-    """What stands there: a digest of its files, or of nothing."""
-    digest = hashlib.sha256()
-    for file in sorted([path, *path.rglob("*")]):
-        if file.is_file():
-            digest.update(f"{file.relative_to(path.parent)}\0".encode() + file.read_bytes())
-    return digest.hexdigest()
-
-
 def campaign(
     kills: int, seed: int, say: Callable[[str], object] = lambda line: None, until: float = 1e300
 ) -> Kills:
@@ -155,7 +221,7 @@ def campaign(
             before = time.monotonic()
             assert ran(command, fresh(sound, here)) == 0
             lasting[name] = time.monotonic() - before
-            expected[name] = digest_of(here / command.output)
+            expected[name] = command.state(here / command.output)
         while outcome.kills < kills and time.monotonic() < until:
             name = rng.choice(list(COMMANDS))
             if rng.random() < 0.7:
@@ -199,13 +265,13 @@ def one_kill(
     """Kill a command, look at what stands there, run it again, and look once more."""
     command = COMMANDS[name]
     here = fresh(sound, folder)
-    nothing = digest_of(here / command.output)
+    before = command.state(here / command.output)
     if ran(command, here, *how) >= 0:
         outcome.finished += 1
         return
     outcome.kills += 1
     what = f"{name}, step {how[0]}" if how[0] else f"{name}, after {how[1]:.3f} s"
-    if digest_of(here / command.output) not in (nothing, expected):
+    if command.state(here / command.output) not in (before, expected):
         outcome.lost += 1
         outcome.failures.append(f"{what}: half an output")
     if ran(command, here) != 0:
@@ -213,10 +279,13 @@ def one_kill(
         said = (here.parent / "said").read_text(errors="replace")
         outcome.failures.append(f"{what}: {said.strip()[-200:]}")
         return
-    if digest_of(here / command.output) != expected:
+    if command.state(here / command.output) != expected:
         outcome.lost += 1
         outcome.failures.append(f"{what}: another output than without the kill")
-    extra = {path.name for path in here.iterdir()} - {path.name for path in sound.iterdir()}
-    if extra - {command.output}:
+    known = {command.output, *(path.name for path in sound.iterdir())}
+    extra = [path.name for path in here.iterdir() if path.name not in known]
+    extra += [path.name for path in (here / TEMPORARY).iterdir()]
+    extra += strays_in(here / command.output)
+    if extra:
         outcome.left += 1
-        outcome.failures.append(f"{what}: left {sorted(extra - {command.output})}")
+        outcome.failures.append(f"{what}: left {sorted(extra)}")

@@ -6,11 +6,9 @@ kept in a temporary file for as long as the command runs.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deltavec.cli.failures import notice
@@ -78,9 +76,10 @@ def rereadable(corpus: Corpus, work: Stages) -> Iterator[Corpus]:
     from pyarrow import parquet
 
     from deltavec.io.corpus.corpus import read_corpus
+    from deltavec.io.files import scratch_folder
 
-    with tempfile.TemporaryDirectory(prefix="deltavec-") as folder:
-        kept = Path(folder, "documents.parquet")
+    with scratch_folder() as folder:
+        kept = folder / "documents.parquet"
         work.begin(f"reading {corpus.name}")
         schema = pa.schema([(corpus.column, pa.string())])
         with parquet.ParquetWriter(kept, schema, compression="zstd") as writer:

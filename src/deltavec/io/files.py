@@ -15,7 +15,10 @@ import hashlib
 import os
 import re
 import secrets
+import shutil
+import stat
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -69,6 +72,21 @@ def replacing_folder(target: Path, remove: Callable[[Path], None]) -> Iterator[P
             remove(beside)
 
 
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """A folder for temporary files that only we may enter, removed at the end.
+
+    What killed processes of ours left of theirs is removed first.
+    """
+    place = Path(tempfile.gettempdir()).resolve() / "scratch"
+    remove_leftovers(place, shutil.rmtree)
+    with live(place, make=partial(Path.mkdir, mode=0o700)) as folder:
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder)
+
+
 def unfinished(path: Path) -> Path:
     """A new name beside the path, of the path's own kind; no longer than names get."""
     return path.with_name(f".deltavec-{kind_of_name(path)}{secrets.token_hex(8)}.part")
@@ -107,10 +125,13 @@ def remove_leftovers(path: Path, remove: Callable[[Path], None]) -> None:
     ours = re.compile(rf"\.deltavec-{kind_of_name(path)}[0-9a-f]{{16}}\.part")
     for entry in [entry for entry in path.parent.iterdir() if ours.fullmatch(entry.name)]:
         with suppress(OSError):  # alive, another user's, or no locks here
-            handle = os.open(entry, os.O_RDONLY | os.O_NOFOLLOW)
+            # Not to be led elsewhere by a link, nor kept waiting by a pipe.
+            handle = os.open(entry, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
             try:
                 lock_now(handle)
-                if os.fstat(handle).st_uid == os.geteuid():
+                found = os.fstat(handle)
+                is_usual = stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)
+                if is_usual and found.st_uid == os.geteuid():
                     remove(entry)
             finally:
                 os.close(handle)

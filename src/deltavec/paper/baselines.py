@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import importlib
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +15,7 @@ from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.threads import thread_count
 from deltavec.errors import InputError
 from deltavec.evaluation.auc import Block, Blocks, blocks_auc, group_numbers
+from deltavec.io.files import scratch_folder
 from deltavec.paper.words import Counts
 from deltavec.training import epoch_callback
 
@@ -154,8 +153,8 @@ def trained_doc2vec(
     epochs_done = epoch_callback(epochs, on_progress)
     from gensim.models.doc2vec import Doc2Vec
 
-    with tempfile.TemporaryDirectory(prefix="deltavec-") as folder:
-        path = Path(folder) / "documents.txt"
+    with scratch_folder() as folder:
+        path = folder / "documents.txt"
         # From a file gensim works without the interpreter; from Python objects it does not.
         with path.open("w", encoding="utf-8") as file:
             file.writelines(" ".join(map(str, document)) + "\n" for document in documents)

@@ -11,6 +11,7 @@ from deltavec.io.files import (
     put_folder_in_place,
     replacing,
     replacing_folder,
+    scratch_folder,
     swap_by_renaming,
 )
 from deltavec.io.seals import FolderKind, names
@@ -168,3 +169,40 @@ def test_leftovers_within_leftovers_go_too(tmp_path):
     with replacing_folder(tmp_path / "target", outer.remove):
         pass
     assert names_in(tmp_path) == ["target"]
+
+
+SCRATCH_KILLED = """
+import os, signal
+from deltavec.io.files import scratch_folder
+
+with scratch_folder() as folder:
+    (folder / "words.txt").write_text("half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="what is open cannot be told from leftovers there")
+def test_temporary_folders_of_killed_processes_go_and_those_of_living_ones_stay(
+    tmp_path, monkeypatch
+):
+    others = tmp_path / "deltavec-of-the-user"
+    others.mkdir()
+    subprocess.run(
+        [sys.executable, "-c", SCRATCH_KILLED], env={**os.environ, "TMPDIR": str(tmp_path)}
+    )
+    assert len(names_in(tmp_path)) == 2
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with scratch_folder() as first, scratch_folder() as second:
+        assert sorted(names_in(tmp_path)) == sorted([first.name, others.name, second.name])
+        assert first.stat().st_mode & 0o777 == 0o700
+    assert names_in(tmp_path) == [others.name]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+def test_a_pipe_that_looks_like_a_leftover_keeps_nobody_waiting(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with scratch_folder() as folder:
+        pass
+    os.mkfifo(tmp_path / folder.name)
+    with scratch_folder() as folder:
+        assert folder.is_dir()

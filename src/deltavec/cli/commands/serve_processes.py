@@ -11,7 +11,6 @@ import logging
 import multiprocessing
 import signal
 import socket
-import tempfile
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -147,13 +146,14 @@ def serve_together(
     """Serve in several processes until a signal says to stop."""
     import numpy as np
 
+    from deltavec.io.files import scratch_folder
     from deltavec.serve.metrics import WIDTH
 
     stopping = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, frame: stopping.set())
-    with tempfile.TemporaryDirectory(prefix="deltavec-") as folder:
-        counts = Path(folder, "counts")
+    with scratch_folder() as folder:
+        counts = folder / "counts"
         counts.write_bytes(np.zeros((settings.processes, WIDTH)).tobytes())
         children = [
             Child(settings, drawn, listening, counts, number)

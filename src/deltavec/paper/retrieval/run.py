@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -14,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.evaluation.retrieval import Ranking, bootstrap_error, measured
+from deltavec.io.files import scratch_folder
 from deltavec.paper.baselines import Embedder
 from deltavec.paper.report.pages import Report, Section, as_html, as_markdown
 from deltavec.paper.report.tables import Cell, Table, method_table
@@ -108,8 +108,8 @@ def retrieval_benchmark(
     judged = read_judged(Path(folder), split)
     own = None if embedder is None else Embedder.named(embedder)
     begin("building the collection")
-    with tempfile.TemporaryDirectory(prefix="deltavec-") as scratch:
-        rankers = our_rankers(judged, Path(scratch), threads)
+    with scratch_folder() as scratch:
+        rankers = our_rankers(judged, scratch, threads)
         begin("preparing the others")
         rankers |= peers(judged, own)
         scores: dict[str, npt.NDArray[np.float64]] = {}
