@@ -17,6 +17,7 @@ from deltavec.version import __version__
 if TYPE_CHECKING:
     from deltavec import spark
     from deltavec.collection import Collection, build_collection, open_collection
+    from deltavec.collection.topics.frame import topics
     from deltavec.core.explain import Explanation
     from deltavec.core.fitting import fit
     from deltavec.core.model import EmbeddingModel
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 # instant.
 _NAMES = {
     "collection": "Collection build_collection open_collection",
+    "collection.topics.frame": "topics",
     "core.explain": "Explanation",
     "core.fitting": "fit",
     "core.model": "EmbeddingModel",
@@ -100,6 +102,7 @@ __all__ = [
     "read_corpus",
     "save_vectors",
     "spark",
+    "topics",
     "train_vectors",
     "tune",
 ]

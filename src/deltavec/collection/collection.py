@@ -18,7 +18,6 @@ from deltavec.collection import ids as identities
 from deltavec.collection.changes.adding import append
 from deltavec.collection.changes.compacting import compact
 from deltavec.collection.changes.removing import remove
-from deltavec.collection.clusters import Clusters, clustered
 from deltavec.collection.description import Description
 from deltavec.collection.filters.kept import kept_mask
 from deltavec.collection.hits import Found, Keyword, Nearest
@@ -34,6 +33,8 @@ from deltavec.collection.searching import (
     way_to_search,
 )
 from deltavec.collection.store import ID, TEXT, DocumentStore
+from deltavec.collection.topics.choosing import clustered
+from deltavec.collection.topics.clusters import Clusters
 from deltavec.collection.why import SearchExplanation, explained
 from deltavec.collection.writing import OnProgress
 from deltavec.core.arguments import require_whole
@@ -297,21 +298,24 @@ class Collection:
             output=output,
         )
 
-    def cluster(self, n: int, *, seed: int = 0, words: int = 5) -> Clusters:
-        """The documents in n groups of like ones, each named by the words that pull it together.
+    def cluster(
+        self, n: int | None = None, *, levels: int = 1, seed: int = 0, words: int = 5
+    ) -> Clusters:
+        """The documents in groups of like ones, each named by the words that tell it from others.
 
         Parameters
         ----------
         n
-            How many groups; no more than there are documents with a vector.
+            How many groups; no more than there are documents with a vector. By default a number
+            that suits the documents: see `deltavec.collection.topics.choosing`.
+        levels
+            2 or 3 to join like groups to wider ones: ``wider`` of the result, and of that.
         seed
             For the random part: the same seed gives the same groups.
         words
             How many words name a group.
         """
-        require_whole("n", n)
-        require_whole("words", words)
-        return clustered(self, n, seed=seed, words=words)
+        return clustered(self, n, levels=levels, seed=seed, words=words)
 
     def add(
         self,

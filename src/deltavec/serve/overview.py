@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from deltavec.collection import Clusters, Collection
-from deltavec.collection.clusters import clustered_again
 from deltavec.collection.description import Description
 from deltavec.collection.ids import places_of
+from deltavec.collection.topics.clusters import clustered_again
+from deltavec.collection.topics.frame import topic_name
 from deltavec.serve.errors import RequestError, as_json
-from deltavec.serve.look.colors import CLUSTER, Colors, cluster_colors, cluster_name, column_colors
+from deltavec.serve.look.colors import CLUSTER, Colors, cluster_colors, column_colors
 from deltavec.serve.look.columns import described_columns
 from deltavec.serve.look.topics import Topics, usual_clusters
 from deltavec.serve.map import DIGITS, Positions, positions
@@ -161,7 +162,7 @@ def described_topics(clusters: Clusters) -> dict[str, Any]:
     return {
         "topics": [
             {
-                "name": cluster_name(words),
+                "name": topic_name(words),
                 "words": words,
                 "documents": size,
                 "central_id": central,

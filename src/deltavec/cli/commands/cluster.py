@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,98 +13,131 @@ from deltavec.cli.printing import console, empty_table, plain, print_json
 from deltavec.cli.progress import stages
 
 if TYPE_CHECKING:
-    from deltavec.collection import Clusters, Collection
+    from deltavec.collection import Clusters
 
 EXAMPLES = (
-    "deltavec cluster reviews.idx -n 4",
+    "deltavec cluster reviews.idx",
     "deltavec cluster reviews.idx -n 4 -o clusters.csv",
+    "deltavec cluster reviews.idx --levels 2 --per-document 3 -o topics.parquet",
 )
-SUFFIXES = (".csv", ".parquet")
 
 
 def cluster(
     collection: options.Collection,
-    n: Annotated[int, options.count("How many groups.", "-n")] = 20,
+    n: Annotated[
+        int | None, options.count("How many groups.", "-n", default="as many as stand apart")
+    ] = None,
+    levels: Annotated[
+        int,
+        typer.Option(min=1, max=3, metavar="N", help="2 or 3: join like groups to wider ones."),
+    ] = 1,
     output: Annotated[
         Path | None,
-        options.output("FILE", "Write the group of each document to a .csv or .parquet file."),
+        options.output(
+            "FILE",
+            "Write the group of each document, its name and the cosine with its direction to a "
+            ".csv, .tsv, .jsonl or .parquet file.",
+        ),
     ] = None,
+    per_document: Annotated[
+        int, options.count("How many groups to write for each document, nearest first.")
+    ] = 1,
     words: Annotated[int, options.count("How many words name a group.")] = 5,
     seed: options.Seed = 0,
     as_json: options.AsJson = False,
 ) -> None:
     """Part a collection into groups of like documents.
 
-    Each group is named by the words that pull its members together: those that add most to
-    their mean cosine with the group's direction, beyond what they add for any document. Of a
-    group with more than 100 members, 100 drawn ones are looked at.
+    Without -n as many groups are made as stand apart: groups are learned from one half of the
+    documents, and looked at from the other. Each group is named by the words that tell it from its
+    neighbours: that many of its documents hold, others do not, and that mean what it is about.
     """
     if output is not None:
-        require_file(output, SUFFIXES)
+        from deltavec.io.output.tables import WRITERS
+
+        require_file(output, WRITERS)
     with stages("opening the collection") as work:
         from deltavec.collection import open_collection
+        from deltavec.collection.topics.frame import topic_table
+        from deltavec.io.output.tables import writing_table
 
         opened = open_collection(collection, verify=False)
         work.begin("clustering")
-        found = opened.cluster(n, seed=seed, words=words)
+        found = opened.cluster(n, levels=levels, seed=seed, words=words)
         if output is not None:
             work.begin("writing")
-            write_labels(opened, found, output)
-    groups = records(found)
+            table = topic_table(opened, found, per_document)
+            with writing_table(output, table.schema) as write:
+                write(table)
     if as_json:
         print_json(
             {
                 "collection": collection,
                 "documents_without_vector": opened.description.zero_rows,
-                "clusters": groups,
+                "reason": found.reason,
+                "clusters": records(found),
+                "levels": [records(level) for level in wider_levels(found)],
                 "output": output,
             }
         )
         return
-    print_clusters(groups)
+    print_clusters(found)
+    if n is None:
+        console().print(f"\n{len(found)} groups: {found.reason}")
     if opened.description.zero_rows:
         typer.echo(f"\n{opened.description.zero_rows:,} documents without a vector are in none.")
     if output is not None:
         typer.echo(f"\nsaved {output}")
 
 
+def wider_levels(found: Clusters) -> list[Clusters]:
+    """The levels above the finest groups."""
+    return [] if found.wider is None else [found.wider, *wider_levels(found.wider)]
+
+
 def records(found: Clusters) -> list[dict[str, Any]]:
     """The groups as plain objects."""
-    names = ("cluster", "documents", "words", "central_id", "cohesion")
-    columns = (range(len(found)), found.sizes, found.names, found.central_ids, found.cohesion)
-    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+    columns: dict[str, Any] = {
+        "cluster": range(len(found)),
+        "documents": found.sizes,
+        "words": found.names,
+        "central_id": found.central_ids,
+        "cohesion": found.cohesion,
+    }
+    if found.wider is not None:
+        columns["parent"] = found.parents
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def print_clusters(groups: Sequence[Mapping[str, Any]]) -> None:
-    """Print a line for each group."""
+def print_clusters(found: Clusters) -> None:
+    """Print a line for each group, below the wider group that holds it."""
     table = empty_table()
     table.add_column("#", justify="right")
     table.add_column("documents", justify="right")
     table.add_column("cosine", justify="right", style="dim")
     table.add_column("words")
     table.add_column("central id")
-    for group in groups:
+    chain = [found, *wider_levels(found)]
+    for depth, level, number in in_tree(chain):
         table.add_row(
-            f"{group['cluster']}",
-            f"{group['documents']:,}",
-            f"{group['cohesion']:.2f}",
-            plain(", ".join(group["words"]), 60),
-            plain(group["central_id"], 24),
+            f"{number}",
+            f"{level.sizes[number]:,}",
+            f"{level.cohesion[number]:.2f}",
+            plain("  " * depth + ", ".join(level.names[number]), 60),
+            plain(level.central_ids[number], 24),
+            style="bold" if depth < len(chain) - 1 else "",
         )
     console().print(table)
 
 
-def write_labels(collection: Collection, found: Clusters, output: Path) -> None:
-    """Write id and group of each document; none for one without a vector."""
-    import pyarrow as pa
-    from pyarrow import csv, parquet
-
-    from deltavec.io.files import replacing
-
-    labels = pa.array(found.labels, mask=found.labels < 0)
-    table = pa.table({"id": collection.ids, "cluster": labels})
-    with replacing(output) as temporary:
-        if output.suffix.lower() == ".csv":
-            csv.write_csv(table, temporary)
-        else:
-            parquet.write_table(table, temporary)
+def in_tree(chain: list[Clusters], within: int | None = None) -> list[tuple[int, Clusters, int]]:
+    """Depth, level and number of each group, those of a wider one below it."""
+    if not chain:
+        return []
+    *finer, top = chain
+    rows = []
+    for number in range(len(top)):
+        if within is None or top.parents[number] == within:
+            rows.append((0, top, number))
+            rows += [(depth + 1, level, one) for depth, level, one in in_tree(finer, number)]
+    return rows

@@ -12,12 +12,12 @@ import pyarrow.compute as pc
 
 from deltavec.collection import Clusters
 from deltavec.collection.filters.masks import plain_column
+from deltavec.collection.topics.frame import topic_name
 from deltavec.core.kernels import Int64s
 from deltavec.core.texts import is_text
 from deltavec.serve.responses import plain
 
 CLUSTER = "cluster"
-CLUSTER_WORDS = 3  # that name a cluster
 MOST_LABELS = 8  # colours that people can tell apart, with and without colour blindness
 FEWEST_NUMBERS = 3  # different ones that make a scale; of two, each has its own colour
 
@@ -58,16 +58,11 @@ class Colors(NamedTuple):
 
 def cluster_colors(clusters: Clusters, shown: Int64s) -> Colors:
     """The colours of clusters, named by their words."""
-    labels = [cluster_name(words) for words in clusters.names]
+    labels = [topic_name(words) for words in clusters.names]
     numbers = clusters.labels[shown]
     counts = np.bincount(numbers[numbers >= 0], minlength=len(labels)).tolist()
     values = [number if number >= 0 else None for number in numbers.tolist()]
     return Colors(CLUSTER, "category", labels, counts, 0, values.count(None), [], values)
-
-
-def cluster_name(words: Sequence[str]) -> str:
-    """What a cluster is called."""
-    return ", ".join(words[:CLUSTER_WORDS])
 
 
 def column_colors(name: str, column: pa.ChunkedArray) -> Colors:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import deltavec as dv
-from deltavec.collection import clusters
+from deltavec.collection.topics import clusters
 from deltavec.core.arrays import blocks
 
 WORDS = ["sea", "beach", "bay", "room", "bed", "lamp", "cheap", "dear", "the"]
@@ -34,7 +34,13 @@ def test_like_documents_share_a_cluster_and_zero_rows_have_none(collection: dv.C
     assert found.labels[18] == 2
     assert found.labels[19:].tolist() == [-1, -1]
     assert all(0.9 < cosine <= 1.0001 for cosine in found.cohesion)
+    assert found.cosines[19:].tolist() == [0, 0]
     for number, central in enumerate(found.central_ids):
+        rows = np.flatnonzero(found.labels == number)
+        own = found.cosines[rows]
+        assert found.cohesion[number] == pytest.approx(own.mean())
+        assert own.max() == found.cosines[collection.row(central)]
+        assert own == pytest.approx(collection.index.vectors[rows] @ found.directions[number])
         assert found.labels[collection.row(central)] == number
 
 
@@ -44,22 +50,6 @@ def test_a_cluster_is_named_by_words_of_its_own(collection: dv.Collection) -> No
     assert {"sea", "beach", "bay"} in names
     assert {"room", "bed", "lamp"} in names
     assert names[2] == {"cheap", "dear"}
-
-
-def test_the_shares_of_words_are_those_of_explain(collection: dv.Collection) -> None:
-    model = collection.model
-    direction = collection.index.vectors[:9].mean(axis=0)
-    weights = clusters.mean_weights(model, [model.parted(text) for text in TEXTS[:9]])
-    found = {
-        model.vocabulary.word(word): weight * float(model.folded.rows[word] @ direction)
-        for word, weight in weights.items()
-    }
-    expected = dict.fromkeys(found, 0.0)
-    for text in TEXTS[:9]:
-        apart = model.dissected(text)
-        for word, share in zip(apart.words, apart.terms @ direction, strict=True):
-            expected[word] += share / 9
-    assert found == pytest.approx(expected, abs=1e-6)
 
 
 def test_a_seed_repeats(collection: dv.Collection) -> None:
@@ -72,7 +62,6 @@ def test_large_collections_are_learned_from_a_sample(
     collection: dv.Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(clusters, "ROWS_TO_LEARN", 10)
-    monkeypatch.setattr(clusters, "MEMBERS_TO_NAME", 4)
     monkeypatch.setattr(clusters, "blocks", lambda rows: blocks(rows, 5))
     found = collection.cluster(2)
     assert sum(found.sizes) == 19
@@ -93,7 +82,7 @@ def test_fewer_different_documents_than_clusters_make_fewer(tmp_path: Path) -> N
     assert len(found.names) == len(found.central_ids) == len(found.sizes) <= 4
 
 
-def test_vectors_that_are_no_numbers_are_refused(collection: dv.Collection) -> None:
+def test_vectors_that_are_no_numbers_are_refused() -> None:
     vectors = np.full((9, 3), np.nan, np.float32)
     with pytest.raises(dv.InputError, match="NaN or infinity among the vectors"):
-        clusters.grouped(vectors, np.ones(9, bool), 2, 0)
+        clusters.with_vector(vectors)
