@@ -35,10 +35,10 @@ test: $(DEV)  ## Run the tests on all cores: core without the JIT for line cover
 		--cov=src/deltavec/core --cov=src/deltavec/search --cov-report=term-missing:skip-covered --cov-fail-under=100
 	$(PYTEST)
 
-# Files mutated and commands killed, many thousand times; what failed is kept in torture/.
+# Files mutated, commands killed, a server attacked, pages looked at, over and over; what failed is kept in torture/.
 MINUTES ?= 10
 .PHONY: torture
-torture: $(DEV)  ## Mutate files and kill commands for MINUTES=10, and say how many failed
+torture: $(DEV)  ## Mutate files, kill commands and attack a server for MINUTES=10, and say what failed
 	OMP_NUM_THREADS=1 $(BIN)/python tests/campaigns/torture.py --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
 # Its own environment: .venv has the versions of constraints.txt.

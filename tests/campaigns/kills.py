@@ -18,7 +18,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -206,9 +206,13 @@ def dying(step: int) -> None:
 
 
 def campaign(
-    kills: int, seed: int, say: Callable[[str], object] = lambda line: None, until: float = 1e300
+    kills: int,
+    seed: int,
+    say: Callable[[str], object] = lambda line: None,
+    until: float = 1e300,
+    names: Sequence[str] = tuple(COMMANDS),
 ) -> Kills:
-    """So many kills, at places that follow from the seed."""
+    """So many kills of the commands of these names, at places that follow from the seed."""
     outcome, begin, rng = Kills(), time.monotonic(), Random(seed)
     with tempfile.TemporaryDirectory(prefix="kills-") as scratch:
         sound = Path(scratch) / "sound"
@@ -216,14 +220,15 @@ def campaign(
         prepared(sound)
         here = Path(scratch) / "try"
         expected, lasting = {}, {}
-        loaded(fresh(sound, here))
-        for name, command in COMMANDS.items():
+        loaded(fresh(sound, here), names)
+        for name in names:
+            command = COMMANDS[name]
             before = time.monotonic()
             assert ran(command, fresh(sound, here)) == 0
             lasting[name] = time.monotonic() - before
             expected[name] = command.state(here / command.output)
         while outcome.kills < kills and time.monotonic() < until:
-            name = rng.choice(list(COMMANDS))
+            name = rng.choice(names)
             if rng.random() < 0.7:
                 how: tuple[int, float] = rng.randint(1, rng.choice([8, 30])), 0.0
             else:
@@ -234,13 +239,13 @@ def campaign(
     return outcome
 
 
-def loaded(folder: Path) -> None:
-    """Load and compile here what all commands need, so that each of their processes has it."""
+def loaded(folder: Path, names: Sequence[str]) -> None:
+    """Load and compile here what these commands need, so that each of their processes has it."""
     before, said = Path.cwd(), io.StringIO()
     os.chdir(folder)
     try:
-        for command in COMMANDS.values():
-            sys.argv = ["deltavec", *command.arguments]
+        for name in names:
+            sys.argv = ["deltavec", *COMMANDS[name].arguments]
             with suppress(SystemExit), redirect_stdout(said), redirect_stderr(said):
                 main()
     finally:

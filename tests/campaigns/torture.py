@@ -1,5 +1,8 @@
 """All campaigns, one after the other, for so many minutes: ``make torture MINUTES=10``.
 
+Mutated files, killed commands, a server that is asked, attacked and changed, and pages with scripts
+of others in all that they show.
+
 Prints for each how many tries there were and how many failed; what failed is kept beside the
 figures, which are written to ``torture/figures.json``. Ends with 1 if anything failed.
 """
@@ -10,17 +13,22 @@ import argparse
 import json
 import platform
 import sys
+import tempfile
 import time
 from dataclasses import asdict
 from pathlib import Path
+from shutil import which
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from campaigns import fuzz, kills
+from campaigns import fuzz, kills, pages
 from campaigns.readers import READERS
+from campaigns.soak import soak
+from integration.browser import NAMES
 
-KILLS = "kills"
+KILLS, SOAK, PAGES = "kills", "soak", "pages"
 
 
 def main() -> int:
@@ -30,10 +38,11 @@ def main() -> int:
     parser.add_argument("--tries", type=int, default=100_000, help="at most, for each reader")
     parser.add_argument("--kills", type=int, default=500, help="at most")
     parser.add_argument("--seed", type=int, default=int(time.time()))
-    parser.add_argument("--only", action="append", choices=[*READERS, KILLS])
+    parser.add_argument("--only", action="append", choices=[*READERS, KILLS, SOAK, PAGES])
+    parser.add_argument("--pause", type=float, default=0.02, help="between requests of the soak")
     parser.add_argument("--output", type=Path, default=Path("torture"))
     given = parser.parse_args()
-    chosen = given.only or [*READERS, KILLS]
+    chosen = given.only or [*READERS, KILLS, SOAK, *([PAGES] if any(map(which, NAMES)) else [])]
     given.output.mkdir(exist_ok=True)
     share = 60 * given.minutes / len(chosen)
     figures: dict[str, Any] = {}
@@ -43,6 +52,14 @@ def main() -> int:
         if name == KILLS:
             killed = kills.campaign(given.kills, given.seed, until=until)
             figures[name], bad, tries = asdict(killed), killed.failed, killed.kills
+        elif name == SOAK:
+            with tempfile.TemporaryDirectory(prefix="soak-") as folder:
+                soaked = soak(Path(folder), given.seed, seconds=share, pause=given.pause)
+            figures[name], tries = soaked.figures(), soaked.requests + soaked.attacks
+            bad = len(soaked.failures) + (not soaked.is_flat())
+        elif name == PAGES:
+            looked = pages.campaign(given.seed, until)
+            figures[name], bad, tries = asdict(looked), len(looked.failures), looked.pages
         else:
             done = fuzz.campaign(name, given.tries, given.seed, given.output / "failures", until)
             figures[name], bad, tries = fuzz.summary(done), done.failed, done.tries
