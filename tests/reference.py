@@ -16,7 +16,9 @@ V, V_d                  words that have a vector, and those of them in the docum
 
 from __future__ import annotations
 
+import itertools
 import math
+import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -624,3 +626,35 @@ def measured_axes(
         C_c, n_c = shared(halves(collection, table.T, table.L0), longest=2.0)
         Q, g = axes((n_c * D @ C_c @ D + 1000 * B) / (n_c + 1000))
     return SpectralTable(table.counts, {w: row @ Q for w, row in table.T.items()}, g, table.L0)
+
+
+# Characters that are not to be seen, by Unicode's property, but for those that part words; the
+# tatweel, and the vowel marks of Arabic.
+UNSEEN = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200e\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff\u0640\u064b-\u0652\u0670]"
+)
+
+
+def folded(text: str) -> str:
+    """The text in one way of writing: what Unicode maps, run by run of word characters."""
+    written: list[str] = []
+    for inside, run in itertools.groupby(UNSEEN.sub("", text), is_word_character):
+        if not inside:
+            written += run
+            continue
+        ordered = unicodedata.normalize("NFD", "".join(map(folded_parts, run)))
+        written.append(unicodedata.normalize("NFC", re.sub("i\u0307+", "i", ordered)))
+    return "".join(one.lower() if one.isascii() else one for one in "".join(written))
+
+
+def folded_parts(character: str) -> str:
+    """A character decomposed and folded; by its canonical mapping if the other separates words."""
+    for form in ("NFKD", "NFD"):
+        decomposed = unicodedata.normalize(form, character)
+        lower = "".join(one if one == "\u0345" else one.casefold() for one in decomposed)
+        found = UNSEEN.sub("", unicodedata.normalize(form, lower))
+        if all(map(is_word_character, found)):
+            break
+    return found

@@ -58,6 +58,8 @@ class DocumentEmbedder(TransformerMixin, BaseEstimator):
         More of them.
     units : {"auto", "words", "words+grams", "grams"}, default="auto"
         What is counted of each word, as in `deltavec.fit`. Word vectors are of words.
+    normalization : {"none", "folded"}, default="none"
+        Whether texts are written in one way first, as in `deltavec.fit`; not with word vectors.
     tokenizer : {"words", "whitespace"} or callable, default="words"
         What parts a document into words.
     threads : int, default=None
@@ -111,6 +113,7 @@ class DocumentEmbedder(TransformerMixin, BaseEstimator):
         power_iterations: int | None = None,
         measured_documents: int | None = None,
         units: str = "auto",
+        normalization: str = "none",
         tokenizer: Tokenizer = "words",
         threads: int | None = None,
     ) -> None:
@@ -130,12 +133,14 @@ class DocumentEmbedder(TransformerMixin, BaseEstimator):
         self.power_iterations = power_iterations
         self.measured_documents = measured_documents
         self.units = units
+        self.normalization = normalization
         self.tokenizer = tokenizer
         self.threads = threads
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take on what a pickle holds; it may be older than some of the parameters."""
-        super().__setstate__({**dict.fromkeys(["recipe", *DEFAULTS]), "units": "auto", **state})
+        since = {"units": "auto", "normalization": "none"}
+        super().__setstate__({**dict.fromkeys(["recipe", *DEFAULTS]), **since, **state})
 
     def fit(self, X: Any, y: object = None) -> Self:
         """The embedder, fitted on these documents and no others.
@@ -149,11 +154,12 @@ class DocumentEmbedder(TransformerMixin, BaseEstimator):
         """
         recipe, documents = recipe_of(self), rereadable(one_column(X))
         if self.word_vectors is None or not isinstance(recipe, WeightedRecipe):
-            how: Any = {"tokenizer": self.tokenizer, "units": self.units, "threads": self.threads}
+            names = ("tokenizer", "units", "normalization", "threads")
+            how: Any = {name: getattr(self, name) for name in names}
             self.model_ = fit_model(documents, self.word_vectors, recipe, **how)
             self._seen = None
             return self
-        nothing = Seen.nothing(self.word_vectors, recipe, self.tokenizer, self.units)
+        nothing = Seen.nothing(self.word_vectors, recipe, self)
         self._seen, self.model_ = learned(nothing, documents, self.threads)
         return self
 
@@ -190,7 +196,7 @@ class DocumentEmbedder(TransformerMixin, BaseEstimator):
                 "deltavec.load_vectors(file) or deltavec.train_vectors(corpus), or call fit"
             )
         documents = rereadable(one_column(X))
-        nothing = Seen.nothing(self.word_vectors, recipe, self.tokenizer, self.units)
+        nothing = Seen.nothing(self.word_vectors, recipe, self)
         seen = getattr(self, "_seen", None) or nothing
         require_unchanged(seen, nothing)
         self._seen, self.model_ = learned(seen, documents, self.threads)
@@ -239,13 +245,14 @@ class Seen:
 
     @classmethod
     def nothing(
-        cls, vectors: WordVectors, recipe: WeightedRecipe, tokenizer: Tokenizer, units: str
+        cls, vectors: WordVectors, recipe: WeightedRecipe, embedder: DocumentEmbedder
     ) -> Seen:
         """Before the first document."""
+        asked = AskedUnits.of(embedder.tokenizer, embedder.units, vectors, embedder.normalization)
         return cls(
             vectors,
             recipe,
-            AskedUnits.of(tokenizer, units, vectors).tokenizer,
+            asked.tokenizer,
             CorpusStatistics.empty(len(vectors)),
             SecondMoment.empty(vectors.dimensions),
         )

@@ -81,6 +81,7 @@ def test_parameters_can_be_read_and_set(vectors):
         "power_iterations": 3,
         "measured_documents": 10,
         "units": "words",
+        "normalization": "folded",
         "tokenizer": "whitespace",
         "threads": 1,
     }
@@ -96,7 +97,7 @@ def test_parameters_reach_the_recipe(vectors):
 
 
 def test_every_parameter_of_either_recipe_is_one_of_the_embedder():
-    own = {"word_vectors", "recipe", "units", "tokenizer", "threads"}
+    own = {"word_vectors", "recipe", "units", "normalization", "tokenizer", "threads"}
     assert DocumentEmbedder().get_params().keys() == DEFAULTS.keys() | own
 
 

@@ -518,3 +518,27 @@ def test_a_collection_of_before_words_is_searched_changed_and_given_words(
     assert deltavec("index", "words", folder, "--json").json["words"]["words"] > 0
     assert deltavec("search", folder, "quiet room sea", "--by", "words").code == 0
     assert deltavec("index", "remove", folder, first.ids[1].as_py(), "--json").json["removed"] == 1
+
+
+def test_a_collection_by_a_tokenizer_of_others_is_trusted_or_refused(
+    tmp_path: Path, built: Path, deltavec: Deltavec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "at_blanks.py").write_text("cut = lambda text: text.lower().split()\n")
+    model, folder, corpus = tmp_path / "m.dv", tmp_path / "c.idx", built / "rated.csv"
+    deltavec("fit", corpus, "--column", "text", "--tokenizer", "at_blanks:cut", "-o", model)
+    refused = deltavec("index", "build", model, corpus, "-o", folder)
+    assert "parted by at_blanks:cut, code that loading does not import" in refused.error
+    assert deltavec("index", "build", model, corpus, "-o", folder, "--trust").code == 0
+    for arguments in (
+        ("search", folder, "the quiet sea"),
+        ("similar", folder, "3"),
+        ("keywords", folder, "3"),
+        ("cluster", folder, "-n", "2"),
+        ("index", "add", folder, corpus),
+        ("index", "remove", folder, "0"),
+        ("index", "words", folder),
+    ):
+        assert "--trust" in deltavec(*arguments).error
+        assert deltavec(*arguments, "--trust").code == 0
+    assert deltavec("info", folder).code == 0

@@ -333,3 +333,20 @@ def test_without_pyspark_the_error_says_what_to_install() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout == "deltavec.spark needs pyspark: pip install 'deltavec[spark]'\n"
+
+
+def test_a_tokenizer_of_others_is_named_and_imported_by_executors(
+    frame: DataFrame, tmp_path: Path
+) -> None:
+    name = "deltavec.core.units.parting:words"  # any that executors have
+    here = dv.fit(DOCUMENTS, recipe="idf-delta-pca", tokenizer=name)
+    there = dv.spark.fit(frame, "text", recipe="idf-delta-pca", tokenizer=name)
+    np.testing.assert_array_equal(there.statistics.token_counts, here.statistics.token_counts)
+    expected = here.embed(DOCUMENTS)
+    np.testing.assert_array_equal(embeddings(dv.spark.embed(frame, "text", here)), expected)
+    here.save(tmp_path / "m.dv")
+    by_folder = dv.spark.embed(frame, "text", tmp_path / "m.dv", trust=True)
+    np.testing.assert_array_equal(embeddings(by_folder), expected)
+    for untrusted in (tmp_path / "m.dv", dv.load(tmp_path / "m.dv")):
+        with pytest.raises(dv.ModelError, match=r"parted by deltavec.core.units.parting:words"):
+            dv.spark.embed(frame, "text", untrusted)

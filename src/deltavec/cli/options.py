@@ -40,6 +40,7 @@ CorpusFormat = StrEnum("CorpusFormat", ["txt", "csv", "tsv", "jsonl", "parquet",
 SearchWay = StrEnum("SearchWay", ["both", "words", "meaning"])
 # What parts a document into words.
 TokenizerName = StrEnum("TokenizerName", ["words", "whitespace"])
+NormalizationName = StrEnum("NormalizationName", ["none", "folded"])
 
 
 Corpus = Annotated[
@@ -124,6 +125,14 @@ Units = Annotated[
         metavar="NAME",
         help="What is counted of each word: words; grams, runs of 4 characters (grams-3: of 3); "
         "words+grams, both; auto: words, but runs of characters where many words are rare.",
+    ),
+]
+Normalization = Annotated[
+    NormalizationName,
+    typer.Option(
+        help="folded: write texts in one way first, so that composed and decomposed letters, "
+        "full-width forms, ligatures, ß and ss, ς and σ, Arabic with and without vowel marks are "
+        "the same. none: as they are written."
     ),
 ]
 Threads = Annotated[int | None, count("How many cores to use; all by default.", default=False)]

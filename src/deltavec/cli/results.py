@@ -64,7 +64,7 @@ def excerpts(
             beginning = one.text[:length]
             shown.append(Excerpt(0, beginning, [(beginning, None)]))
             continue
-        words = spans(one.text, str(model.tokenizer))
+        words = spans(one.text, model.tokenizer)
         near = shares(model.dissected(one.text), query.meaning.vector).by_word
         row = collection.row(one.id)
         added = document_shares(query, collection.words, row, model.parted(one.text), near)

@@ -29,6 +29,7 @@ from deltavec.collection.writing import OnProgress, StoredColumns, write_segment
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.statistics import TextCounts
 from deltavec.core.texts import as_texts
+from deltavec.core.units.named import NamedTokenizer
 from deltavec.errors import CorpusError, InputError, ModelError
 from deltavec.io.corpus.corpus import opened_corpus
 from deltavec.io.corpus.files import COLUMN, Reading
@@ -93,17 +94,13 @@ def build_collection(
         must be read twice, or something else stands in the folder's place; later, if an id comes
         twice.
     """
-    from deltavec.collection.opening import open_collection
+    from deltavec.collection.opening import opened_beside
 
     begin = on_stage or (lambda stage: None)
     target = Path(path)
     if not isinstance(model, EmbeddingModel):
         raise InputError(f"expected a fitted model, got {type(model).__name__}")
-    if not isinstance(model.tokenizer, str):
-        raise ModelError(
-            "a collection shows and finds words by a rule of ours, and this model has a tokenizer "
-            "of your own: fit with tokenizer='words' or 'whitespace'"
-        )
+    require_tokenizer(model)
     COLLECTION_FOLDER.require_replaceable(target)
     documents = opened_corpus(corpus, Reading(expected=model.notes.get(COLUMN)))
     columns = StoredColumns.of(documents, id_column, keep)
@@ -155,7 +152,19 @@ def build_collection(
             words=listed if writer else None,
         )
         write_description(fresh, description)
-    return open_collection(target, verify=False)
+    return opened_beside(target, model)
+
+
+def require_tokenizer(model: EmbeddingModel) -> None:
+    """Refuse a model whose tokenizer cannot be stored, or that is not trusted."""
+    if isinstance(model.tokenizer, NamedTokenizer):
+        model.tokenizer.imported()
+    elif not isinstance(model.tokenizer, str):
+        raise ModelError(
+            "a collection is stored with its model, and files hold no code such as a tokenizer of "
+            "your own: name it (tokenizer='module:function'), or fit with tokenizer='words' or "
+            "'whitespace'"
+        )
 
 
 class FirstPass:

@@ -7,7 +7,7 @@ not only the words.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,10 +16,13 @@ import numpy.typing as npt
 from deltavec.core.explain import Document, dissected
 from deltavec.core.kernels import Float64s, Int32s, Int64s
 from deltavec.core.model import EmbeddingModel
-from deltavec.core.tokens import MARK, PAGE, SEPARATOR, UNSPACED, rule
+from deltavec.core.texts import Tokenizer, called
+from deltavec.core.tokens import MARK, PAGE, SEPARATOR, UNSPACED, is_folded, rule, unfolded
+from deltavec.core.units.normalization import folded_with_places
 from deltavec.core.units.parting import Parted
 
 SENTENCE_END = re.compile(r"[.!?。！？]\s|\n")
+FAR = 100  # characters: a word that is not found so near has no place
 
 
 Piece = tuple[str, float | None]
@@ -51,8 +54,11 @@ class Excerpt(NamedTuple):
     pieces: list[Piece]
 
 
-def spans(text: str, tokenizer: str) -> Spans:
-    """The words of a text by a named rule, all code points at once.
+def spans(text: str, tokenizer: Tokenizer) -> Spans:
+    """The words of a text by a rule or a tokenizer, and where they stand.
+
+    A word that a tokenizer makes and the text does not hold as it is, such as a base form, has no
+    place and is left out.
 
     Examples
     --------
@@ -62,6 +68,12 @@ def spans(text: str, tokenizer: str) -> Spans:
     >>> spans("漢字 42", "words-2").words
     ['漢', '字', '42']
     """
+    if not isinstance(tokenizer, str):
+        return spans_of(text, called(tokenizer, text))
+    if is_folded(tokenizer):
+        written = folded_with_places(text)
+        own = spans(written.text, unfolded(tokenizer))
+        return Spans(own.words, written.begins[own.begins], written.ends[own.ends - 1])
     table = rule(tokenizer)
     # A lone surrogate is one code point here too, and separates words.
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.int64)
@@ -74,6 +86,27 @@ def spans(text: str, tokenizer: str) -> Spans:
     places = zip(begins.tolist(), ends.tolist(), strict=True)
     words = [lowered[begin:end] for begin, end in places]
     return Spans(words, begins, ends)
+
+
+def spans_of(text: str, words: Sequence[str]) -> Spans:
+    """Where words stand in a text, one behind the other, whatever their case."""
+    lower = "".join(map(lowered, text))
+    found: list[tuple[str, int, int]] = []
+    done = 0
+    for word in words:
+        begin = lower.find("".join(map(lowered, word)), done, done + len(word) + FAR)
+        if begin >= 0 and word:
+            done = begin + len(word)
+            found.append((word, begin, done))
+    begins = np.array([begin for _, begin, _ in found], np.int64)
+    ends = np.array([end for _, _, end in found], np.int64)
+    return Spans([word for word, _, _ in found], begins, ends)
+
+
+def lowered(character: str) -> str:
+    """The lower case of a character, if that is one character too."""
+    lower = character.lower()
+    return lower if len(lower) == 1 else character
 
 
 def word_starts(shifts: Int32s) -> npt.NDArray[np.bool_]:
@@ -95,7 +128,7 @@ def read(model: EmbeddingModel, text: str) -> Read:
     """The text, taken apart."""
     parted = model.parted(text)
     apart = dissected(parted, model.vocabulary, model.folded)
-    return Read(text, spans(text, str(model.tokenizer)), parted, apart)
+    return Read(text, spans(text, model.tokenizer), parted, apart)
 
 
 def excerpt(text: str, found: Spans, shares: Mapping[str, float], length: int) -> Excerpt:

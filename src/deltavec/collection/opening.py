@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from deltavec.collection.collection import Collection
@@ -21,7 +22,9 @@ from deltavec.search import Index
 from deltavec.search.index import measured_index
 
 
-def open_collection(path: str | os.PathLike[str], *, verify: bool = True) -> Collection:
+def open_collection(
+    path: str | os.PathLike[str], *, verify: bool = True, trust: bool = False
+) -> Collection:
     """The collection in a folder.
 
     Parameters
@@ -31,13 +34,39 @@ def open_collection(path: str | os.PathLike[str], *, verify: bool = True) -> Col
     verify
         Whether to read everything once, to see that no bit of it has changed. Without it only
         sizes and descriptions are looked at, and each text when it is read.
+    trust
+        Whether to import the tokenizer that its model names, if that is code of others: see
+        `deltavec.load`. Without, such a collection takes queries as lists of words, and refuses
+        whatever parts a text.
 
     Raises
     ------
     InputError
         If the folder is missing, damaged, no collection, or written by a newer version.
     """
-    return as_it_is_now(Path(path), lambda folder, stated: collection_of(folder, stated, verify))
+
+    def opened(folder: Path, stated: Description) -> Collection:
+        return collection_of(
+            folder, stated, verify, load(folder / MODEL, verify=verify, trust=trust)
+        )
+
+    return as_it_is_now(Path(path), opened)
+
+
+def opened_beside(path: Path, known: EmbeddingModel) -> Collection:
+    """The collection in a folder, with the tokenizer of a model at hand if it names the same."""
+
+    def opened(folder: Path, stated: Description) -> Collection:
+        return collection_of(folder, stated, False, model_beside(folder, known))
+
+    return as_it_is_now(path, opened)
+
+
+def model_beside(folder: Path, known: EmbeddingModel) -> EmbeddingModel:
+    """The model of a collection; code that it names is that of the known one, or not imported."""
+    model = load(folder / MODEL, verify=False)
+    same = model.tokenizer == known.tokenizer
+    return replace(model, tokenizer=known.tokenizer) if same else model
 
 
 def refreshed(collection: Collection) -> Collection:
@@ -50,7 +79,8 @@ def refreshed(collection: Collection) -> Collection:
         if stated == collection.description:
             return collection
         same = stated.model == collection.description.model
-        return collection_of(folder, stated, False, collection.model if same else None)
+        model = collection.model if same else model_beside(folder, collection.model)
+        return collection_of(folder, stated, False, model)
 
     return as_it_is_now(collection.path, reopened)
 
@@ -68,10 +98,9 @@ def as_it_is_now(folder: Path, opened: Callable[[Path, Description], Collection]
 
 
 def collection_of(
-    folder: Path, description: Description, verify: bool, model: EmbeddingModel | None = None
+    folder: Path, description: Description, verify: bool, model: EmbeddingModel
 ) -> Collection:
-    """The collection of a description; its model is loaded unless it is known."""
-    model = model or load(folder / MODEL, verify=verify)
+    """The collection of a description, with its model."""
     same = model.dimensions == description.dimensions
     if not same or (verify and model.fingerprint != description.model):
         raise InputError(

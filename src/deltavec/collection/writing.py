@@ -17,6 +17,7 @@ from deltavec.collection.folder import documents_name
 from deltavec.collection.store import ID, TEXT, documents_schema, in_groups
 from deltavec.collection.vectors import VectorsWriter
 from deltavec.core.model import EmbeddingModel
+from deltavec.core.passes import embedded
 from deltavec.core.statistics import TextCounts, warn_of_little_known
 from deltavec.core.texts import as_texts, is_text
 from deltavec.core.threads import in_order
@@ -179,14 +180,13 @@ def write_segment(
             texts = batch.column(0).fill_null("")
             names.append(columns.ids(batch, first + done))
             done += len(batch)
-            listing = beside.submit(words.add, as_texts(texts, model.tokenizer)) if words else None
-            embedded = model.embed_and_count(texts, threads=threads)
-            counts += embedded.counts
+            read = as_texts(texts, model.tokenizer)
+            listing = beside.submit(words.add, read) if words else None
+            found = embedded(read, model.vocabulary, model.folded, threads)
+            counts += found.counts
             if listing:
                 listing.result()
-            yield EmbeddedRows(
-                columns.stored(batch, names[-1]), text_sizes(texts), embedded.vectors
-            )
+            yield EmbeddedRows(columns.stored(batch, names[-1]), text_sizes(texts), found.vectors)
             if on_progress:
                 on_progress(Progress(done, consumed))
 

@@ -43,6 +43,7 @@ def fit(
     *,
     tokenizer: Tokenizer = "words",
     units: str = "auto",
+    normalization: str = "none",
     threads: int | None = None,
     max_memory: int = DEFAULT_MEMORY,
     on_stage: Callable[[str], None] | None = None,
@@ -69,6 +70,10 @@ def fit(
         (``grams-3``: of three); ``words+grams``, both. By default ``auto``: words, but runs of
         characters where ``spectral`` learns from a corpus in which many words stand nowhere else.
         `EmbeddingModel.info` says what was chosen, and why.
+    normalization
+        ``none``, or ``folded``: texts are written in one way first. Composed and decomposed
+        letters, full-width and half-width forms, ligatures, ``ß`` and ``ss``, ``ς`` and ``σ`` are
+        then the same, and vowel marks of Arabic, soft hyphens and the like are left out.
     threads
         How many cores to use; all of them by default. The counts are the same.
     max_memory
@@ -94,7 +99,7 @@ def fit(
            [0.  , 0.  ]], dtype=float32)
     """
     choice = chosen_recipe(recipe, vectors)
-    asked = AskedUnits.of(tokenizer, units, vectors)
+    asked = AskedUnits.of(tokenizer, units, vectors, normalization)
     chunked = as_chunked(corpus)
     if vectors is None or choice.recipe.n_components_removed:
         rereadable(chunked)

@@ -23,7 +23,7 @@ from deltavec.core.recipes import Recipe, SpectralRecipe, WeightedRecipe
 from deltavec.core.statistics import CorpusStatistics, TextCounts, require_known_words
 from deltavec.core.texts import Chunked, InMemory, Tokenizer, as_chunked, as_texts
 from deltavec.core.threads import one_blas_thread, thread_count
-from deltavec.core.tokens import TOKEN_SEPARATOR, plain_name, rule_of_lists
+from deltavec.core.tokens import TOKEN_SEPARATOR, is_folded, plain_name, rule_of_lists
 from deltavec.core.units.folding import unknown_words
 from deltavec.core.units.named import NamedTokenizer
 from deltavec.core.units.parting import Parted, parted, parted_words
@@ -77,6 +77,12 @@ class EmbeddingModel:
         if isinstance(self.tokenizer, NamedTokenizer):
             return str(self.tokenizer)
         return plain_name(self.tokenizer) if isinstance(self.tokenizer, str) else "a callable"
+
+    @property
+    def normalization(self) -> str:
+        """Whether texts are written in one way before they are parted: ``none`` or ``folded``."""
+        named = isinstance(self.tokenizer, str) and is_folded(self.tokenizer)
+        return "folded" if named else "none"
 
     def embed(self, documents: Any, *, threads: int | None = None) -> npt.NDArray[np.float32]:
         """The documents' vectors, one a row, in their order.
@@ -205,6 +211,7 @@ class EmbeddingModel:
             "coverage": self.statistics.coverage,
             "mean_length": self.statistics.mean_length,
             "tokenizer": self.tokenizer_name,
+            "normalization": self.normalization,
             "units": "words: as usual",
             "table_bytes": self.folded.rows.nbytes,
             "fingerprint": self.fingerprint,

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.core import tokens
+from deltavec.core.arguments import require_one_of
 from deltavec.core.arrays import frozen, packed
 from deltavec.core.units.named import is_name, named_tokenizer
 from deltavec.errors import CorpusError, InputError
@@ -197,7 +198,7 @@ def as_texts(chunk: Any, tokenizer: Tokenizer) -> Texts:
         if any(isinstance(document, list | tuple) for document in documents):
             return joined_words([word_list(document) for document in documents], tokenizer)
         if len(documents) <= FEW and not callable(tokenizer):
-            return few_texts(documents, tokens.rule(tokenizer))
+            return as_written(few_texts(documents, tokens.rule(tokenizer)), tokenizer)
         chunk = arrow_strings(documents)
     if is_list_column(chunk):
         return joined_words([document or [] for document in chunk.to_pylist()], tokenizer)
@@ -205,7 +206,16 @@ def as_texts(chunk: Any, tokenizer: Tokenizer) -> Texts:
         return joined_words(
             [called(tokenizer, document) for document in strings_of(chunk).to_pylist()], tokenizer
         )
-    return arrow_texts(strings_of(chunk), tokens.rule(tokenizer))
+    return as_written(arrow_texts(strings_of(chunk), tokens.rule(tokenizer)), tokenizer)
+
+
+def as_written(texts: Texts, name: str) -> Texts:
+    """The documents as the rule of this name reads them: as they are, or written in one way."""
+    if not tokens.is_folded(name):
+        return texts
+    from deltavec.core.units.normalization import normalized
+
+    return normalized(texts)
 
 
 def is_column(documents: Any) -> bool:
@@ -213,7 +223,9 @@ def is_column(documents: Any) -> bool:
     return hasattr(documents, "buffers")
 
 
-def settled_tokenizer(tokenizer: Tokenizer, units: str = "words") -> Tokenizer:
+def settled_tokenizer(
+    tokenizer: Tokenizer, units: str = "words", normalization: str = "none"
+) -> Tokenizer:
     """What a user's choice stands for today: a rule by its name for ever, or a callable.
 
     The name of a tokenizer of others (`deltavec.core.units.named`) is resolved here.
@@ -222,13 +234,19 @@ def settled_tokenizer(tokenizer: Tokenizer, units: str = "words") -> Tokenizer:
     ------
     InputError
         For what is neither the name of a rule nor a callable, for units that have no such name,
-        and for a callable with units other than words.
+        for a callable with units other than words, and for a normalization of anything but words.
     """
     counted = tokens.Units.named(units)
+    require_one_of("normalization", normalization, tokens.NORMALIZATIONS)
+    if normalization != "none" and tokenizer != "words":
+        raise InputError(
+            f"normalization {normalization!r} is of the tokenizer 'words', others take text as it "
+            f"is written: leave it out; got the tokenizer {tokenizer!r}"
+        )
     if isinstance(tokenizer, str) and is_name(tokenizer):
         tokenizer = named_tokenizer(tokenizer)
     if isinstance(tokenizer, str) and tokenizer != "tokens":
-        name = tokens.full_name(tokenizer, counted)
+        name = tokens.full_name(tokenizer, counted, normalization)
         tokens.rule(name)
         return name
     if callable(tokenizer) and counted.gram:

@@ -22,6 +22,9 @@ Behind a colon a name may say what is counted instead of the words: ``words-2:gr
 of four characters of each word with ``<`` before and ``>`` behind it (a word that is shorter is one
 run), or ``words-2:words+grams-4``, these and the word itself with both marks.
 
+Before the colon ``+folded`` says that texts are written in one way first: ``words-2+folded``, see
+`deltavec.core.units.normalization`.
+
 The name of a rule never changes its meaning: it is stored with a model. The character U+0000
 separates words under every rule, and so does a byte that is not UTF-8.
 """
@@ -47,6 +50,8 @@ UNSPACED = np.int32(-CODE_POINTS - 1)  # a character of a script without spaces:
 MARK = np.int32(-CODE_POINTS - 2)  # belongs to the character before it: its shift is 0
 TOKEN_SEPARATOR = b"\xff"
 CURRENT = {"words": "words-2"}
+FOLDED = "+folded"
+NORMALIZATIONS = ("none", "folded")
 BEFORE_WORD, BEHIND_WORD = "<", ">"
 USUAL_GRAM = 4
 GRAMS = range(2, 9)
@@ -126,21 +131,39 @@ class Units(NamedTuple):
         return f"{'words+' if self.words else ''}grams-{self.gram}"
 
 
-def full_name(tokenizer: str, units: Units) -> str:
+def full_name(tokenizer: str, units: Units, normalization: str = "none") -> str:
     """The name of the rule that parts text in this way and counts these units, for ever.
 
     Examples
     --------
-    >>> full_name("words", Units.named("grams"))
-    'words-2:grams-4'
+    >>> full_name("words", Units.named("grams"), "folded")
+    'words-2+folded:grams-4'
     """
     base = CURRENT.get(tokenizer, tokenizer)
+    if normalization == "folded":
+        base += FOLDED
     return f"{base}:{units.name}" if units.gram else base
 
 
-def plain_name(name: str) -> str:
-    """What a user calls the rule of this name, whatever its units."""
+def with_units(name: str, units: Units) -> str:
+    """The name of the rule that parts text as this one does, and counts these units."""
     base = name.partition(":")[0]
+    return f"{base}:{units.name}" if units.gram else base
+
+
+def is_folded(name: str) -> bool:
+    """Whether texts are written in one way before the rule of this name parts them."""
+    return name.partition(":")[0].endswith(FOLDED)
+
+
+def unfolded(name: str) -> str:
+    """The name of the rule that takes texts as this one does once they are written in one way."""
+    return name.replace(FOLDED, "", 1)
+
+
+def plain_name(name: str) -> str:
+    """What a user calls the rule of this name, whatever its units and normalization."""
+    base = name.partition(":")[0].removesuffix(FOLDED)
     return {full: plain for plain, full in CURRENT.items()}.get(base, base)
 
 
@@ -216,6 +239,7 @@ def joined_bytes() -> Rule:
 
 TABLES = {
     "words-2": shifts_of_words_2,
+    f"words-2{FOLDED}": shifts_of_words_2,
     "words": shifts_of_words,
     "whitespace": shifts_of_whitespace,
     "tokens": shifts_of_tokens,

@@ -12,6 +12,7 @@ from deltavec.core.learning.words import frequent_words
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.units.choice import units_for
+from deltavec.core.units.named import NamedTokenizer
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import InputError
 from deltavec.spark.pairs import cooccurrence, sampled_folds
@@ -32,11 +33,11 @@ class SparkColumn(LearningCorpus):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if callable(self.tokenizer):  # executors are sent no code of a caller
-            raise InputError(
-                "on Spark the tokenizer must be 'words' or 'whitespace', got a callable: put the "
-                "words that yours finds into a column, with spaces between them, and use "
-                "'whitespace'"
+        if not isinstance(self.tokenizer, str | NamedTokenizer):
+            raise InputError(  # executors are sent no code of a caller, but a name they import
+                "on Spark the tokenizer must be 'words', 'whitespace' or a name such as "
+                "'module:function', got a callable: name it, or put the words that yours finds "
+                "into a column, with spaces between them, and use 'whitespace'"
             )
 
     def with_chosen_units(self) -> Self:
@@ -44,7 +45,7 @@ class SparkColumn(LearningCorpus):
         if not self.units_open:
             return self
         counts = self.counted()
-        asked = units_for(counts)
+        asked = units_for(counts, self.tokenizer)
         chosen: Any = {"tokenizer": asked.tokenizer, "units": asked.reason, "units_open": False}
         if asked.tokenizer == self.tokenizer:
             return replace(self, counts=counts, **chosen)
@@ -77,7 +78,7 @@ class SparkColumn(LearningCorpus):
 
     def without_common(self, model: EmbeddingModel) -> EmbeddingModel:
         """The model with the components removed that the documents have in common."""
-        key = ship_model(self.texts.sparkSession, model)
-        moment = second_moment(self.texts, key, model.dimensions)
+        shipped = ship_model(self.texts.sparkSession, model)
+        moment = second_moment(self.texts, shipped, model.dimensions)
         components = leading_components(moment, model.recipe.n_components_removed)
         return replace(model, folded=model.folded.without(components))

@@ -29,6 +29,8 @@ def embed(
     column: str,
     model: EmbeddingModel | str | PathLike[str],
     output: str = "embedding",
+    *,
+    trust: bool = False,
 ) -> DataFrame:
     """The frame with one more column: each document's vector, an array of float.
 
@@ -49,6 +51,10 @@ def embed(
         A model, or the folder of one, as the driver sees it.
     output
         The name of the new column.
+    trust
+        Whether executors, and the driver, import the tokenizer that the model in a folder names, if
+        that is code of others: see `deltavec.load`. A model at hand was trusted when it was loaded,
+        or not.
     """
     require_text_column(frame, column)
     require_room(frame, output)
@@ -56,10 +62,10 @@ def embed(
 
     place = frame.columns.index(column)
     names = [*frame.columns, output]
-    key = ship_model(frame.sparkSession, model)
+    shipped = ship_model(frame.sparkSession, model, trust=trust)
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        arrived = arrived_model(key)
+        arrived = arrived_model(*shipped)
         for batch in batches:
             for first in range(0, len(batch), ROWS_AT_ONCE):
                 yield with_vectors(batch.slice(first, ROWS_AT_ONCE), place, arrived, names)

@@ -26,6 +26,7 @@ def fit(
     *,
     tokenizer: str = "words",
     units: str = "auto",
+    normalization: str = "none",
     threads: int | None = None,
     max_memory: int = DEFAULT_MEMORY,
     on_stage: Callable[[str], None] | None = None,
@@ -49,9 +50,12 @@ def fit(
         A name such as ``idf-delta-pca``, ``auto`` or ``spectral``, or a `Recipe`. By default
         ``auto`` with vectors, and ``spectral``, which needs none, without.
     tokenizer
-        ``words`` or ``whitespace``.
+        ``words`` or ``whitespace``, or code of others by its name (``jieba``, ``module:function``),
+        which executors import.
     units
         ``words``, ``words+grams``, ``grams`` or ``auto``, as for `deltavec.fit`.
+    normalization
+        ``none`` or ``folded``, as for `deltavec.fit`.
     threads
         How many of the driver's cores to use; all of them by default.
     max_memory
@@ -61,7 +65,7 @@ def fit(
         Called with a word or two when each stage begins.
     """
     choice = chosen_recipe(recipe, vectors)
-    asked = AskedUnits.of(tokenizer, units, vectors)
+    asked = AskedUnits.of(tokenizer, units, vectors, normalization)
     source = SparkColumn(
         rereadable_text(frame, column),
         tokenizer=asked.tokenizer,

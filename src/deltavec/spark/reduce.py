@@ -17,7 +17,7 @@ from deltavec.core.passes import counted, embedded
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.texts import Tokenizer, as_texts
 from deltavec.spark.frames import bytes_type, failing_clearly
-from deltavec.spark.ship import arrived_model, arrived_vocabulary
+from deltavec.spark.ship import ShippedModel, arrived_model, arrived_vocabulary
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -64,11 +64,11 @@ def of_table(table: npt.NDArray[np.int64]) -> CorpusStatistics:
     return CorpusStatistics(token_counts, document_counts, documents, tokens, unknown)
 
 
-def second_moment(texts: DataFrame, key: str, dimensions: int) -> SecondMoment:
-    """The second moment of a column's vectors, by the model that was shipped under this key."""
+def second_moment(texts: DataFrame, shipped: ShippedModel, dimensions: int) -> SecondMoment:
+    """The second moment of a column's vectors, by the model that was shipped."""
 
     def table_of(chunks: Chunks) -> npt.NDArray[np.float64] | None:
-        model = arrived_model(key)
+        model = arrived_model(*shipped)
         moment = SecondMoment.empty(dimensions)
         for chunk in chunks:
             texts = as_texts(chunk, model.tokenizer)

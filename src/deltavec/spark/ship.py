@@ -15,11 +15,12 @@ from collections.abc import Iterator
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from deltavec.core.model import EmbeddingModel
+from deltavec.core.units.named import NamedTokenizer
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import DeltavecError, InputError, ModelError
 from deltavec.io.models import FILES, load
@@ -37,13 +38,22 @@ CACHE_ADVICE = (
 )
 
 
-def ship_model(session: SparkSession, model: EmbeddingModel | str | PathLike[str]) -> str:
-    """The key by which executors find a model: its fingerprint.
+class ShippedModel(NamedTuple):
+    """How executors find a model, and whether they may import the tokenizer that it names."""
+
+    key: str
+    trust: bool
+
+
+def ship_model(
+    session: SparkSession, model: EmbeddingModel | str | PathLike[str], *, trust: bool = False
+) -> ShippedModel:
+    """How executors find a model: by its fingerprint.
 
     The files of a folder are sent as they are; a model in memory is written to files first.
     """
     if isinstance(model, EmbeddingModel):
-        key = model.fingerprint
+        key, trust = model.fingerprint, is_trusted(model)
         with tempfile.TemporaryDirectory(prefix=".deltavec-", dir=root_folder()) as staged:
             if not is_shipped(session, key, FILES):
                 folder = Path(staged) / "model.dv"
@@ -52,7 +62,8 @@ def ship_model(session: SparkSession, model: EmbeddingModel | str | PathLike[str
                     (folder / name).rename(root_folder() / shipped_name(key, name))
     elif isinstance(model, str | PathLike):
         folder = Path(model).resolve()
-        key = load(folder).fingerprint
+        opened = load(folder, trust=trust)
+        key, trust = opened.fingerprint, is_trusted(opened)
         for name in FILES:
             with suppress(FileExistsError):
                 (root_folder() / shipped_name(key, name)).symlink_to(folder / name)
@@ -61,8 +72,22 @@ def ship_model(session: SparkSession, model: EmbeddingModel | str | PathLike[str
             f"expected a model or the folder of one, got {type(model).__name__}: "
             "deltavec.fit makes a model"
         )
-    ship(session, key, FILES, "arrived_model")
-    return key
+    ship(session, key, FILES, "arrived_model", trust)
+    return ShippedModel(key, trust)
+
+
+def is_trusted(model: EmbeddingModel) -> bool:
+    """Whether executors may import the tokenizer that the model names.
+
+    Raises
+    ------
+    ModelError
+        If it names code of others that was not imported here.
+    """
+    if not isinstance(model.tokenizer, NamedTokenizer):
+        return False
+    model.tokenizer.imported()
+    return True
 
 
 def ship_vocabulary(session: SparkSession, vocabulary: Vocabulary) -> str:
@@ -92,7 +117,9 @@ def is_shipped(session: SparkSession, key: str, names: tuple[str, ...]) -> bool:
     return sent.issuperset(shipped_name(key, name) for name in names)
 
 
-def ship(session: SparkSession, key: str, names: tuple[str, ...], opener: str) -> None:
+def ship(
+    session: SparkSession, key: str, names: tuple[str, ...], opener: str, *asked: bool
+) -> None:
     """Send files that stand in the root folder, and see that an executor can open them."""
     if not is_shipped(session, key, names):
         for name in names:
@@ -100,11 +127,11 @@ def ship(session: SparkSession, key: str, names: tuple[str, ...], opener: str) -
             session.sparkContext.addFile((root_folder() / shipped_name(key, name)).as_uri())
     seen = root_folder() / shipped_name(key, ARRIVED)
     if not seen.exists():
-        require_arrival(session, opener, key)
+        require_arrival(session, opener, key, *asked)
         seen.touch()
 
 
-def require_arrival(session: SparkSession, opener: str, key: str) -> None:
+def require_arrival(session: SparkSession, opener: str, *asked: str | bool) -> None:
     """Refuse to begin if an executor cannot open what was sent.
 
     What is wrong comes back as a value: an exception in a task would be retried, and logged each
@@ -122,7 +149,7 @@ def require_arrival(session: SparkSession, opener: str, key: str) -> None:
         version, problem = "", ""
         try:
             version = importlib.import_module("deltavec.version").__version__
-            getattr(importlib.import_module("deltavec.spark.ship"), opener)(key)
+            getattr(importlib.import_module("deltavec.spark.ship"), opener)(*asked)
         except Exception as error:
             problem = str(error) or type(error).__name__
         yield pyarrow.RecordBatch.from_pydict({"version": [version], "problem": [problem]})
@@ -158,7 +185,7 @@ def fingerprint_of(vocabulary: Vocabulary) -> str:
 
 
 @functools.lru_cache(maxsize=KEPT_OPEN)
-def arrived_model(key: str) -> EmbeddingModel:
+def arrived_model(key: str, trust: bool = False) -> EmbeddingModel:
     """The model that the driver sent under this key.
 
     Its folder is made out of links to what arrived, by the first process that needs it, which also
@@ -167,12 +194,12 @@ def arrived_model(key: str) -> EmbeddingModel:
     """
     folder = root_folder() / shipped_name(key, "model.dv")
     if folder.is_dir():
-        return load(folder, verify=False)
+        return load(folder, verify=False, trust=trust)
     fresh = Path(tempfile.mkdtemp(prefix=".deltavec-", dir=root_folder()))
     try:
         for name in FILES:
             (fresh / name).symlink_to(root_folder() / shipped_name(key, name))
-        model = load(fresh, verify=False)
+        model = load(fresh, verify=False, trust=trust)
         if model.fingerprint != key:
             raise ModelError(
                 f"the model {key} arrived as {model.fingerprint}: was its folder replaced "

@@ -51,7 +51,8 @@ def train_vectors(
     seed
         Where random numbers begin.
     tokenizer
-        ``words`` or ``whitespace``.
+        ``words`` or ``whitespace``, or code of others by its name (``jieba``, ``module:function``),
+        which executors import.
     threads
         How many of the driver's cores to use; all of them by default.
     max_memory

@@ -33,6 +33,8 @@ RULES = [
     "words-2:grams-8",
     "words-2:words+grams-3",
     "whitespace:words+grams-5",
+    "words-2+folded",
+    "words-2+folded:words+grams-3",
 ]
 # Scripts without spaces, their marks, and what may stand beside them.
 MIXED = [*"漢字一〇かなカナーﾊﾟｶﾞกำลังไทยភាសាຂ້ອຍမြန်မာ𠀀𛀀", *"aB9_ß é,。、 \u0301\ufe0f\u3099"]
@@ -131,10 +133,13 @@ def test_characters_of_scripts_without_spaces_are_those_named_so() -> None:
 @given(
     corpus=st.lists(mixed_texts.filter(str.strip), min_size=3, max_size=6),
     name=st.sampled_from(["words", "words+grams-3", "grams"]),
+    normalization=st.sampled_from(["none", "folded"]),
 )
-def test_shares_of_words_sum_to_the_cosine_whatever_the_units(corpus: list[str], name: str) -> None:
+def test_shares_of_words_sum_to_the_cosine_whatever_the_units(
+    corpus: list[str], name: str, normalization: str
+) -> None:
     texts = [*corpus, "a room 漢字", "rooms 漢字かな"]
-    rule = tokens.full_name("words", Units.named(name))
+    rule = tokens.full_name("words", Units.named(name), normalization)
     vocabulary, _ = word_counts(as_chunked(texts), rule).frequent(1)
     random = np.random.default_rng(len(vocabulary))
     vectors = WordVectors(vocabulary.words, random.standard_normal((len(vocabulary), 8)))

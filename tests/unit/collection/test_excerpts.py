@@ -11,14 +11,14 @@ from deltavec.core.units.parting import words
 TEXT = "First comes nothing. Then a quiet sea, and the sea again. At last nothing more is said."
 
 
-@given(st.text(), st.sampled_from(["words", "whitespace"]))
+@given(st.text(), st.sampled_from(["words", "whitespace", "words-2", "words-2+folded"]))
 def test_the_words_are_those_of_the_reference_and_stand_where_they_are_said_to(
     text: str, tokenizer: str
 ) -> None:
     found = spans(text, tokenizer)
     assert found.words == words(text, tokenizer)
     for word, begin, end in zip(found.words, found.begins, found.ends, strict=True):
-        assert words(text[begin:end], tokenizer) == [word]
+        assert word in words(text[begin:end], tokenizer)
 
 
 @given(st.text("ab .\n", max_size=60), st.integers(0, 40))

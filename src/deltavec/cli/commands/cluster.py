@@ -44,6 +44,7 @@ def cluster(
     ] = 1,
     words: Annotated[int, options.count("How many words name a group.")] = 5,
     seed: options.Seed = 0,
+    trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Part a collection into groups of like documents.
@@ -61,7 +62,7 @@ def cluster(
         from deltavec.collection.topics.frame import topic_table
         from deltavec.io.output.tables import writing_table
 
-        opened = open_collection(collection, verify=False)
+        opened = open_collection(collection, verify=False, trust=trust)
         work.begin("clustering")
         found = opened.cluster(n, levels=levels, seed=seed, words=words)
         if output is not None:

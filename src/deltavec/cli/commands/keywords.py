@@ -16,6 +16,7 @@ def keywords(
     collection: options.Collection,
     id: options.DocumentId,
     n: Annotated[int, options.count("How many words to show.", "-n")] = 10,
+    trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Show the words that a document is about.
@@ -25,7 +26,7 @@ def keywords(
     """
     from deltavec.collection import open_collection
 
-    found = open_collection(collection, verify=False).keywords(id, n)
+    found = open_collection(collection, verify=False, trust=trust).keywords(id, n)
     if as_json:
         print_json(
             {"collection": collection, "id": id, "keywords": [word._asdict() for word in found]}

@@ -29,6 +29,7 @@ def search(
     filter: options.Filter = None,
     by: options.By = None,
     length: options.Length = 240,
+    trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Find the documents that fit a query best, by words and meaning, and say why.
@@ -39,7 +40,7 @@ def search(
     from deltavec.cli.results import as_records, excerpts, explanations_of_search, print_found
     from deltavec.collection import open_collection
 
-    opened = open_collection(collection, verify=False)
+    opened = open_collection(collection, verify=False, trust=trust)
     found = opened.search(query, k, filter=filter, by=by)
     read = opened.read(query, by)
     unknown = read.unknown

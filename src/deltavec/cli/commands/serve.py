@@ -79,6 +79,7 @@ def serve(
             "query or a token.",
         ),
     ] = True,
+    trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Explore a collection in the browser, and ask it over HTTP.
@@ -101,6 +102,7 @@ def serve(
             root_path=root_path,
             log=log,
             loopback_only=is_loopback(listening),
+            trust=trust,
         )
         with stages("opening") as work:
             from deltavec.collection import open_collection
@@ -108,7 +110,7 @@ def serve(
             from deltavec.serve.overview import Overview
 
             require_settings(token, settings.origins, root_path)
-            opened = open_collection(collection)
+            opened = open_collection(collection, trust=trust)
             overview = Overview.of(
                 opened, placed_by.value, points=settings.limits.map_points, on_stage=work.begin
             )

@@ -46,6 +46,7 @@ class Settings:
     root_path: str
     log: bool
     loopback_only: bool
+    trust: bool
 
     @property
     def limits(self) -> Limits:
@@ -231,7 +232,8 @@ def serve_beside(
     from deltavec.serve.metrics import WIDTH
     from deltavec.serve.overview import Overview
 
-    opened = open_collection(settings.folder, verify=False)  # the parent has read all of it
+    # The parent has read all of it.
+    opened = open_collection(settings.folder, verify=False, trust=settings.trust)
     shared = np.memmap(counts, np.float64, "r+", shape=(settings.processes, WIDTH))
     overview = Overview(opened, drawn, points=settings.limits.map_points)
     app = settings.application(opened, overview, shared=shared, process=number)

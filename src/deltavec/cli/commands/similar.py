@@ -17,6 +17,7 @@ def similar(
     explain: options.Explain = False,
     filter: options.Filter = None,
     length: options.Length = 240,
+    trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Find the documents most alike to one of the collection."""
@@ -29,7 +30,7 @@ def similar(
     )
     from deltavec.collection import open_collection
 
-    opened = open_collection(collection, verify=False)
+    opened = open_collection(collection, verify=False, trust=trust)
     found = opened.similar(id, k, filter=filter)
     text = opened.text(id)
     asked = opened.model.dissected(text).vector

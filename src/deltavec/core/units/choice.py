@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from deltavec.core.learning.words import WordCounts, word_counts
 from deltavec.core.texts import Chunked, Tokenizer, settled_tokenizer
-from deltavec.core.tokens import Units
+from deltavec.core.tokens import Units, with_units
 from deltavec.core.vectors import WordVectors
 from deltavec.errors import InputError
 
@@ -30,12 +30,23 @@ class AskedUnits(NamedTuple):
     open: bool = False
 
     @classmethod
-    def of(cls, tokenizer: Tokenizer, units: str, vectors: WordVectors | None = None) -> AskedUnits:
-        """What is asked for by the names of a tokenizer and of units."""
+    def of(
+        cls,
+        tokenizer: Tokenizer,
+        units: str,
+        vectors: WordVectors | None = None,
+        normalization: str = "none",
+    ) -> AskedUnits:
+        """What is asked for by the names of a tokenizer, of units and of a normalization."""
+        if vectors is not None and normalization != "none":
+            raise InputError(
+                f"normalization {normalization!r} is of words learned from the corpus, and word "
+                "vectors have words as they are written: leave the vectors or the normalization out"
+            )
         if units == "auto":
-            settled = settled_tokenizer(tokenizer)
+            settled = settled_tokenizer(tokenizer, normalization=normalization)
             return cls(settled, WORDS_AS_USUAL, tokenizer == "words" and vectors is None)
-        settled = settled_tokenizer(tokenizer, units)
+        settled = settled_tokenizer(tokenizer, units, normalization)
         if vectors is not None and settled != settled_tokenizer(tokenizer):
             raise InputError(
                 f"units {units!r} are learned from the corpus, and word vectors are of words: "
@@ -64,16 +75,16 @@ def counted_units(corpus: Chunked, tokenizer: Tokenizer) -> CountedUnits:
     A corpus is read once more if its words are too rare.
     """
     counts = word_counts(corpus, tokenizer)
-    chosen = units_for(counts)
+    chosen = units_for(counts, tokenizer)
     if chosen.tokenizer == tokenizer:
         return CountedUnits(chosen, counts)
     return CountedUnits(chosen, word_counts(corpus, chosen.tokenizer))
 
 
-def units_for(counts: WordCounts) -> AskedUnits:
-    """The rule that suits a corpus whose words were counted, and why."""
+def units_for(counts: WordCounts, tokenizer: Tokenizer) -> AskedUnits:
+    """The rule that suits a corpus whose words were counted under this one, and why."""
     units, reason = chosen_units(counts)
-    return AskedUnits(settled_tokenizer("words", units.name), reason)
+    return AskedUnits(with_units(str(tokenizer), units), reason)
 
 
 def chosen_units(counts: WordCounts) -> ChosenUnits:

@@ -8,7 +8,8 @@ a model is trusted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import threading
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
@@ -19,6 +20,7 @@ from deltavec.errors import InputError, MissingDependencyError, ModelError
 
 STORED = "call:"  # before the name in a model's description
 Function = Callable[[str], Iterable[str]]
+ONE_AT_A_TIME = threading.RLock()  # code of others may not bear two threads
 
 
 @dataclass(frozen=True)
@@ -40,13 +42,26 @@ class NamedTokenizer:
     function: Function | None = field(default=None, repr=False, compare=False)
 
     def __call__(self, text: str) -> Iterable[str]:
-        """The words of a text."""
+        """The words of a text; threads take turns."""
+        function = self.imported()
+        with ONE_AT_A_TIME:
+            found = function(text)
+            return list(found) if isinstance(found, Iterator) else found
+
+    def imported(self) -> Function:
+        """The function, if it was imported.
+
+        Raises
+        ------
+        ModelError
+            If it belongs to a model that was loaded and is not trusted.
+        """
         if self.function is None:
             raise ModelError(
                 f"texts of this model are parted by {self}, code that loading does not import: "
                 "load it with trust=True (--trust) if you trust it, or pass lists of words"
             )
-        return self.function(text)
+        return self.function
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}".strip()

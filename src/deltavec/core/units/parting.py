@@ -17,9 +17,11 @@ from deltavec.core.tokens import (
     UNSPACED,
     Rule,
     Units,
+    is_folded,
     rule,
     units_of,
 )
+from deltavec.core.units.normalization import folded
 
 
 class Parted(NamedTuple):
@@ -72,7 +74,7 @@ def parted(text: str, name: str) -> Parted:
     """
     units = units_of(name)
     found = Parted([], [], [])
-    for run in runs(text, rule(name)):
+    for run in runs(folded(text) if is_folded(name) else text, rule(name)):
         if run.unspaced:
             add_characters(found, run.characters)
         elif units.gram:

@@ -34,6 +34,7 @@ def add(
         ),
     ] = False,
     threads: options.Threads = None,
+    trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Add documents to a collection.
@@ -45,7 +46,7 @@ def add(
     with stages("opening the collection") as work:
         from deltavec.collection import open_collection
 
-        before = open_collection(collection, verify=False)
+        before = open_collection(collection, verify=False, trust=trust)
         documents = open_corpus(
             corpus,
             column,

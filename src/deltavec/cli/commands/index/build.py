@@ -76,6 +76,7 @@ def build(
     ] = True,
     stems: options.Stems = True,
     threads: options.Threads = None,
+    trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Build a collection: documents and their vectors, to search and explore.
@@ -89,7 +90,7 @@ def build(
         from deltavec.io.models import load
 
         work.begin("loading the model")
-        loaded = load(model)
+        loaded = load(model, trust=trust)
         expected = loaded.notes.get(COLUMN)
         documents = open_corpus(corpus, column, format, encoding, delimiter, expected=expected)
         kept = named_columns(keep or [], documents)

@@ -44,6 +44,7 @@ def remove(
         ),
     ] = False,
     threads: options.Threads = None,
+    trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Remove documents from a collection, by their ids or by a filter.
@@ -58,7 +59,7 @@ def remove(
     with stages("opening the collection") as work:
         from deltavec.collection import open_collection
 
-        before = open_collection(collection, verify=False)
+        before = open_collection(collection, verify=False, trust=trust)
         work.begin("removing")
         after = before.remove(
             named if filter is None else None,

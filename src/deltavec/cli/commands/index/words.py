@@ -13,6 +13,7 @@ def words(
     collection: options.Collection,
     stems: options.Stems = True,
     threads: options.Threads = None,
+    trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Store which documents hold each word, so that a collection is searched by words too.
@@ -23,7 +24,7 @@ def words(
     with stages("opening the collection") as work:
         from deltavec.collection import open_collection
 
-        before = open_collection(collection, verify=False)
+        before = open_collection(collection, verify=False, trust=trust)
         passes = Passes(work)
         passes.begin("listing words")
         after = before.with_words(stems=stems, threads=threads, on_progress=passes.progress)
