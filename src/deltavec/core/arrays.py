@@ -1,15 +1,18 @@
-"""Arrays that are only read, and many pieces in one array.
+"""Arrays that are only read, many pieces in one array, and arrays that are maps of files.
 
 Nobody can spoil an array that is read-only, and kernels are compiled once for such.
 """
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterator, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
+from deltavec.errors import InputError
 
 Kind = TypeVar("Kind", bound=np.generic)
 
@@ -21,6 +24,35 @@ def frozen(array: npt.NDArray[Kind]) -> npt.NDArray[Kind]:
     view = array.view(np.ndarray)
     view.flags.writeable = False
     return view
+
+
+def require_mapped(*arrays: npt.NDArray[Any]) -> None:
+    """Refuse arrays that are maps of a file which was cut short since.
+
+    Whoever reads behind the end of a mapped file is ended by the system (SIGBUS). A look at the
+    file's size takes a microsecond; what happens between the look and the use is not seen.
+
+    Raises
+    ------
+    InputError
+        If one of the files is shorter than it was.
+    """
+    for array in arrays:
+        base: Any = array
+        while isinstance(base, np.ndarray):
+            base = base.base
+        if isinstance(base, mmap.mmap):
+            require_mapped_whole(base)
+
+
+def require_mapped_whole(memory: mmap.mmap) -> None:
+    """Refuse the map of a file which was cut short since; the map is of the whole file."""
+    if memory.size() < len(memory):
+        raise InputError(
+            f"a file that is in use was cut short, from {len(memory):,} to {memory.size():,} "
+            "bytes: put it back as it was and load it again; to change it while it is in use, "
+            "write a new one and rename it"
+        )
 
 
 def blocks(rows: int, size: int = ROWS_AT_ONCE) -> Iterator[slice]:

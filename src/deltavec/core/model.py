@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from deltavec.core.arrays import require_mapped
 from deltavec.core.components import SecondMoment, leading_components
 from deltavec.core.explain import Document, Explanation, compared, dissected
 from deltavec.core.forms import FoldedVectors
@@ -134,6 +135,7 @@ class EmbeddingModel:
     def _embedded(
         self, chunk: Any, threads: int | None, vectors: npt.NDArray[np.float32] | None = None
     ) -> Embedded:
+        require_mapped(self.folded.rows)
         texts = as_texts(chunk, self.tokenizer)
         return embedded(texts, self.vocabulary, self.folded, threads, vectors=vectors)
 
@@ -172,6 +174,7 @@ class EmbeddingModel:
 
     def dissected(self, document: Any) -> Document:
         """One document in the terms of its sum: what each of its words adds."""
+        require_mapped(self.folded.rows)
         return dissected(self.parted(document), self.vocabulary, self.folded)
 
     def words(self, document: Any) -> list[str]:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.arrays import frozen
+from deltavec.core.arrays import frozen, require_mapped
 from deltavec.core.kernels import Float32s, Int64s, UInt8s
 from deltavec.core.threads import on_threads, one_blas_thread, thread_count
 from deltavec.search import kernels
@@ -125,6 +125,7 @@ def best_rows(
     """
     cut = sizes or Sizes()
     pieces, ranks, queries, k, chosen, threads = search
+    require_mapped(*pieces.arrays)
     vectors = queries.arrays[0]
     margin = kernels.margin(pieces.dimensions, pieces.length_error, queries.length_error)
     result = search.unanswered()

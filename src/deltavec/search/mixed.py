@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deltavec.core.arrays import begins_of, frozen
+from deltavec.core.arrays import begins_of, frozen, require_mapped
 from deltavec.core.kernels import Float32s, Float64s, Int64s, UInt8s
 from deltavec.core.threads import one_blas_thread
 from deltavec.search import kernels
@@ -96,6 +96,7 @@ def best_documents(
         How many documents make a block for one query, fewer for many; changes the time it takes,
         and nothing else.
     """
+    require_mapped(*pieces.arrays, index.lengths)
     found: dict[int, BestDocuments] = {}
     for sum_of_two in (True, False):
         numbers = [place for place, one in enumerate(wanted) if bool(one.scale) == sum_of_two]

@@ -1,7 +1,10 @@
+import mmap
+
 import numpy as np
 import pytest
 
-from deltavec.core.arrays import begins_of, frozen, packed
+from deltavec.core.arrays import begins_of, frozen, packed, require_mapped
+from deltavec.errors import InputError
 
 
 def test_a_frozen_array_is_a_view_nobody_can_write_to():
@@ -23,3 +26,15 @@ def test_packed_pieces_stand_one_after_the_other():
     assert begins.tolist() == [0, 3, 3, 7]
     assert not data.flags.writeable
     assert not begins.flags.writeable
+
+
+def test_a_file_that_was_cut_short_is_told_before_it_is_read(tmp_path):
+    path = tmp_path / "numbers"
+    path.write_bytes(bytes(80_000))
+    with path.open("r+b") as file:
+        memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        mapped = frozen(np.ndarray((2, 100), "<f4", memory, 16))[1:]
+        require_mapped(mapped, np.zeros(3))
+        file.truncate(100)
+        with pytest.raises(InputError, match="was cut short, from 80,000 to 100 bytes"):
+            require_mapped(np.zeros(3), mapped)

@@ -8,6 +8,7 @@ changed byte is noticed, and a file made to do harm leads nowhere outside of its
 
 from __future__ import annotations
 
+import mmap
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from deltavec.collection.description import StoredFile
+from deltavec.core.arrays import require_mapped_whole
 from deltavec.errors import InputError
 from deltavec.io.files import on_disk
 
@@ -62,7 +64,9 @@ class ArrowDocuments:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        mapped = pa.memory_map(str(path)).read_buffer()
+        with path.open("rb") as file:
+            self.memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        mapped = pa.py_buffer(self.memory)
         self.file = pa.ipc.open_file(mapped)
         self.schema: pa.Schema = self.file.schema
         # Types have no checksum, but they are written twice: at the beginning and at the end.
@@ -86,6 +90,7 @@ class ArrowDocuments:
         return pa.Table.from_batches(groups, pa.schema([self.schema.field(n) for n in fields]))
 
     def _looked_at(self, number: int, fields: Sequence[int]) -> pa.RecordBatch:
+        require_mapped_whole(self.memory)
         with self.lock:
             batch, beside = self.file.get_batch_with_custom_metadata(number)
         if not self.known[number, list(fields)].all():

@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.arrays import frozen
+from deltavec.core.arrays import frozen, require_mapped
 from deltavec.core.kernels import Float32s, Float64s, Int32s, Int64s
 from deltavec.core.learning.stems import Stems
 from deltavec.core.vocabulary import Vocabulary
@@ -110,6 +110,7 @@ class WordIndex:
 
     def query(self, words: Sequence[str]) -> WordQuery:
         """What these words are worth; single ASCII characters are passed over."""
+        require_mapped(self.lengths)
         counts: dict[str, int] = {}
         for word in words:
             if len(word.encode("utf-8", "replace")) > 1:
