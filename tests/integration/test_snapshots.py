@@ -171,16 +171,17 @@ def test_a_fresh_fit_with_the_stored_vectors_makes_the_stored_table(
     )
 
 
-def test_a_fresh_spectral_fit_embeds_as_the_stored_one_but_for_rounding() -> None:
+def test_a_fresh_spectral_fit_embeds_as_the_stored_one_or_better() -> None:
     recipe = dv.Recipe(**MODELS["spectral"]["asked"])
     found = dv.fit(table(DOCUMENTS)["text"], recipe=recipe).embed(TEXTS["embedded"])
     expected = np.load(SNAPSHOTS / "models" / "spectral.npy")
-    if EXACT:
-        np.testing.assert_array_equal(found, expected)
     known = expected.any(axis=1)
     np.testing.assert_array_equal(found.any(axis=1), known)
-    # Rounding of BLAS differs by machine, and iterations of a decomposition carry it on.
-    assert (found * expected).sum(axis=1)[known].min() > COSINE
+    # The stored one was made by power iterations, and is that far from the exact decomposition.
+    assert (found * expected).sum(axis=1)[known].min() > 1 - 5e-4
+    exact = dv.Recipe(**{**MODELS["spectral"]["asked"], "power_iterations": 60})
+    nearest = dv.fit(table(DOCUMENTS)["text"], recipe=exact).embed(TEXTS["embedded"])
+    assert (found * nearest).sum(axis=1)[known].min() > COSINE
 
 
 @pytest.mark.parametrize("name", INDEXES)

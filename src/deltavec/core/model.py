@@ -17,7 +17,13 @@ from deltavec.core.components import SecondMoment, leading_components
 from deltavec.core.explain import Document, Explanation, compared, dissected
 from deltavec.core.forms import FoldedVectors
 from deltavec.core.kernels import Texts
-from deltavec.core.learning.halves import Halves, Signal, collection_axes, halves_of
+from deltavec.core.learning.halves import (
+    COLLECTION_DOCUMENTS,
+    Halves,
+    Signal,
+    collection_axes,
+    halves_of,
+)
 from deltavec.core.learning.windows import ids_of
 from deltavec.core.passes import Embedded, counted, embedded, shared_out
 from deltavec.core.recipes import Recipe, SpectralRecipe, WeightedRecipe
@@ -275,7 +281,8 @@ def halves_in(texts: Texts, model: EmbeddingModel, threads: int | None) -> Halve
     """The halves of some documents, in directions that are not weighted."""
     ids = np.concatenate([np.zeros(0, np.int32), *ids_of(texts, model.vocabulary, threads)])
     length = model.statistics.mean_length
-    halves = halves_of(ids, model.folded.rows, length, thread_count(threads))
+    count = thread_count(threads)
+    halves = halves_of(ids, model.folded.rows, length, count, COLLECTION_DOCUMENTS)
     weights = model.folded.direction_weights.astype(np.float32)
     return halves._replace(first=halves.first / weights, second=halves.second / weights)
 

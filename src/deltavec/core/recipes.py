@@ -96,7 +96,7 @@ class Recipe:
     spectrum_exponent
         How steeply the strength of the directions falls; 0.75.
     power_iterations
-        How often a random start is turned towards the leading directions; 7.
+        The leading directions are as exact as so many power iterations make them; 7.
     measured_documents
         How many documents may speak, by what their halves share, against the strength that the
         spectrum gives each direction; 6,000. With 0 nothing is measured.

@@ -18,8 +18,8 @@ import pyarrow as pa
 
 from deltavec.core.arrays import begins_of
 from deltavec.core.learning.halves import Folds, Ids, folds_of
+from deltavec.core.learning.spill import Allocate
 from deltavec.core.learning.windows import (
-    Allocate,
     Cooccurrence,
     SparseRows,
     counted_rows,

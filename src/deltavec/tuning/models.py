@@ -102,9 +102,7 @@ class SpectralModels:
             allocate = self._scratch.enter_context(spilling(self.corpus.max_memory))
             with timed() as seconds:
                 pairs = self.words.pairs(window, allocate)
-                ppmi = Ppmi(
-                    pairs, recipe.context_smoothing, threads=self.corpus.threads, allocate=allocate
-                )
+                ppmi = Ppmi(pairs, recipe.context_smoothing, threads=self.corpus.threads)
             self.pace.counting = seconds() / window
             self._counted = key, ppmi
         return self._counted[1]

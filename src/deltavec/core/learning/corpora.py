@@ -13,9 +13,9 @@ import numpy as np
 from deltavec.core.arguments import require_whole
 from deltavec.core.learning.halves import Folds, Ids, folds_of
 from deltavec.core.learning.kernels import documents_with
+from deltavec.core.learning.spill import Allocate
 from deltavec.core.learning.windows import (
     DEFAULT_MEMORY,
-    Allocate,
     Cooccurrence,
     cooccurrence,
     listed_ids,

@@ -38,6 +38,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.core.arrays import begins_of, blocks, signs_fixed
+from deltavec.core.components import ROWS_AT_ONCE
 from deltavec.core.forms import in_axes
 from deltavec.core.learning import kernels
 from deltavec.core.statistics import CorpusStatistics
@@ -176,14 +177,21 @@ def folds_of(ids: Ids, share: float = 1.0) -> Folds:
     return Folds.of(*(ids[np.repeat(taken & in_it, lengths)] for in_it in (~second, second)))
 
 
-def halves_of(ids: Ids, rows: Vectors, usual_length: float, threads: int = 1) -> Halves:
-    """The halves of the documents that are long enough to have any."""
+def halves_of(
+    ids: Ids, rows: Vectors, usual_length: float, threads: int = 1, most: int | None = None
+) -> Halves:
+    """The halves of the documents that are long enough to have any, or of so many at the most.
+
+    Those are taken whose hashes are the least.
+    """
     ends = np.flatnonzero(ids < 0)
     hashes = np.empty(len(ends), np.uint64)
     kernels.hash_documents(ids, ends, hashes)
     begins = np.concatenate([np.zeros(min(1, len(ends)), np.int64), ends[:-1] + 1])
-    long = ends - begins >= FEWEST_WORDS
-    begins, ends = begins[long], ends[long]
+    taken = np.flatnonzero(ends - begins >= FEWEST_WORDS)
+    if most is not None:
+        taken = taken[np.argsort(hashes[taken], kind="stable")[:most]]
+    begins, ends = begins[taken], ends[taken]
     first, second = np.zeros((2, len(ends), rows.shape[1]), np.float32)
 
     def work(share: tuple[int, int]) -> None:
@@ -192,7 +200,7 @@ def halves_of(ids: Ids, rows: Vectors, usual_length: float, threads: int = 1) ->
 
     shares = equal_shares(begins_of(ends - begins), threads * SHARES_PER_THREAD)
     list(on_threads(work, shares if len(ends) else [], threads))
-    return Halves(first, second, np.minimum((ends - begins) / usual_length, 1.0), hashes[long])
+    return Halves(first, second, np.minimum((ends - begins) / usual_length, 1.0), hashes[taken])
 
 
 def covariance(halves: Halves, longest: float = np.inf) -> Covariance:
@@ -208,7 +216,7 @@ def covariance(halves: Halves, longest: float = np.inf) -> Covariance:
         )
         bounds = [longest * float(np.median(each)) for each in lengths]
     matrix = np.zeros((halves.first.shape[1],) * 2)
-    for rows in blocks(len(weights)):
+    for rows in blocks(len(weights), ROWS_AT_ONCE):
         first = shortened(halves.first[rows] - centres[0], bounds[0])
         second = shortened(halves.second[rows] - centres[1], bounds[1])
         matrix += (first * weights[rows, None]).T @ second
@@ -287,11 +295,8 @@ def evidence(
     most_documents
         For how many documents they may count at the most.
     """
-    own, documents = Halves.empty(rows.shape[1]), []
-    for fold in folds.both:
-        halves = halves_of(fold, rows, usual_length, threads)
-        documents.append(len(halves.weights))
-        own = own.sampled(halves)
+    lengths = (np.diff(np.flatnonzero(fold < 0), prepend=-1) - 1 for fold in folds.both)
+    documents = [int((each >= FEWEST_WORDS).sum()) for each in lengths]
     outside = np.zeros((rows.shape[1],) * 2)
     if min(documents) < 2:  # nothing to compare them with
         return Evidence(outside, outside, 0)
@@ -300,6 +305,8 @@ def evidence(
         turn = rows.T @ (frequencies[:, None] * learned)
         shared = covariance(halves_of(fold, learned, usual_length, threads)).matrix
         outside += turn @ shared @ turn.T / 2
+    del learned
+    own = halves_of(folds.ids, rows, usual_length, threads, COLLECTION_DOCUMENTS)
     return Evidence(outside, covariance(own).matrix, min(most_documents, sum(documents)))
 
 

@@ -68,96 +68,132 @@ def count_windows(
     A neighbour stands at most ``window`` places away in the same document. Writes how many
     distinct ones each word has, their ids in order, and their counts; how many it wrote. If there
     is room for them, also the counts in front of the place ``second``, where a document begins.
+
+    Which neighbours a word has is noted when they are first met. A word that has met more places
+    than there are words has most of them: all are then looked through, and nothing is noted.
     """
-    together = np.zeros(words, np.int64)
+    apart = in_first.size > 0
+    together = np.zeros(words, counts.dtype)
+    before = np.zeros(words if apart else 0, counts.dtype)
     met = np.empty(words, np.int32)
-    before = np.zeros(words if in_first.size else 0, np.int64)
+    every = np.arange(words, dtype=np.int32)
     written = 0
     for index in range(first, last):
-        distinct = 0
-        apart = in_first.size > 0
-        for occurrence in range(begins[index], begins[index + 1]):
-            place = places[occurrence]
-            if apart and place >= second:
+        begin, end = begins[index], begins[index + 1]
+        middle = end
+        if apart:
+            middle = begin + np.searchsorted(places[begin:end], second)
+        note = 2 * window * (end - begin) < 2 * words
+        distinct = add_neighbours(ids, window, places, begin, middle, together, met, 0, note)
+        if apart:
+            if note:
                 for k in range(distinct):
                     before[met[k]] = together[met[k]]
-                apart = False
-            for step in (-1, 1):
-                stop = place + step * (window + 1)
-                stop = max(-1, min(ids.size, stop))
-                neighbour = place + step
-                while neighbour != stop:
+            else:
+                before[:] = together
+        distinct = add_neighbours(ids, window, places, middle, end, together, met, distinct, note)
+        written_before = written
+        met[:distinct].sort()
+        for number in met[:distinct] if note else every:
+            if together[number] > 0:
+                columns[written] = number
+                counts[written] = together[number]
+                if apart:
+                    in_first[written] = before[number]
+                    before[number] = 0
+                together[number] = 0
+                written += 1
+        lengths[index] = written - written_before
+    return written
+
+
+@compiled
+def add_neighbours(
+    ids: Int32s,
+    window: int,
+    places: Int64s,
+    first: int,
+    last: int,
+    together: Int64s,
+    met: Int32s,
+    distinct: int,
+    note: bool,
+) -> int:
+    """Count the neighbours of some places; how many words there are now that were met and noted."""
+    for occurrence in range(first, last):
+        place = places[occurrence]
+        for step in (-1, 1):
+            stop = max(-1, min(ids.size, place + step * (window + 1)))
+            neighbour = place + step
+            if note:
+                while neighbour != stop and ids[neighbour] >= 0:
                     number = ids[neighbour]
-                    if number < 0:
-                        break
                     if together[number] == 0:
                         met[distinct] = number
                         distinct += 1
                     together[number] += 1
                     neighbour += step
-        in_order = np.sort(met[:distinct])
-        for k in range(distinct):
-            number = in_order[k]
-            columns[written] = number
-            counts[written] = together[number]
-            if in_first.size:
-                in_first[written] = together[number] if apart else before[number]
-                before[number] = 0
-            together[number] = 0
-            written += 1
-        lengths[index] = distinct
-    return written
+            else:
+                while neighbour != stop and ids[neighbour] >= 0:
+                    together[ids[neighbour]] += 1
+                    neighbour += step
+    return distinct
 
 
 @compiled
-def positive_entries(
+def information(count: int, shifts: float, logs: Float32s) -> float:
+    """What is left of the logarithm of a count above zero; the smallest ones are listed."""
+    log = logs[count] if count < logs.size else np.float32(np.log(count))
+    return float(log) - shifts
+
+
+@compiled
+def square_sums(
     begins: Int64s,
     columns: Int32s,
     counts: Int64s,
+    without: Int64s,
     row_shifts: Float32s,
     column_shifts: Float32s,
+    logs: Float32s,
     first_row: int,
     first: int,
     last: int,
-    lengths: Int64s,
-    kept: Int32s,
-    values: Float32s,
-) -> int:
-    """Write what is above zero of log(count_ij) - row_shift_i - column_shift_j.
-
-    For the rows ``first`` to ``last``: how many entries each has, their columns and values; how
-    many it wrote. Counts are symmetric, so the transpose comes from the same loop with the shifts
-    exchanged.
-    """
-    written = 0
+    sums: Float32s,
+) -> None:
+    """Write the sum of squares of each row that `times_positive` multiplies."""
     for index in range(first, last):
+        total = 0.0
         shift = row_shifts[first_row + index]
-        before = written
         for entry in range(begins[index], begins[index + 1]):
-            if counts[entry] == 0:
-                continue  # a pair of the other fold alone
-            column = columns[entry]
-            value = np.float32(np.log(counts[entry])) - shift - column_shifts[column]
-            if value > 0:
-                kept[written] = column
-                values[written] = value
-                written += 1
-        lengths[index] = written - before
-    return written
+            count = counts[entry] - (without[entry] if without.size else 0)
+            if count > 0:
+                shifts = shift + column_shifts[columns[entry]]
+                total += max(0.0, information(count, shifts, logs)) ** 2
+        sums[first_row + index] = total
 
 
 @compiled
-def times_sparse(
+def times_positive(
     begins: Int64s,
     columns: Int32s,
-    values: Float32s,
+    counts: Int64s,
+    without: Int64s,
+    row_shifts: Float32s,
+    column_shifts: Float32s,
+    logs: Float32s,
     first_row: int,
     first: int,
     last: int,
     matrix: Float32s,
     product: Float32s,
 ) -> None:
-    """Write rows ``first`` to ``last`` of a sparse matrix times the matrix.
+    """Write rows ``first`` to ``last`` of what counts say, times the matrix.
+
+    The entries are those above zero of log(count_ij) - row_shift_i - column_shift_j, with the
+    counts ``without`` taken off first, if there are any. They are never stored: to find
+    them takes less than a tenth of the time of the product. Counts are symmetric, so the transpose
+    comes from the same loop with the shifts exchanged.
 
     Four entries are added at a time: the target is then read and written a quarter as often,
     and the four rows that are fetched from far away are fetched at once. The matrix is gone
@@ -168,23 +204,36 @@ def times_sparse(
     product[first_row + first : first_row + last] = 0
     next_entries = begins[first:last].copy()
     at_once = max(1, CACHED_BYTES // max(1, 4 * matrix.shape[1]))
+    near = np.empty(4, np.int32)
+    values = np.empty(4, np.float32)
     for edge in range(at_once, matrix.shape[0] + at_once, at_once):
         for index in range(first, last):
             target = product[first_row + index]
+            shift = row_shifts[first_row + index]
             entry, end = next_entries[index - first], begins[index + 1]
-            while entry + 4 <= end and columns[entry] < edge:
-                a, b = matrix[columns[entry]], matrix[columns[entry + 1]]
-                c, d = matrix[columns[entry + 2]], matrix[columns[entry + 3]]
-                of_a, of_b = values[entry], values[entry + 1]
-                of_c, of_d = values[entry + 2], values[entry + 3]
-                for k in range(target.size):
-                    target[k] += of_a * a[k] + of_b * b[k] + of_c * c[k] + of_d * d[k]
-                entry += 4
-            while entry + 4 > end > entry and columns[entry] < edge:
-                a, of_a = matrix[columns[entry]], values[entry]
-                for k in range(target.size):
-                    target[k] += of_a * a[k]
+            held = 0
+            while entry < end and (held > 0 or columns[entry] < edge):
+                column = columns[entry]
+                count = counts[entry] - (without[entry] if without.size else 0)
                 entry += 1
+                if count == 0:
+                    continue  # a pair of the other fold alone
+                value = information(count, shift + column_shifts[column], logs)
+                if value > 0:
+                    near[held] = column
+                    values[held] = value
+                    held += 1
+                    if held == 4:
+                        a, b = matrix[near[0]], matrix[near[1]]
+                        c, d = matrix[near[2]], matrix[near[3]]
+                        of_a, of_b, of_c, of_d = values[0], values[1], values[2], values[3]
+                        for k in range(target.size):
+                            target[k] += of_a * a[k] + of_b * b[k] + of_c * c[k] + of_d * d[k]
+                        held = 0
+            for one in range(held):
+                row, value = matrix[near[one]], values[one]
+                for k in range(target.size):
+                    target[k] += value * row[k]
             next_entries[index - first] = entry
 
 

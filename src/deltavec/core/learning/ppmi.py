@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from deltavec.core.arrays import frozen
 from deltavec.core.kernels import ROUNDING
 from deltavec.core.learning import kernels as pair_kernels
 from deltavec.core.learning.corpora import LearningCorpus
@@ -15,10 +16,8 @@ from deltavec.core.learning.factors import leading_left_singular
 from deltavec.core.learning.spill import spilling
 from deltavec.core.learning.windows import (
     SHARES_PER_THREAD,
-    Allocate,
     Cooccurrence,
     SparseRows,
-    shared_rows,
 )
 from deltavec.core.threads import equal_shares, on_threads, thread_count
 from deltavec.core.vectors import WordVectors
@@ -27,6 +26,8 @@ from deltavec.errors import CorpusError
 DIMENSIONS, WINDOW = 300, 20
 CONTEXT_SMOOTHING = 0.75
 POWER_ITERATIONS = 7
+# Most counts are small. Of nothing there is none, and none is asked for.
+LOGS = frozen(np.log(np.maximum(np.arange(1 << 12), 1)).astype(np.float32))
 
 
 class Ppmi:
@@ -35,7 +36,16 @@ class Ppmi:
     .. math:: M_{ij} = \max\left(0, \log \frac{C_{ij}}{C_{i\cdot}\, q_j}\right),
               \quad q_j \propto \Bigl(\sum_i C_{ij}\Bigr)^{\mathrm{smoothing}}
 
-    It and its transpose are kept, what is zero left out: that is most of what was counted.
+    It takes no room: its entries follow from the counts whenever they are needed.
+
+    Parameters
+    ----------
+    counts
+        C.
+    smoothing
+        The power that makes rare neighbours less rare.
+    without
+        Counts of a part of the text, with the same entries, that are taken off.
     """
 
     def __init__(
@@ -43,77 +53,65 @@ class Ppmi:
         counts: Cooccurrence,
         smoothing: float,
         *,
+        without: Cooccurrence | None = None,
         threads: int | None = None,
-        allocate: Allocate = np.empty,
     ) -> None:
         totals = counts.totals.astype(np.float64)
+        if without is not None:
+            totals -= without.totals
         with np.errstate(divide="ignore"):  # a word without neighbours has an empty row
-            row_shifts = np.log(totals).astype(np.float32)
+            self._row_shifts = np.log(totals).astype(np.float32)
             contexts = totals**smoothing
-            column_shifts = np.log(contexts / max(contexts.sum(), 1.0)).astype(np.float32)
+            self._column_shifts = np.log(contexts / max(contexts.sum(), 1.0)).astype(np.float32)
         self.size = counts.words
         self.threads = thread_count(threads)
-        self._rows = [
-            positive(block, row_shifts, column_shifts, self.threads, allocate)
-            for block in counts.blocks
-        ]
-        self._columns = [
-            positive(block, column_shifts, row_shifts, self.threads, allocate)
-            for block in counts.blocks
-        ]
+        nothing = np.zeros(0, np.int32)
+        taken_off = [nothing] * len(counts.blocks)
+        if without is not None:
+            taken_off = [block.values for block in without.blocks]
+        self._blocks = list(zip(counts.blocks, taken_off, strict=True))
 
     def row_norms(self) -> npt.NDArray[np.float64]:
         """The length of each row of M."""
         squares = np.zeros(self.size)
-        for block in self._rows:
-            block.write_sums(squares, np.square(block.values))
+        self._on_rows(pair_kernels.square_sums, self._row_shifts, self._column_shifts, squares)
         return np.sqrt(squares)
 
     def times(self, matrix: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """M times the matrix."""
-        return multiplied(self._rows, matrix, self.threads)
+        return self._product(self._row_shifts, self._column_shifts, matrix)
 
     def transposed_times(self, matrix: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """The transpose of M times the matrix."""
-        return multiplied(self._columns, matrix, self.threads)
+        return self._product(self._column_shifts, self._row_shifts, matrix)
 
+    def _product(
+        self,
+        row_shifts: npt.NDArray[np.float32],
+        column_shifts: npt.NDArray[np.float32],
+        matrix: npt.NDArray[np.float32],
+    ) -> npt.NDArray[np.float32]:
+        product = np.empty_like(matrix)
+        self._on_rows(pair_kernels.times_positive, row_shifts, column_shifts, matrix, product)
+        return product
 
-def positive(
-    block: SparseRows,
-    row_shifts: npt.NDArray[np.float32],
-    column_shifts: npt.NDArray[np.float32],
-    threads: int,
-    allocate: Allocate,
-) -> SparseRows:
-    """The entries above zero of log(counts) - row shifts - column shifts."""
+    def _on_rows(self, kernel: Callable[..., None], *arrays: npt.NDArray[Any]) -> None:
+        """Let threads go over the rows, some of them each."""
+        row_shifts, column_shifts, *rest = arrays
 
-    def write(begin: int, end: int, *rows: npt.NDArray[Any]) -> int:
-        return pair_kernels.positive_entries(
-            block.begins, block.columns, block.values, row_shifts, column_shifts,
-            block.first, begin, end, *rows,
-        )  # fmt: skip
+        def work(task: tuple[SparseRows, npt.NDArray[Any], tuple[int, int]]) -> None:
+            (first, begins, columns, values), without, share = task
+            kernel(
+                begins, columns, values, without, row_shifts, column_shifts, LOGS,
+                first, *share, *rest,
+            )  # fmt: skip
 
-    rows = shared_rows(write, block.begins, block.begins, [np.float32], threads, allocate)
-    return SparseRows(block.first, *rows)
-
-
-def multiplied(
-    rows: Sequence[SparseRows], matrix: npt.NDArray[np.float32], threads: int
-) -> npt.NDArray[np.float32]:
-    """The sparse matrix of these rows times the matrix."""
-    product = np.empty_like(matrix)
-
-    def work(task: tuple[SparseRows, tuple[int, int]]) -> None:
-        (first, begins, columns, values), share = task
-        pair_kernels.times_sparse(begins, columns, values, first, *share, matrix, product)
-
-    tasks = [
-        (entries, share)
-        for entries in rows
-        for share in equal_shares(entries.begins, threads * SHARES_PER_THREAD)
-    ]
-    list(on_threads(work, tasks, threads))
-    return product
+        tasks = [
+            (block, without, share)
+            for block, without in self._blocks
+            for share in equal_shares(block.begins, self.threads * SHARES_PER_THREAD)
+        ]
+        list(on_threads(work, tasks, self.threads))
 
 
 def ppmi_vectors(
@@ -138,7 +136,7 @@ def ppmi_vectors(
         pairs = words.pairs(window, allocate)
         del words  # those of the corpus take room
         corpus.begin("finding leading directions")
-        ppmi = Ppmi(pairs, CONTEXT_SMOOTHING, threads=corpus.threads, allocate=allocate)
+        ppmi = Ppmi(pairs, CONTEXT_SMOOTHING, threads=corpus.threads)
         vectors, values = leading_left_singular(
             ppmi.times,
             ppmi.transposed_times,
@@ -147,6 +145,7 @@ def ppmi_vectors(
             power_iterations=POWER_ITERATIONS,
             seed=seed,
             threads=ppmi.threads,
+            allocate=allocate,
         )
     if len(values) == 0 or values[0] <= 0:
         raise CorpusError(

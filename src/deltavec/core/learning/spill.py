@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,6 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.errors import DeltavecError
+
+Allocate = Callable[[int, Any], npt.NDArray[Any]]
+"""Makes an array of a length and a kind: ``numpy.empty``, or one that lives in a file."""
 
 
 class Spill:

@@ -14,6 +14,7 @@ from deltavec.core import kernels
 from deltavec.core.arrays import begins_of
 from deltavec.core.kernels import Texts
 from deltavec.core.learning import kernels as pair_kernels
+from deltavec.core.learning.spill import Allocate
 from deltavec.core.passes import on_pieces
 from deltavec.core.texts import Chunked, Tokenizer, as_texts
 from deltavec.core.threads import equal_shares, on_threads, thread_count
@@ -23,9 +24,6 @@ from deltavec.errors import InputError
 BYTES_PER_COUNT = 12  # an int32 column, and an int64 count or two of int32
 DEFAULT_MEMORY = 2 << 30
 SHARES_PER_THREAD = 8
-
-Allocate = Callable[[int, Any], npt.NDArray[Any]]
-"""Makes an array of a length and a kind: ``numpy.empty``, or one that lives in a file."""
 
 
 class SparseRows(NamedTuple):
@@ -71,16 +69,6 @@ class Cooccurrence:
             0, matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data
         )
         return cls(matrix.shape[0], (rows,))
-
-    def less(self, part: Cooccurrence) -> Cooccurrence:
-        """The counts without those of a part that has the same entries, some of them zero."""
-        return Cooccurrence(
-            self.words,
-            tuple(
-                block._replace(values=block.values - other.values)
-                for block, other in zip(self.blocks, part.blocks, strict=True)
-            ),
-        )
 
     def matrix(self) -> sparse.csr_matrix:
         """The counts as one sparse matrix."""

@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
 
-from deltavec.core.learning.factors import leading_left_singular, left_singular
 from deltavec.core.learning.kernels import CACHED_BYTES
-from deltavec.core.learning.ppmi import Ppmi
-from deltavec.core.learning.windows import cooccurrence
+from deltavec.core.learning.ppmi import LOGS, Ppmi
+from deltavec.core.learning.windows import cooccurrence, counted_apart
 from deltavec.errors import CorpusError
 from deltavec.training import train_vectors
 
@@ -13,7 +12,7 @@ IDS = np.array([0, 1, 0, 1, -1, 2, 3, 2, 3, -1, 0, 2, -1], np.int32)
 
 def dense_ppmi(counts):
     rows, contexts = counts.sum(axis=1), counts.sum(axis=0) ** 0.75
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         information = np.log(counts / np.outer(rows, contexts / contexts.sum()))
     return np.maximum(information, 0)
 
@@ -37,26 +36,23 @@ def test_a_matrix_beyond_the_cache_is_multiplied_in_parts():
     assert Ppmi(counts, 0.75).times(matrix) == pytest.approx(dense @ matrix, abs=1e-3)
 
 
-def test_singular_vectors_are_those_of_the_dense_matrix():
-    rng = np.random.default_rng(0)
-    matrix = rng.standard_normal((30, 30)).astype(np.float32) * 0.5 ** np.arange(
-        30, dtype=np.float32
-    )
-    vectors, values = leading_left_singular(
-        lambda block: matrix @ block, lambda block: matrix.T @ block, 30, 5,
-        power_iterations=5, seed=0,
-    )  # fmt: skip
-    exact, exact_values, _ = np.linalg.svd(matrix)
-    assert values == pytest.approx(exact_values[:5], rel=1e-4)
-    assert np.abs(np.diag(vectors.T @ exact[:, :5])) == pytest.approx(np.ones(5), abs=1e-3)
-    assert (np.abs(vectors).max(axis=0) == vectors.max(axis=0)).all()
+def test_counts_of_a_part_are_taken_off():
+    whole, front = counted_apart(IDS, 5, 4, 2)
+    rest = dense_ppmi(cooccurrence(IDS[5:], 4, 2).matrix().toarray())
+    ppmi = Ppmi(whole, 0.75, without=front)
+    matrix = np.eye(4, dtype=np.float32)
+    assert ppmi.times(matrix) == pytest.approx(np.nan_to_num(rest), abs=1e-6)
+    assert ppmi.transposed_times(matrix) == pytest.approx(np.nan_to_num(rest).T, abs=1e-6)
+    norms = np.linalg.norm(np.nan_to_num(rest), axis=1)
+    assert ppmi.row_norms() == pytest.approx(norms, abs=1e-6)
 
 
-def test_directions_that_are_not_there_are_left_out():
-    flat = np.zeros((5, 3), np.float32)
-    assert left_singular(flat).vectors.shape == (5, 0)
-    flat[:, 0] = 2
-    assert left_singular(flat).values == pytest.approx([2 * 5**0.5])
+def test_counts_beyond_the_listed_logarithms():
+    ids = np.array([0, 1] * (len(LOGS) + 5) + [-1, 2, 3, -1], np.int32)
+    counts = cooccurrence(ids, 4, 1)
+    assert counts.matrix().max() > len(LOGS)
+    dense = dense_ppmi(counts.matrix().toarray())
+    assert Ppmi(counts, 0.75).times(np.eye(4, dtype=np.float32)) == pytest.approx(dense, abs=1e-6)
 
 
 def test_words_of_one_topic_are_closer_to_each_other():
