@@ -21,7 +21,7 @@ from deltavec.cli.commands.fit import RECIPE_NAMES, fit
 from deltavec.core.recipes import DEFAULTS
 from integration.typed import Deltavec, reviews
 
-COMMANDS = ("demo", "vectors train", "fit", "embed", "explain", "info")
+COMMANDS = ("demo", "vectors train", "fit", "embed", "explain", "info", "export")
 
 
 def test_no_command_shows_the_commands_there_are(deltavec: Deltavec) -> None:
@@ -450,3 +450,28 @@ def test_info_is_a_table_or_an_object(small: Path, deltavec: Deltavec) -> None:
     found = deltavec("info", small / "reviews.dv", "--json").json
     model = dv.load(small / "reviews.dv")
     assert found == {"model": str(small / "reviews.dv"), **model.info()}
+
+
+def test_export_says_what_it_wrote(tmp_path: Path, small: Path, deltavec: Deltavec) -> None:
+    model = small / "reviews.dv"
+    shown = deltavec("export", model, "-o", tmp_path / "out").stdout
+    assert "model2vec, float32" in shown
+    asked = ("--format", "safetensors", "--dtype", "float16", "--json")
+    found = deltavec("export", model, "-o", tmp_path / "rows", *asked).json
+    assert found["words"] == len(dv.load(model).vocabulary)
+    assert 0 < found["largest_error"] < 1e-3
+    assert found["not_found"] == 0
+
+
+def test_export_refuses_a_delta_model_in_a_line(
+    tmp_path: Path, small: Path, deltavec: Deltavec
+) -> None:
+    model = tmp_path / "delta.dv"
+    deltavec(
+        *("fit", small / "reviews.csv", "--vectors", small / "reviews.vec"),
+        *("--recipe", "idf-delta", "-o", model),
+    )
+    done = deltavec("export", model, "-o", tmp_path / "out")
+    assert done.code == 1
+    assert "form delta" in done.stderr
+    assert not (tmp_path / "out").exists()

@@ -15,6 +15,7 @@ from deltavec.cli.commands import (
     duplicates,
     embed,
     explain,
+    export,
     fit,
     info,
     keywords,
@@ -98,6 +99,7 @@ def assembled() -> typer.Typer:
     add(whole, {"demo": demo})
     add_group(whole, "vectors", "Word vectors from your own text.", {"train": vectors})
     add(whole, {"fit": fit, "embed": embed, "explain": explain, "info": info})
+    add(whole, {"export": export})
     purpose = "Collections: documents and their vectors, to search."
     collections = {"build": index_build, "add": index_add, "remove": index_remove}
     collections |= {"compact": index_compact, "words": index_words}

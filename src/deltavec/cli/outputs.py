@@ -84,6 +84,13 @@ def writing_collection(path: Path) -> AbstractContextManager[None]:
     return writing_folder(path, COLLECTION_FOLDER)
 
 
+def writing_export(path: Path) -> AbstractContextManager[None]:
+    """While it lasts the folder of an exported model is ours to write."""
+    from deltavec.io.export.export import EXPORT_FOLDER
+
+    return writing_folder(path, EXPORT_FOLDER)
+
+
 def writing_folder(path: Path, kind: FolderKind) -> AbstractContextManager[None]:
     """While it lasts the folder is ours to write; refused if another kind stands there."""
     from deltavec.io.locks import only_writer

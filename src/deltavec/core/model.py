@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,10 @@ from deltavec.core.units.folding import unknown_words
 from deltavec.core.units.named import NamedTokenizer
 from deltavec.core.units.parting import Parted, parted, parted_words
 from deltavec.core.vocabulary import Vocabulary
+from deltavec.errors import InputError
+
+if TYPE_CHECKING:
+    from deltavec.io.export.export import Exported
 
 # As many documents as the corpus' centre counts for in that of a collection: the mean of a few is
 # a poor centre. What it gains and costs: docs/decisions/0009 and experiments/beyond.
@@ -109,6 +113,48 @@ class EmbeddingModel:
             a row of zeros.
         """
         return self.embed_and_count(documents, threads=threads).vectors
+
+    def encode(
+        self,
+        sentences: Any,
+        *,
+        batch_size: int | None = None,
+        show_progress_bar: bool | None = None,
+        convert_to_numpy: bool = True,
+        convert_to_tensor: bool = False,
+        normalize_embeddings: bool = True,
+        device: str | None = None,
+    ) -> npt.NDArray[np.float32]:
+        """The documents' vectors, for programs that expect a model of sentence-transformers.
+
+        The same as `embed`, under the name and with the arguments that such programs use. Those
+        that change nothing here are taken and not looked at; any other is an error.
+
+        Parameters
+        ----------
+        sentences
+            As for `embed`; or one string.
+        batch_size, show_progress_bar, device
+            Not looked at: there are no batches, no bar, and no device but the CPU.
+        normalize_embeddings
+            Not looked at: vectors have unit length always.
+        convert_to_numpy, convert_to_tensor
+            An array of numpy is all there is: True and False.
+
+        Returns
+        -------
+        ndarray of float32, shape (documents, dimensions)
+            As `embed` gives them; of one string its vector, of shape (dimensions,).
+        """
+        if convert_to_tensor or not convert_to_numpy:
+            raise InputError(
+                "vectors are arrays of numpy: leave convert_to_numpy and convert_to_tensor out, "
+                "and use torch.from_numpy(vectors) for a tensor"
+            )
+        if isinstance(sentences, str):
+            vector: npt.NDArray[np.float32] = self.embed([sentences])[0]
+            return vector
+        return self.embed(sentences)
 
     def embed_and_count(self, documents: Any, *, threads: int | None = None) -> Embedded:
         """The documents' vectors, as `embed` gives them, and their words counted in the same pass.
@@ -244,6 +290,42 @@ class EmbeddingModel:
         from deltavec.io.models import save
 
         save(self, folder)
+
+    def export(
+        self, folder: str | PathLike[str], format: str = "model2vec", *, dtype: str = "float32"
+    ) -> Exported:
+        """Write the model in a format that other libraries load, without deltavec.
+
+        A model of any form but delta is a table of rows: the vector of a document is the mean of
+        the rows of its known words, scaled to unit length. The offset goes into the rows.
+
+        Parameters
+        ----------
+        folder
+            Where to, whole or not at all; an earlier export there is replaced.
+        format
+            ``model2vec``: the table, a tokenizer that finds the same words, and what
+            sentence-transformers needs to load it too. ``word2vec``, ``safetensors`` or ``npy``:
+            the words and their rows only.
+        dtype
+            ``float32`` or ``float16``, half as large.
+
+        Returns
+        -------
+        Exported
+            What was written, what float16 cost, and the share of words that the exported
+            tokenizer does not find.
+
+        Raises
+        ------
+        ModelError
+            If the form is delta; for ``model2vec`` also if words are found by code of others, or
+            units overlap: runs of characters, or more than a few pairs of neighbours in a script
+            without spaces.
+        """
+        from deltavec.io.export.export import export
+
+        return export(self, folder, format, dtype=dtype)
 
 
 def recentred(model: EmbeddingModel, corpus: Chunked, threads: int | None = None) -> EmbeddingModel:

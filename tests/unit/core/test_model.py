@@ -135,3 +135,33 @@ def test_words_are_counted_while_documents_are_embedded(as_given):
     vectors, counts = model.embed_and_count(as_given(documents))
     assert np.array_equal(vectors, model.embed(documents))
     assert counts == TextCounts(documents=4, tokens=6, known_tokens=3, unknown_documents=2)
+
+
+def test_encode_is_embed_under_the_name_that_others_call():
+    model = dv.fit(CORPUS, VECTORS, "idf-sum")
+    texts = ["sea quiet", "", "room sea"]
+    vectors = model.encode(
+        texts,
+        batch_size=32,
+        show_progress_bar=True,
+        convert_to_numpy=True,
+        normalize_embeddings=False,
+        device="cuda",
+    )
+    assert np.array_equal(vectors, model.embed(texts))
+    assert np.array_equal(model.encode("sea quiet"), vectors[0])
+
+
+def test_encode_refuses_what_it_cannot_give():
+    model = dv.fit(CORPUS, VECTORS, "idf-sum")
+    for asked in ({"convert_to_tensor": True}, {"convert_to_numpy": False}):
+        with pytest.raises(dv.InputError, match="use torch.from_numpy"):
+            model.encode(["sea"], **asked)
+    with pytest.raises(TypeError, match="truncate_dim"):
+        model.encode(["sea"], truncate_dim=1)
+
+
+def test_a_model_is_exported_to_a_folder(tmp_path):
+    model = dv.fit(CORPUS, VECTORS, "idf-sum")
+    assert model.export(tmp_path / "out", "npy").folder == tmp_path / "out"
+    assert np.load(tmp_path / "out" / "vectors.npy").shape == (4, 2)

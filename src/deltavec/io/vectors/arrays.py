@@ -83,7 +83,7 @@ def check_own_layout(tensors: ForeignTensors, name: str) -> None:
         )
     kinds = {key: (array.dtype.str, array.ndim) for key, array in tensors.arrays.items()}
     expected = {MATRIX: ("<f4", 2), WORDS: ("|u1", 1), OFFSETS: ("<i8", 1)}
-    if kinds != expected:
+    if kinds not in (expected, expected | {MATRIX: ("<f2", 2)}):
         raise VectorsError(f"{name}: expected the tensors {expected}, got {kinds}")
     data, offsets = tensors.arrays[WORDS], tensors.arrays[OFFSETS]
     if not are_offsets(offsets, len(data)):

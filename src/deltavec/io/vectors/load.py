@@ -16,7 +16,7 @@ from deltavec.io.vectors.binary import binary_rows, is_binary
 from deltavec.io.vectors.detect import ByteSource, first_lines, header_of, kind_of, unpacked
 from deltavec.io.vectors.rows import joined
 from deltavec.io.vectors.text import text_rows
-from deltavec.io.vectors.write import WRITERS
+from deltavec.io.vectors.write import WRITERS, Table
 
 
 def load_vectors(
@@ -150,4 +150,4 @@ def save_vectors(vectors: WordVectors, path: str | os.PathLike[str]) -> None:
     if not path.parent.is_dir():
         raise VectorsError(f"expected an existing folder, found none: {path.parent}")
     with replacing(path) as temporary:
-        write(vectors, temporary)
+        write(Table(vectors.vocabulary, vectors.matrix), temporary)

@@ -1,35 +1,43 @@
-"""Word vectors to a file, in deltavec's own layout or in those of word2vec."""
+"""Words and rows to a file, in deltavec's own layout or in those of numpy and word2vec."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute
 
-from deltavec.core.vectors import WordVectors
+from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import VectorsError
 from deltavec.io.tensors import layout, write_tensors
 from deltavec.io.vectors.arrays import LAYOUT_NAME, LAYOUT_VERSION, MATRIX, OFFSETS, WORDS
 
 ROWS_AT_ONCE = 1 << 12
+MATRIX_KINDS = {2: "F16", 4: "F32"}
 # Where a word ends in the text and binary formats.
 SEPARATOR = re.compile(r"[ \n]")
 
 
-def write_safetensors(vectors: WordVectors, path: Path) -> None:
+class Table(NamedTuple):
+    """Words, and a row for each, of any length."""
+
+    vocabulary: Vocabulary
+    matrix: npt.NDArray[Any]
+
+
+def write_safetensors(table: Table, path: Path) -> None:
     """Write deltavec's own layout: where each word begins, the matrix, and the words' bytes."""
     tensors: dict[str, npt.NDArray[Any]] = {
-        OFFSETS: vectors.vocabulary.offsets,
-        MATRIX: vectors.matrix,
-        WORDS: vectors.vocabulary.data,
+        OFFSETS: table.vocabulary.offsets,
+        MATRIX: table.matrix,
+        WORDS: table.vocabulary.data,
     }
-    kinds = {OFFSETS: "I64", MATRIX: "F32", WORDS: "U8"}
+    kinds = {OFFSETS: "I64", MATRIX: MATRIX_KINDS[table.matrix.dtype.itemsize], WORDS: "U8"}
     shapes = {name: (kinds[name], array.shape) for name, array in tensors.items()}
     # Our own writer: the same words and rows are the same bytes, and a full disk is an OSError.
     with path.open("wb") as file:
@@ -37,30 +45,38 @@ def write_safetensors(vectors: WordVectors, path: Path) -> None:
         write_tensors(file, about, tensors)
 
 
-def write_text(vectors: WordVectors, path: Path) -> None:
+def write_text(table: Table, path: Path) -> None:
     """Write word2vec text; every number has the digits that bring back the same float32."""
-    words = writable_words(vectors)
+    words = writable_words(table)
     with path.open("wb") as file:
-        write_header(file, vectors)
+        write_header(file, table)
         for begin in range(0, len(words), ROWS_AT_ONCE):
-            rows = vectors.matrix[begin : begin + ROWS_AT_ONCE]
+            rows = table.matrix[begin : begin + ROWS_AT_ONCE]
             columns = [pa.array(column).cast(pa.string()) for column in rows.T]
             names = pa.array(words[begin : begin + len(rows)], pa.string())
             lines = pa.compute.binary_join_element_wise(names, *columns, " ")
             file.write("".join(f"{line}\n" for line in lines.to_pylist()).encode())
 
 
-def write_binary(vectors: WordVectors, path: Path) -> None:
+def write_binary(table: Table, path: Path) -> None:
     """Write word2vec binary, each word with the newline that the original tool ends it with."""
-    words = writable_words(vectors)
-    rows = vectors.matrix.astype(np.dtype("<f4"), copy=False)
+    words = writable_words(table)
+    rows = table.matrix.astype(np.dtype("<f4"), copy=False)
     with path.open("wb") as file:
-        write_header(file, vectors)
+        write_header(file, table)
         for word, row in zip(words, rows, strict=True):
             file.write(word.encode() + b" " + row.tobytes() + b"\n")
 
 
-WRITERS: dict[str, Callable[[WordVectors, Path], None]] = {
+def write_npy(table: Table, path: Path) -> None:
+    """Write a numpy array, and beside it the words, one on each line, in ``X.words.txt``."""
+    lines = "".join(f"{word}\n" for word in writable_words(table))
+    path.with_suffix(".words.txt").write_bytes(lines.encode())
+    with path.open("wb") as file:
+        np.save(file, table.matrix, allow_pickle=False)
+
+
+WRITERS: dict[str, Callable[[Table, Path], None]] = {
     ".safetensors": write_safetensors,
     ".txt": write_text,
     ".vec": write_text,
@@ -68,17 +84,18 @@ WRITERS: dict[str, Callable[[WordVectors, Path], None]] = {
 }
 
 
-def write_header(file: BinaryIO, vectors: WordVectors) -> None:
+def write_header(file: BinaryIO, table: Table) -> None:
     """Write the line that says how many words follow, and of how many numbers each."""
-    file.write(f"{len(vectors)} {vectors.dimensions}\n".encode())
+    words, dimensions = table.matrix.shape
+    file.write(f"{words} {dimensions}\n".encode())
 
 
-def writable_words(vectors: WordVectors) -> list[str]:
+def writable_words(table: Table) -> list[str]:
     """The words, if the text and binary formats can hold each of them."""
-    for word in vectors.words:
+    for word in table.vocabulary.words:
         if SEPARATOR.search(word):
             raise VectorsError(
                 f"the word {word!r} has a space or newline in it, which the text and binary "
                 "formats cannot hold: write a .safetensors file"
             )
-    return vectors.words
+    return table.vocabulary.words

@@ -1,0 +1,209 @@
+r"""A model as a static table: what other libraries average, and scale to unit length.
+
+Where nothing is taken off a word's share of the document, which is so for all forms but delta, the
+offset goes into the rows, as shares add up to 1:
+
+.. math:: c = \sum_{i \in V_d} \frac{n_i}{N} \mathrm{row}_i - \mathrm{offset}
+          = \frac{1}{N} \sum_{i \in V_d} n_i (\mathrm{row}_i - \mathrm{offset})
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from deltavec.core.arguments import require_one_of
+from deltavec.core.arrays import blocks
+from deltavec.core.model import EmbeddingModel
+from deltavec.errors import InputError, ModelError
+from deltavec.io.export.card import TABLE_FILES, card
+from deltavec.io.export.word_level import (
+    require_word_level,
+    share_of_pairs,
+    word_level_tokenizer,
+)
+from deltavec.io.files import replacing_folder
+from deltavec.io.seals import FolderKind, names, problems_of
+from deltavec.io.tensors import layout, write_tensors
+from deltavec.io.vectors.write import Table, write_npy, write_safetensors, write_text
+from deltavec.version import __version__
+
+CONFIG, CARD = "config.json", "README.md"
+FILES = (
+    *(CONFIG, CARD, "model.safetensors", "tokenizer.json", "modules.json"),
+    *TABLE_FILES.values(),
+    "vectors.words.txt",
+)
+EXPORT_FOLDER = FolderKind("export", 1, CONFIG, names(FILES), ModelError)
+DTYPES = {"float32": "F32", "float16": "F16"}
+# The largest number of a float16 table: far from the end of its range (65,504), as a thousand rows
+# are added up before they are divided, and leaving three digits to what is a 500,000th of it.
+LARGEST_HALF = 32.0
+MODULES = [
+    {"idx": 0, "name": "0", "path": ".", "type": "sentence_transformers.models.StaticEmbedding"},
+    {
+        "idx": 1,
+        "name": "1",
+        "path": "1_Normalize",
+        "type": "sentence_transformers.models.Normalize",
+    },
+]
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What was written.
+
+    Attributes
+    ----------
+    folder : Path
+        Where to.
+    format, dtype : str
+        In which format, and the type of its numbers.
+    words, dimensions : int
+        The size of the table.
+    largest_error : float
+        What the type of the numbers cost: the largest distance between a row and what was written,
+        over the length of the row.
+    not_found : float
+        The share of the known words of the fitting corpus that the exported tokenizer does not find
+        (pairs of neighbours in a script without spaces); texts without such pairs are parted as
+        ours are. 0 for a table without tokenizer.
+    """
+
+    folder: Path
+    format: str
+    dtype: str
+    words: int
+    dimensions: int
+    largest_error: float
+    not_found: float
+
+
+def export(
+    model: EmbeddingModel,
+    folder: str | PathLike[str],
+    format: str = "model2vec",
+    *,
+    dtype: str = "float32",
+) -> Exported:
+    """Write a model in a format of others, whole or not at all: see `EmbeddingModel.export`."""
+    require_one_of("format", format, WRITERS)
+    require_one_of("dtype", dtype, DTYPES)
+    require_static(model)
+    not_found = 0.0
+    if format == "model2vec":
+        require_word_level(model)
+        not_found = share_of_pairs(model)
+    if format == "word2vec" and dtype != "float32":
+        raise InputError("word2vec's format has float32 only: leave dtype out, or choose another")
+    target = Path(folder)
+    EXPORT_FOLDER.require_replaceable(target)
+    stored = stored_rows(static_rows(model), dtype)
+    words, dimensions = stored.rows.shape
+    exported = Exported(target, format, dtype, words, dimensions, stored.largest_error, not_found)
+    with problems_of(target, ModelError), replacing_folder(target, EXPORT_FOLDER.remove) as fresh:
+        WRITERS[format](model, stored.rows, fresh)
+        write_json(fresh / CONFIG, config(model, exported), indent=2)
+        (fresh / CARD).write_text(card(model, exported), "utf-8")
+    return exported
+
+
+def require_static(model: EmbeddingModel) -> None:
+    """Refuse a model that is more than a table."""
+    if model.folded.penalties.any():
+        raise ModelError(
+            f"the recipe {model.recipe.name} takes something off each word that a document holds, "
+            "once, however often it stands there (form delta), which no average of rows does: fit "
+            "a spectral model, or one of form center or sum, and export that"
+        )
+
+
+def static_rows(model: EmbeddingModel) -> npt.NDArray[np.float32]:
+    """The rows less the offset: their mean over a document's known words is its vector's way."""
+    rows = np.empty_like(model.folded.rows)
+    for block in blocks(len(rows)):
+        rows[block] = model.folded.rows[block] - model.folded.offset
+    return rows
+
+
+@dataclass(frozen=True)
+class StoredRows:
+    """Rows in the type that they are written in, and what it cost."""
+
+    rows: npt.NDArray[Any]
+    largest_error: float
+
+
+def stored_rows(rows: npt.NDArray[np.float32], dtype: str) -> StoredRows:
+    """The rows in this type; as float16 times a power of two, which no unit vector shows."""
+    if dtype == "float32":
+        return StoredRows(rows, 0.0)
+    largest = float(np.abs(rows).max(initial=0.0))
+    scale = np.float32(2.0 ** np.floor(np.log2(LARGEST_HALF / largest)) if largest else 1.0)
+    halves = np.empty(rows.shape, np.float16)
+    error = 0.0
+    for block in blocks(len(rows)):
+        exact = rows[block] * scale
+        halves[block] = exact
+        lengths = np.linalg.norm(exact, axis=1)
+        distances = np.linalg.norm(exact - halves[block], axis=1)
+        error = max(error, float((distances[lengths > 0] / lengths[lengths > 0]).max(initial=0.0)))
+    return StoredRows(halves, error)
+
+
+def config(model: EmbeddingModel, exported: Exported) -> dict[str, Any]:
+    """What the folder says it is; model2vec reads how to average from it."""
+    return {
+        "format": EXPORT_FOLDER.format,
+        "library_version": __version__,
+        "model_type": "model2vec",
+        "architectures": ["StaticModel"],
+        "normalize": True,
+        "max_length": None,
+        "embedding_dtype": exported.dtype,
+        "hidden_dim": exported.dimensions,
+        "recipe": model.recipe.name,
+        "fingerprint": model.fingerprint,
+    }
+
+
+def write_model2vec(model: EmbeddingModel, rows: npt.NDArray[Any], folder: Path) -> None:
+    """Write what model2vec and sentence-transformers load."""
+    kind = DTYPES[str(rows.dtype)]
+    # A row of zeros for unknown words: where they are averaged too, the direction stays.
+    padded = np.zeros((len(rows) + 1, rows.shape[1]), rows.dtype)
+    padded[1:] = rows
+    about = layout("pt", {"embeddings": (kind, padded.shape)}, aligned="embeddings")
+    with (folder / "model.safetensors").open("wb") as file:
+        write_tensors(file, about, {"embeddings": padded})
+    tokenizer = word_level_tokenizer(str(model.tokenizer), model.vocabulary.words)
+    write_json(folder / "tokenizer.json", tokenizer)
+    write_json(folder / "modules.json", MODULES, indent=2)
+
+
+def write_json(path: Path, content: Any, indent: int | None = None) -> None:
+    """Write JSON in ASCII."""
+    path.write_text(json.dumps(content, indent=indent) + "\n", "ascii")
+
+
+def table_writer(
+    write: Callable[[Table, Path], None], name: str
+) -> Callable[[EmbeddingModel, npt.NDArray[Any], Path], None]:
+    """What writes words and rows to a file of this name."""
+    return lambda model, rows, folder: write(Table(model.vocabulary, rows), folder / name)
+
+
+WRITERS: dict[str, Callable[[EmbeddingModel, npt.NDArray[Any], Path], None]] = {
+    "model2vec": write_model2vec,
+    "word2vec": table_writer(write_text, TABLE_FILES["word2vec"]),
+    "safetensors": table_writer(write_safetensors, TABLE_FILES["safetensors"]),
+    "npy": table_writer(write_npy, TABLE_FILES["npy"]),
+}
