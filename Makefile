@@ -41,6 +41,12 @@ MINUTES ?= 10
 torture: $(DEV)  ## Mutate files, kill commands and attack a server for MINUTES=10, and say what failed
 	OMP_NUM_THREADS=1 $(BIN)/python tests/campaigns/torture.py --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
+# Its own environment: the libraries that our vectors go to bring a hundred packages.
+PEERS := .venv-peers
+.PHONY: test-peers
+test-peers: $(PEERS)/.installed  ## Run what other libraries expect of us in those libraries: stores, BERTopic, semhash
+	HAYSTACK_TELEMETRY_ENABLED=False $(PEERS)/bin/pytest --quiet tests/contracts tests/laws/io/export
+
 # Its own environment: .venv has the versions of constraints.txt.
 LOWEST := .venv-lowest
 .PHONY: test-lowest
@@ -75,7 +81,7 @@ bench:  ## Measure speed and memory beside peers (REVIEWS=file.parquet for your 
 
 .PHONY: clean
 clean:  ## Remove the set-up, the caches and what was built
-	rm -rf $(VENV) $(BENCH) $(LOWEST) build dist docs/_build .coverage .coverage.* .hypothesis \
+	rm -rf $(VENV) $(BENCH) $(LOWEST) $(PEERS) build dist docs/_build .coverage .coverage.* .hypothesis \
 		.import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find src tests docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -102,6 +108,16 @@ $(DEV): pyproject.toml constraints.txt | $(BIN)/python
 	@$(PIP) install '$(GROUPS)'
 	@$(PIP) install -c constraints.txt -e '.[$(EXTRAS)]' --group dev
 	@touch $(BASE) $@
+
+# BERTopic without what it depends on: all that is used of it works without torch.
+$(PEERS)/.installed: pyproject.toml constraints.txt
+	@$(MAKE) --no-print-directory VENV=$(PEERS) $(PEERS)/bin/python
+	@echo "Installing deltavec and the libraries that it is tested with into $(PEERS) ..."
+	@$(PEERS)/bin/python -m pip --disable-pip-version-check -qq install '$(GROUPS)'
+	@$(PEERS)/bin/python -m pip --disable-pip-version-check -qq install -c constraints.txt \
+		-e '.[haystack,langchain,llama-index]' --group peers
+	@$(PEERS)/bin/python -m pip --disable-pip-version-check -qq install --no-deps -c constraints.txt bertopic plotly
+	@touch $@
 
 $(LOWEST)/.installed: pyproject.toml tools/lowest_versions.py
 	@$(MAKE) --no-print-directory VENV=$(LOWEST) $(LOWEST)/bin/python

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from deltavec.version import __version__
 
 if TYPE_CHECKING:
-    from deltavec import spark
+    from deltavec import adapters, spark
     from deltavec.collection import Collection, build_collection, open_collection
     from deltavec.collection.topics.frame import topics
     from deltavec.core.explain import Explanation
@@ -90,6 +90,7 @@ __all__ = [
     "VectorsError",
     "WordVectors",
     "__version__",
+    "adapters",
     "build_collection",
     "duplicates",
     "fit",
@@ -109,8 +110,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "spark":  # a module of functions, not a name in one
-        return import_module("deltavec.spark")
+    if name in ("adapters", "spark"):  # modules, not names in one
+        return import_module(f"deltavec.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'deltavec' has no attribute {name!r}")
     return getattr(import_module(f"deltavec.{_HOMES[name]}"), name)

@@ -14,7 +14,13 @@ CORPUS = [
     "Staff and room were fine; the breakfast was not",
     "Breakfast at night, with a lovely view",
 ]
-STRANGE = ["", "no_word_of_it xyz", "ΣΕΑ sea漢字view", "sea\0view\ufffd room", "room " * 1000 + "sea"]
+STRANGE = [
+    "",
+    "no_word_of_it xyz",
+    "ΣΕΑ sea漢字view",
+    "sea\0view\ufffd room",
+    "room " * 1000 + "sea",
+]
 # Rows are rounded once more than ours, and added up in float32: a thousand of them here.
 ROUNDING = 1e-5
 

@@ -14,7 +14,14 @@ import deltavec
 PACKAGE = Path(deltavec.__file__).parent
 PROJECT = PACKAGE.parents[1] / "pyproject.toml"
 # Where the names differ.
-DISTRIBUTIONS = {"Stemmer": "PyStemmer", "sklearn": "scikit-learn", "umap": "umap-learn"}
+DISTRIBUTIONS = {
+    "Stemmer": "PyStemmer",
+    "haystack": "haystack-ai",
+    "langchain_core": "langchain-core",
+    "llama_index": "llama-index-core",
+    "sklearn": "scikit-learn",
+    "umap": "umap-learn",
+}
 NEEDED_BY_OTHERS = {"pandas"}  # pyspark's mapInArrow refuses to work without it
 BROUGHT_BY_USERS = {"spacy", "sudachipy"}  # tokenizers that a user names, and has
 

@@ -155,7 +155,7 @@ def test_encode_is_embed_under_the_name_that_others_call():
 def test_encode_refuses_what_it_cannot_give():
     model = dv.fit(CORPUS, VECTORS, "idf-sum")
     for asked in ({"convert_to_tensor": True}, {"convert_to_numpy": False}):
-        with pytest.raises(dv.InputError, match="use torch.from_numpy"):
+        with pytest.raises(dv.InputError, match=r"use torch\.from_numpy"):
             model.encode(["sea"], **asked)
     with pytest.raises(TypeError, match="truncate_dim"):
         model.encode(["sea"], truncate_dim=1)

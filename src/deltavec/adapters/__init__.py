@@ -1,0 +1,46 @@
+"""Models as the embedders of other libraries: small classes, each with an extra of its own.
+
+=========================  ===========================================  ==================
+name                       is                                           extra
+=========================  ===========================================  ==================
+LangChainEmbeddings        ``langchain_core.embeddings.Embeddings``     ``langchain``
+LlamaIndexEmbedding        ``llama_index.core``'s ``BaseEmbedding``     ``llama-index``
+HaystackTextEmbedder       a component of Haystack, for queries         ``haystack``
+HaystackDocumentEmbedder   a component of Haystack, for documents       ``haystack``
+=========================  ===========================================  ==================
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from deltavec.adapters.haystack import HaystackDocumentEmbedder, HaystackTextEmbedder
+    from deltavec.adapters.langchain import LangChainEmbeddings
+    from deltavec.adapters.llama_index import LlamaIndexEmbedding
+
+# Resolved on first use: whoever has one of the libraries need not have the others.
+_HOMES = {
+    "HaystackDocumentEmbedder": "haystack",
+    "HaystackTextEmbedder": "haystack",
+    "LangChainEmbeddings": "langchain",
+    "LlamaIndexEmbedding": "llama_index",
+}
+
+__all__ = [
+    "HaystackDocumentEmbedder",
+    "HaystackTextEmbedder",
+    "LangChainEmbeddings",
+    "LlamaIndexEmbedding",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'deltavec.adapters' has no attribute {name!r}")
+    return getattr(import_module(f"deltavec.adapters.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])
