@@ -195,7 +195,7 @@ def read_ids(file: BinaryIO, entries: Mapping[str, Any]) -> tuple[Ids, Int64s]:
     try:
         table = pa.ipc.open_file(pa.py_buffer(file.read())).read_all()
         table.validate(full=True)
-    except pa.ArrowException as error:
+    except (pa.ArrowException, UnicodeDecodeError) as error:  # of a column's name, the latter
         raise InputError(f"expected Arrow's file format: {error}") from None
     schema = [("id", pa.int64() if entries["id_kind"] == NUMBERS else pa.large_string())]
     schema += [("key", pa.int64())] if GRAPH in entries["files"] else []

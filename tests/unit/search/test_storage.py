@@ -159,6 +159,10 @@ def test_what_is_no_description_is_refused(folder):
         (arrow_file(id=pa.array([None, *NAMES[1:]], pa.large_string())), "an id is missing"),
         (arrow_file(id=pa.array([*NAMES[1:], NAMES[1]], pa.large_string())), "ids must be unique"),
         (arrow_file(name=pa.array(NAMES, pa.large_string())), "expected 50 ids"),
+        (
+            arrow_file(odd=pa.array(NAMES, pa.large_string())).replace(b"odd", b"o\xffd"),
+            "expected ",
+        ),
     ],
 )
 def test_ids_are_looked_at_even_if_the_checksum_is_right(folder, content, message):
