@@ -55,8 +55,7 @@ def fitted(checkout: Path, corpus: Path) -> dict[str, Any]:
     found = json.loads(answer.stdout.splitlines()[-1])
     stages = found["stages"]
     processor = {
-        name: round(later[2] - earlier, 2)
-        for (name, _, earlier), later in pairwise(stages)
+        name: round(later[2] - earlier, 2) for (name, _, earlier), later in pairwise(stages)
     }
     return {
         "seconds": round(stages[-1][1], 1),

@@ -127,6 +127,23 @@ class Collection:
         pyarrow.Table
             ``id``, ``text``, and the columns kept.
         """
+        return self.store.rows(self._places(which))
+
+    def entries(
+        self, which: Sequence[str] | Sequence[int] | npt.NDArray[np.int64]
+    ) -> list[dict[str, Any]]:
+        """The same documents, each as a dict; a date that Python does not have is text."""
+        rows = self._places(which)
+        try:
+            return self.store.entries(rows)
+        except InputError:
+            raise
+        except (OverflowError, ValueError):
+            return rows_of(self.store.rows(rows))
+
+    def _places(
+        self, which: Sequence[str] | Sequence[int] | npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.int64]:
         if isinstance(which, str):
             raise InputError(f"expected a list of ids or places, got the string {which!r:.60}")
         wanted = list(which)
@@ -137,7 +154,7 @@ class Collection:
         outside = rows[(rows < 0) | (rows >= len(self))]
         if len(outside):
             raise InputError(f"places are from 0 to {len(self) - 1}, got {int(outside[0])}")
-        return self.store.rows(rows)
+        return rows
 
     def text(self, id: str) -> str:
         """The text of the document with this id."""
@@ -254,7 +271,7 @@ class Collection:
         return self.answers([asked], filter=filter, threads=threads)[0]
 
     def _found(self, nearest: Nearest) -> list[Found]:
-        entries = rows_of(self.store.rows(nearest.rows))
+        entries = self.entries(nearest.rows)
         scored = zip(entries, nearest.scores.tolist(), strict=True)
         return [Found(entry.pop(ID), score, entry.pop(TEXT), entry) for entry, score in scored]
 

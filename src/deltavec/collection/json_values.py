@@ -46,11 +46,8 @@ def json_value(value: Any, *, longest: int | None = None, largest: int | None = 
 
 def rows_of(table: pa.Table) -> list[dict[str, Any]]:
     """The rows of a table as Python has them; a date that Python has not, as text."""
-    try:
-        return table.to_pylist()  # type: ignore[no-any-return]
-    except (OverflowError, ValueError):
-        columns = {name: values_of(table.column(name)) for name in table.schema.names}
-        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    columns = {name: values_of(table.column(name)) for name in table.schema.names}
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def values_of(column: pa.ChunkedArray) -> list[Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -77,7 +77,9 @@ class DocumentStore:
         self.folder = folder
         self.segments = segments
         self.files = [self._opened(segment, columns) for segment in segments]
+        self.paths = [folder / segment.name for segment in segments]
         self.schema = storable(self.files[0].schema)
+        self.as_described = [file.schema.equals(self.schema) for file in self.files]
         sizes = [file.sizes for file in self.files]
         self.groups = [(file, group) for file, own in enumerate(sizes) for group in range(len(own))]
         self.begins = np.concatenate([[0], np.cumsum([size for own in sizes for size in own])])
@@ -93,12 +95,29 @@ class DocumentStore:
         ]
         return pa.concat_tables([self.schema.empty_table(), *found])
 
+    def entries(self, numbers: npt.NDArray[np.int64]) -> list[dict[str, Any]]:
+        """The same as Python has them: for a few, quicker than a table of them.
+
+        Raises
+        ------
+        OverflowError, ValueError
+            If there is a value that Python does not have, such as a date before the year 1.
+        """
+        groups = np.searchsorted(self.begins, numbers, side="right") - 1
+        places = (numbers - self.begins[groups]).tolist()
+        names, found = self.schema.names, []
+        for group, place in zip(groups.tolist(), places, strict=True):
+            columns = self._read(group).columns
+            values = [column[place].as_py() for column in columns]
+            found.append(dict(zip(names, values, strict=True)))
+        return found
+
     def columns(self, names: Sequence[str]) -> pa.Table:
         """Some columns of all documents."""
         schema = pa.schema([self.schema.field(name) for name in names])
         tables = []
-        for segment, file in zip(self.segments, self.files, strict=True):
-            with damage_of(self.folder / segment.name):
+        for path, file in zip(self.paths, self.files, strict=True):
+            with damage_of(path):
                 tables.append(file.columns(names).cast(schema))
         return pa.concat_tables(tables)
 
@@ -126,17 +145,22 @@ class DocumentStore:
 
     def require_unchanged(self) -> None:
         """Refuse files of which a bit has changed."""
-        for segment in self.segments:
-            path = self.folder / segment.name
+        for path, segment in zip(self.paths, self.segments, strict=True):
             with problems_of(path), path.open("rb") as file:
                 require_unchanged(file, segment.sha256)
 
     def _group(self, number: int) -> pa.Table:
+        found = self._read(number)
+        return pa.Table.from_batches([found]) if isinstance(found, pa.RecordBatch) else found
+
+    def _read(self, number: int) -> pa.RecordBatch | pa.Table:
         file, group = self.groups[number]
-        with damage_of(self.folder / self.segments[file].name):
+        with damage_of(self.paths[file]):
             found = self.files[file].group(group)
+        if self.as_described[file]:
+            return found
         table = pa.Table.from_batches([found]) if isinstance(found, pa.RecordBatch) else found
-        return table if table.schema.equals(self.schema) else table.cast(self.schema)
+        return table.cast(self.schema)
 
     def _opened(self, segment: StoredFile, columns: Sequence[str]) -> Documents:
         path = self.folder / segment.name

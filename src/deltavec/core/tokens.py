@@ -268,12 +268,15 @@ def rule_of_lists(name: str) -> Rule:
     return rule(f"tokens{colon}{units}")
 
 
+def shifts_of(characters: str, table: Rule) -> npt.NDArray[np.int32]:
+    """For each character the shift to its lower case, or what it is instead."""
+    codes = np.frombuffer(characters.encode("utf-32-le", "surrogatepass"), np.uint32)
+    return table.pages[table.page_of[codes // PAGE], codes % PAGE]
+
+
 def are_unspaced(characters: str) -> npt.NDArray[np.bool_]:
     """For each character whether it is of a script without spaces."""
-    table = rule("words-2")
-    codes = np.frombuffer(characters.encode("utf-32-le", "surrogatepass"), np.uint32)
-    shifts = table.pages[table.page_of[codes // PAGE], codes % PAGE]
-    return np.asarray(shifts == UNSPACED)
+    return np.asarray(shifts_of(characters, rule("words-2")) == UNSPACED)
 
 
 def narrowest_rule() -> Rule:

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.core.arrays import frozen, require_mapped
-from deltavec.core.kernels import Float32s, Int64s, UInt8s
+from deltavec.core.kernels import Float32s, Float64s, Int64s, UInt8s
 from deltavec.core.threads import on_threads, one_blas_thread, thread_count
 from deltavec.search import kernels
 from deltavec.search.kernels import Best, Queries, Rows
@@ -26,6 +26,7 @@ from deltavec.search.sieve import coded_queries
 from deltavec.search.sieve_kernels import Coded, Sieve, sift_rows
 
 NONE = frozen(np.empty(0, np.int64))
+NOBODY = np.iinfo(np.int64).max
 # Where fewer rows than one in so many may be found, only those are read.
 FEWEST_CHOSEN = 4
 
@@ -214,10 +215,12 @@ def shared_out(
     k: int,
     workers: int,
     scores: type[np.floating[Any]] = np.float32,
+    floors: Float64s | None = None,
 ) -> Ranked:
     """The best rows of all blocks, which threads take one after the other.
 
-    Where there are fewer than k, a score of minus infinity stands in their place.
+    Where there are fewer than k, a score of minus infinity stands in their place. ``floors`` are
+    scores that k rows are known to reach, for each query: no other row is kept.
     """
     waiting: SimpleQueue[Block] = SimpleQueue()
     for block in blocks:
@@ -226,10 +229,12 @@ def shared_out(
 
     def work(worker: int) -> Best:
         best = Best(
-            np.full(shape, -np.inf, scores),
-            np.full(shape, np.iinfo(np.int64).max),
-            np.zeros(shape[0], np.int64),
+            np.full(shape, -np.inf, scores), np.full(shape, NOBODY), np.zeros(shape[0], np.int64)
         )
+        if floors is not None:
+            # As if nobody's rows had been found there: any row that is as good takes their place.
+            best.scores[:] = floors[:, None]
+            best.sizes[:] = np.where(floors > -np.inf, k, 0)
         look(taken_from(waiting), queries, best)
         return best
 

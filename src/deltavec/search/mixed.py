@@ -20,7 +20,16 @@ from deltavec.core.arrays import begins_of, frozen, require_mapped
 from deltavec.core.kernels import Float32s, Float64s, Int64s, UInt8s
 from deltavec.core.threads import one_blas_thread
 from deltavec.search import kernels
-from deltavec.search.exact import NONE, Block, Products, Sizes, blocks_of, shared_out, sifted
+from deltavec.search.exact import (
+    NOBODY,
+    NONE,
+    Block,
+    Products,
+    Sizes,
+    blocks_of,
+    shared_out,
+    sifted,
+)
 from deltavec.search.kernels import Best, Queries
 from deltavec.search.rows import Pieces
 from deltavec.search.sieve_kernels import (
@@ -33,6 +42,7 @@ from deltavec.search.sieve_kernels import (
 )
 from deltavec.search.words.index import WordIndex, WordQuery
 from deltavec.search.words.kernels import Words
+from deltavec.search.words.likely import MOST, likely_documents, lowest_sums
 
 AT_ONCE = 16_384  # documents that one query looks at
 LEAST_AT_ONCE = 2_048  # and many do; their sums and products stay in the cache
@@ -186,12 +196,24 @@ class Together:
             look_through = self._look_for_sums if meaning else self._look_for_words
             look_through(blocks, chosen, memory, best)
 
-        found = shared_out(look, blocks, self.queries, k, workers, np.float64)
-        there = found.scores > -np.inf
+        floors = self.floors(k) if chosen is None else None
+        found = shared_out(look, blocks, self.queries, k, workers, np.float64, floors)
+        there = (found.scores > -np.inf) & (found.ranks < NOBODY)
         return [
             BestDocuments(found.scores[query, there[query]], found.ranks[query, there[query]])
             for query in range(count)
         ]
+
+    def floors(self, k: int) -> Float64s | None:
+        """Scores that k documents reach, as far as the words tell; None if too many are wanted."""
+        if not 0 < k <= MOST:
+            return None
+        likely = np.empty((len(self.wanted), k), np.int64)
+        likely_documents(self.words, likely)
+        floors = np.empty(len(likely))
+        vectors = self.pieces.at(np.maximum(likely, 0).ravel())
+        lowest_sums(self.words, self.queries.vectors, self.scales, likely, vectors, floors)
+        return floors
 
     def _look_for_sums(
         self, blocks: Iterator[Block], chosen: Int64s | None, memory: Float64s, best: Best

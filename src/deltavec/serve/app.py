@@ -24,7 +24,7 @@ from deltavec.serve.openai import openai_routes
 from deltavec.serve.overview import Overview
 from deltavec.serve.page.routes import REFERENCE, page_files, page_routes
 from deltavec.serve.responses import Error
-from deltavec.serve.routes import explorer_routes
+from deltavec.serve.routes import SEARCHES, Quick, explorer_routes, finding
 from deltavec.serve.workers import Workers
 from deltavec.version import __version__
 
@@ -107,8 +107,10 @@ def create_app(
     public = {*page, "/health", "/ready", "/openapi.json", REFERENCE}
     add_handlers(app)
     app.include_router(page_routes(page))
-    app.include_router(explorer_routes(live, workers, metrics))
+    find = finding(live, workers)
+    app.include_router(explorer_routes(live, workers, metrics, find))
     app.include_router(openai_routes(lambda: live.explorer.collection.model, limits, workers))
+    app.add_middleware(Quick, searches=SEARCHES, find=find)
     app.add_middleware(
         Guard, limits=limits, token=token, public=public, loopback_only=loopback_only
     )

@@ -15,7 +15,6 @@ import numpy.typing as npt
 from deltavec.collection import Collection
 from deltavec.collection.excerpts import Excerpt, Piece, Read, excerpt, read
 from deltavec.collection.hits import Nearest
-from deltavec.collection.json_values import rows_of
 from deltavec.collection.searching import Query
 from deltavec.collection.why import QueryWord, document_shares, explained, same_words
 from deltavec.core.explain import Document as TakenApart
@@ -74,7 +73,7 @@ class Explorer:
     ) -> list[dict[str, Any]]:
         """The documents that were found, with what their words add if that is asked for."""
         length = within("length", request.length, 1000, self.limits.excerpt_length)
-        entries = rows_of(self.collection.documents(found.rows))
+        entries = self.collection.entries(found.rows)
         return [
             self.result(row, score, entry, query if request.explain else None, length)
             for row, score, entry in zip(
@@ -187,7 +186,7 @@ class Explorer:
     def document(self, identity: str) -> dict[str, Any]:
         """One document, whole."""
         row = self.row(identity)
-        entry = rows_of(self.collection.documents([row]))[0]
+        entry = self.collection.entries([row])[0]
         del entry["id"]
         text = entry.pop("text") or ""
         apart = self.explainable(text)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from deltavec.serve.errors import RequestError, as_response, unexpected
@@ -41,6 +41,8 @@ SECURITY = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+HEADERS = [(name.lower().encode(), value.encode()) for name, value in SECURITY.items()]
+OURS = frozenset(name for name, _ in HEADERS)
 
 # Nothing may follow the bracket but a port: [::1].example.org is a name of somebody else's.
 HOST = re.compile(r"(?:\[(?P<bracketed>[0-9a-fA-F:.]+)\]|(?P<plain>[^\[\]:]+))(?::[0-9]*)?")
@@ -157,7 +159,8 @@ class GuardedResponse:
         """Pass a part of the response on."""
         if message["type"] == "http.response.start":
             self.begun = True
-            MutableHeaders(scope=message).update(SECURITY)
+            theirs = [header for header in message["headers"] if header[0] not in OURS]
+            message = {**message, "headers": theirs + HEADERS}
         await self.out(message)
 
     async def refuse(self, scope: Scope, receive: Receive, refusal: RequestError) -> None:
@@ -257,11 +260,16 @@ async def until_gone(answering: Any, receive: Receive) -> None:
     """Let the application answer, unless the client goes first: then what waits is dropped."""
     task = asyncio.ensure_future(answering)
     leaving = asyncio.ensure_future(receive())
+
+    def left(leaving: asyncio.Future[Message]) -> None:
+        if not leaving.cancelled() and leaving.exception() is None:
+            task.cancel()
+
+    leaving.add_done_callback(left)
     try:
-        await asyncio.wait((task, leaving), return_when=asyncio.FIRST_COMPLETED)
-        if task.done():
-            task.result()
+        await task
+    except asyncio.CancelledError:
+        if not leaving.done():  # it is we who are to stop
+            raise
     finally:
-        for one in (task, leaving):
-            one.cancel()
-        await asyncio.gather(task, leaving, return_exceptions=True)
+        leaving.cancel()

@@ -82,15 +82,16 @@ class Observed:
             seconds = time.perf_counter() - begun
             address = address_of(scope)
             self.metrics.count(address, status, seconds)
-            fields: dict[str, Any] = {
-                "method": scope["method"] if scope["method"] in METHODS else OTHER,
-                "address": address,
-                "status": status,
-                "seconds": round(seconds, 6),
-                "bytes": size,
-                "client": (scope.get("client") or ("",))[0],
-            }
-            log.info("request", extra={FIELDS: fields})
+            if log.isEnabledFor(logging.INFO):
+                fields: dict[str, Any] = {
+                    "method": scope["method"] if scope["method"] in METHODS else OTHER,
+                    "address": address,
+                    "status": status,
+                    "seconds": round(seconds, 6),
+                    "bytes": size,
+                    "client": (scope.get("client") or ("",))[0],
+                }
+                log.info("request", extra={FIELDS: fields})
 
 
 def address_of(scope: Scope) -> str:

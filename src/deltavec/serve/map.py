@@ -7,6 +7,7 @@ applied to all. UMAP shows groups better and distances worse, takes longer, and 
 
 from __future__ import annotations
 
+import math
 from importlib import import_module
 from typing import NamedTuple
 
@@ -71,8 +72,8 @@ class Positions(NamedTuple):
 
     def of(self, row: int) -> tuple[float, float] | None:
         """Where one document stands, if it was placed."""
-        x, y = (float(value) for value in self.places[row])
-        return None if np.isnan(x) else (round(x, DIGITS), round(y, DIGITS))
+        x, y = self.places[row].tolist()
+        return None if math.isnan(x) else (round(x, DIGITS), round(y, DIGITS))
 
     @one_blas_thread()
     def along_axes(self, vectors: Float32s, points: int, seed: int = 0) -> Positions:

@@ -6,15 +6,19 @@ as ``..``, which a client would resolve before it asks, goes into ``?id=``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Annotated, Any
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, NamedTuple
+from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Query
+from pydantic import ValidationError
 from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from deltavec.serve import responses
 from deltavec.serve.errors import RequestError, as_json
 from deltavec.serve.explorer import Explorer
+from deltavec.serve.guard import route_path
 from deltavec.serve.live import Live
 from deltavec.serve.look.listing import listed, selection
 from deltavec.serve.metrics import MEDIA_TYPE, Metrics
@@ -28,6 +32,7 @@ from deltavec.serve.requests import (
     SearchRequest,
     SelectionRequest,
     SimilarRequest,
+    StrictRequest,
     WhyRequest,
 )
 from deltavec.serve.together import Request, answered
@@ -40,8 +45,88 @@ def json_response(content: bytes) -> Response:
     return Response(content, media_type="application/json")
 
 
-def explorer_routes(live: Live, workers: Workers, metrics: Metrics) -> APIRouter:
-    """The addresses of the explorer."""
+# What the short way reads.
+SEARCHES: dict[str, type[Request]] = {"/search": SearchRequest, "/similar": SimilarRequest}
+
+JSON = (b"content-type", b"application/json")
+
+Find = Callable[[Request], Awaitable[bytes]]
+
+
+def finding(live: Live, workers: Workers) -> Find:
+    """What answers a search, together with those that wait beside it."""
+
+    def answered_now(requests: Sequence[Request], threads: int) -> Iterator[bytes | Exception]:
+        return answered(live.explorer, requests, threads)  # all of them from one state
+
+    return workers.sharing(answered_now)
+
+
+class ShortRoute(NamedTuple):
+    """An address as the API lists it."""
+
+    path: str
+
+
+class Quick:
+    """The application, with a short way for what is asked most: searches by their address.
+
+    FastAPI finds the route, reads the parameters and wraps the answer; for a search that takes
+    longer than the search itself. A request for one of these addresses is read with the same class,
+    and answered at once. Whatever is not plainly right goes the long way, and is told there what is
+    wrong.
+
+    Parameters
+    ----------
+    app
+        What answers everything else.
+    searches
+        What is read for each of these addresses.
+    find
+        What answers it, as JSON.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        searches: Mapping[str, type[StrictRequest]],
+        find: Callable[[Any], Awaitable[bytes]],
+    ) -> None:
+        self.app = app
+        self.searches = searches
+        self.find = find
+        self.routes = {path: ShortRoute(path) for path in searches}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        request = self.read(scope)
+        if request is None:
+            await self.app(scope, receive, send)
+            return
+        scope["route"] = self.routes[route_path(scope)]
+        content = await self.find(request)
+        headers = [(b"content-length", b"%d" % len(content)), JSON]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": content})
+
+    def read(self, scope: Scope) -> StrictRequest | None:
+        """What is asked for; None if it goes the long way."""
+        if scope["type"] != "http" or scope["method"] != "GET":
+            return None
+        kind = self.searches.get(route_path(scope))
+        if kind is None:
+            return None
+        try:
+            pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+            asked = dict(pairs)
+            return kind.model_validate(asked) if len(asked) == len(pairs) else None
+        except (ValidationError, ValueError):
+            return None
+
+
+def explorer_routes(live: Live, workers: Workers, metrics: Metrics, find: Find) -> APIRouter:
+    """The addresses of the explorer; ``find`` answers searches."""
     router = APIRouter()
 
     # The explorer is taken once: a request sees one state of the collection, and no other.
@@ -58,11 +143,6 @@ def explorer_routes(live: Live, workers: Workers, metrics: Metrics) -> APIRouter
     async def respond_later(work: Callable[..., bytes], *request: Any) -> Response:
         """The same for what may take seconds: long texts, and clusters in another number."""
         return json_response(await workers.run_long(work, *request))
-
-    def answered_now(requests: Sequence[Request], threads: int) -> Iterator[bytes | Exception]:
-        return answered(live.explorer, requests, threads)  # all of them from one state, too
-
-    find = workers.sharing(answered_now)
 
     @router.get("/search", tags=["find"], response_model=responses.Results)
     async def search(request: Annotated[SearchRequest, Query()]) -> Response:

@@ -14,6 +14,7 @@ import threading
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
 
@@ -106,28 +107,27 @@ class Workers:
             What gives the results for several items, one after the other, or their errors, on so
             many cores.
         """
-        shared = Shared(work)
+        shared = Shared(work, self._summon)
         self.shared.append(shared)
 
         async def run(item: Item) -> Result:
+            if self.stopping:
+                raise stopping()
             self._enter(self.short)
             future: Future[Result] = Future()
             future.add_done_callback(partial(self._leave, self.short))
             one = Waiting(item, future, threading.Event())
-            shared.waiting.append(one)
-            try:
-                # A task for each item. The first that gets a thread takes all that wait; the tasks
-                # of those will find nothing left to do.
-                self.short.pool.submit(shared.take, self._cores)
-            except RuntimeError:
-                future.cancel()
-                raise stopping() from None
+            shared.add(one)
             try:
                 return await asyncio.wrap_future(future)
             finally:
                 one.gone.set()
 
         return run
+
+    def _summon(self, take: Callable[[Callable[[int], int]], None]) -> None:
+        with suppress(RuntimeError):  # the pool has been closed: who waits is dropped
+            self.short.pool.submit(take, self._cores)
 
     def stop(self) -> None:
         """Take no more work, and drop what has not begun."""
@@ -184,15 +184,40 @@ class Waiting(NamedTuple, Generic[Item, Result]):
 
 
 class Shared(Generic[Item, Result]):
-    """Items that wait for work that is done for several of them together."""
+    """Items that wait for work that is done for several of them together.
 
-    def __init__(self, work: Callable[[Sequence[Item], int], Iterable[Result | Exception]]) -> None:
+    Parameters
+    ----------
+    work
+        What gives the results for several items, on so many cores.
+    summon
+        Lets a thread come and take what waits.
+    """
+
+    def __init__(
+        self,
+        work: Callable[[Sequence[Item], int], Iterable[Result | Exception]],
+        summon: Callable[[Callable[[Callable[[int], int]], None]], None],
+    ) -> None:
         self.work = work
+        self.summon = summon
         self.waiting: deque[Waiting[Item, Result]] = deque()
+        self.summoned = False  # a thread is on its way, and takes all that wait when it is there
+
+    def add(self, one: Waiting[Item, Result]) -> None:
+        """Let an item wait; a thread is summoned if none is on its way."""
+        self.waiting.append(one)
+        if not self.summoned:
+            self.summoned = True
+            self.summon(self.take)
 
     def take(self, cores: Callable[[int], int]) -> None:
         """Do the work for those that wait now, if any do."""
+        self.summoned = False  # first: who comes from here on summons another
         taken = self._taken()
+        if self.waiting and not self.summoned:
+            self.summoned = True
+            self.summon(self.take)
         if not taken:
             return
         results = iter(self.work([one.item for one in taken], cores(len(taken))))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import reference
+from deltavec.core.model import EmbeddingModel
 from deltavec.core.passes import counted
 from deltavec.core.texts import as_texts
 from deltavec.core.units import parting
@@ -44,6 +46,15 @@ def assert_counts(documents: list[bytes], expected: list[list[str]], tokenizer: 
     assert statistics.tokens == sum(counts.values())
     assert statistics.documents == len(documents)
     assert statistics.unknown_documents == sum(not words for words in expected)
+
+
+@given(
+    st.text(st.characters(max_codepoint=200)), st.sampled_from(["words-2", "words", "whitespace"])
+)
+@example("Don't PANIC\0 42_a\x7f", "words-2")
+def test_a_model_parts_a_query_as_the_slow_rule_does(text: str, name: str) -> None:
+    model = SimpleNamespace(tokenizer=name)
+    assert EmbeddingModel.parted(model, text) == parting.parted(text, name)  # type: ignore[arg-type]
 
 
 @given(documents=st.lists(texts(), max_size=4))

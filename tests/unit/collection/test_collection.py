@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import deltavec as dv
+from deltavec.collection.documents import arrow
 from deltavec.collection.store import GROUP_DOCUMENTS
 
 WORDS = ["sea", "beach", "room", "bed", "quiet", "loud"]
@@ -177,6 +178,28 @@ def test_documents_come_in_any_order_from_any_group(tmp_path: Path) -> None:
     rows = np.random.default_rng(0).integers(0, count, 200)
     assert built.documents(rows)["text"].to_pylist() == [texts[row] for row in rows]
     assert built.documents([])["id"].to_pylist() == []
+    assert built.entries(rows) == built.documents(rows).to_pylist()
+    assert built.entries([]) == []
+
+
+def test_a_date_that_python_does_not_have_is_text(tmp_path: Path) -> None:
+    when = pa.array([0, 10**17], pa.timestamp("s"))
+    table = pa.table({"text": ["a quiet sea", "a loud room"], "when": when})
+    built = dv.build_collection(fitted(), table, tmp_path / "c.idx", keep=["when"])
+    first, second = built.entries([0, 1])
+    assert first["when"].year == 1970
+    assert str(10**17) in second["when"]
+
+
+def test_many_groups_are_read_and_not_all_of_them_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(arrow, "GROUPS_KEPT", 2)
+    texts = [f"sea {number}" for number in range(4 * GROUP_DOCUMENTS)]
+    built = dv.build_collection(fitted(), texts, tmp_path / "c.idx")
+    rows = [0, 3 * GROUP_DOCUMENTS, GROUP_DOCUMENTS, 2 * GROUP_DOCUMENTS, 1]
+    assert [one["text"] for one in built.entries(rows)] == [texts[row] for row in rows]
+    assert len(built.store.files[0].kept) <= 2
 
 
 @pytest.mark.parametrize(

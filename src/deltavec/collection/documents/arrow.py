@@ -23,6 +23,7 @@ from deltavec.errors import InputError
 from deltavec.io.files import on_disk
 
 CHECKSUMS = b"crc32"
+GROUPS_KEPT = 4096  # a few kilobytes each, as their documents stay where they are
 MAGIC_BYTES = 8  # before the stream that the file holds
 
 
@@ -76,10 +77,18 @@ class ArrowDocuments:
         count = self.file.num_record_batches
         self.known = np.zeros((count, len(self.schema)), bool)  # columns that were looked at
         self.sizes = [self.file.get_batch(number).num_rows for number in range(count)]
+        self.kept: dict[int, pa.RecordBatch] = {}
 
     def group(self, number: int) -> pa.RecordBatch:
         """A group of documents."""
-        return self._looked_at(number, range(len(self.schema)))
+        require_mapped_whole(self.memory)
+        batch = self.kept.get(number)
+        if batch is None:
+            batch = self._looked_at(number, range(len(self.schema)))
+            if len(self.kept) >= GROUPS_KEPT:
+                self.kept.clear()
+            self.kept[number] = batch
+        return batch
 
     def columns(self, names: Sequence[str]) -> pa.Table:
         """Some columns of all documents."""

@@ -12,13 +12,13 @@ from deltavec.core.tokens import (
     BEHIND_WORD,
     LONGEST_PARTED,
     MARK,
-    PAGE,
     SEPARATOR,
     UNSPACED,
     Rule,
     Units,
     is_folded,
     rule,
+    shifts_of,
     units_of,
 )
 from deltavec.core.units.normalization import folded
@@ -102,18 +102,17 @@ def parted_words(document: list[str], name: str) -> Parted:
 
 def runs(text: str, table: Rule) -> list[Run]:
     """The words of a text, those of scripts without spaces character by character."""
+    separator, mark, without_spaces = int(SEPARATOR), int(MARK), int(UNSPACED)
     found: list[Run] = []
     inside = False  # a word: what comes next may belong to it
-    for character in text:
-        page, place = divmod(ord(character), PAGE)
-        shift = table.pages[table.page_of[page], place]
-        if shift == SEPARATOR:
+    for character, shift in zip(text, shifts_of(text, table).tolist(), strict=True):
+        if shift == separator:
             inside = False
-        elif shift == MARK and inside and found[-1].unspaced:
+        elif shift == mark and inside and found[-1].unspaced:
             found[-1].characters[-1] += character
         else:
-            unspaced = bool(shift == UNSPACED)
-            lowered = character if shift < SEPARATOR else chr(ord(character) + int(shift))
+            unspaced = shift == without_spaces
+            lowered = character if shift < separator else chr(ord(character) + shift)
             if inside and found[-1].unspaced == unspaced:
                 found[-1].characters.append(lowered)
             else:

@@ -116,7 +116,8 @@ class WordIndex:
             if len(word.encode("utf-8", "replace")) > 1:
                 counts[word] = counts.get(word, 0) + 1
         ids = self.words.ids(list(counts))
-        known = [word for word, number in zip(counts, ids, strict=True) if number >= 0]
+        there = (ids >= 0).tolist()
+        known = [word for word, is_there in zip(counts, there, strict=True) if is_there]
         often = np.array([counts[word] for word in known], np.int64)
         terms, places = np.unique(
             self.stems.groups[ids[ids >= 0]].astype(np.int64), return_inverse=True
@@ -124,7 +125,7 @@ class WordIndex:
         totals = np.bincount(places, often, minlength=len(terms))
         worth = totals * self.tellings[terms] * self.idf(terms)
         spread = max(float(np.sqrt(worth**2 @ self.variances[terms])), LEAST_SPREAD)
-        unknown = [word for word, number in zip(counts, ids, strict=True) if number < 0]
+        unknown = [word for word, is_there in zip(counts, there, strict=True) if not is_there]
         return WordQuery(known, often, places, terms, worth / spread, unknown)
 
     def shares(self, query: WordQuery, document: int) -> Float64s:

@@ -195,17 +195,23 @@ def add_query_scores(
 
 
 @compiled
+def share_of(lists: Lists, norms: Float32s, term: int, document: int) -> float:
+    """The share n / (n + K) of a term in one document, 0 where it does not occur."""
+    begin, end = lists.begins[term], lists.begins[term + 1]
+    place = begin + np.searchsorted(lists.documents[begin:end], document)
+    if place < end and lists.documents[place] == document:
+        n = np.float64(lists.counts[place])
+        return n / (n + np.float64(norms[document]))
+    return 0.0
+
+
+@compiled
 def sum_of_words(words: Words, query: int, document: int) -> float:
     """What the terms of a query add to one document: the same bits as `add_query_scores` gives."""
-    lists = words.lists
     total = 0.0
     for index in range(words.begins[query], words.begins[query + 1]):
-        term = words.terms[index]
-        begin, end = lists.begins[term], lists.begins[term + 1]
-        place = begin + np.searchsorted(lists.documents[begin:end], document)
-        if place < end and lists.documents[place] == document:
-            n = np.float64(lists.counts[place])
-            total += words.weights[index] * (n / (n + np.float64(words.norms[document])))
+        share = share_of(words.lists, words.norms, words.terms[index], document)
+        total += words.weights[index] * share
     return total
 
 
@@ -224,9 +230,4 @@ def shares_of(
 ) -> None:
     """Write n / (n + K) of each term in one document, 0 where it does not occur."""
     for index in range(terms.size):
-        begin, end = lists.begins[terms[index]], lists.begins[terms[index] + 1]
-        place = begin + np.searchsorted(lists.documents[begin:end], document)
-        shares[index] = 0.0
-        if place < end and lists.documents[place] == document:
-            n = np.float64(lists.counts[place])
-            shares[index] = n / (n + np.float64(norms[document]))
+        shares[index] = share_of(lists, norms, terms[index], document)
