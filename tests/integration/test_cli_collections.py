@@ -534,7 +534,7 @@ def test_a_collection_by_a_tokenizer_of_others_is_trusted_or_refused(
         ("search", folder, "the quiet sea"),
         ("similar", folder, "3"),
         ("keywords", folder, "3"),
-        ("cluster", folder, "-n", "2"),
+        ("duplicates", folder, "--against", corpus),
         ("index", "add", folder, corpus),
         ("index", "remove", folder, "0"),
         ("index", "words", folder),
@@ -542,3 +542,62 @@ def test_a_collection_by_a_tokenizer_of_others_is_trusted_or_refused(
         assert "--trust" in deltavec(*arguments).error
         assert deltavec(*arguments, "--trust").code == 0
     assert deltavec("info", folder).code == 0
+    # Names come from the words that are stored; nothing is parted anew.
+    assert deltavec("cluster", folder, "-n", "2").code == 0
+
+
+def test_duplicates_write_a_table_and_what_is_left(
+    built: Path, tmp_path: Path, deltavec: Deltavec
+) -> None:
+    found = dv.open_collection(built / "rated.idx").duplicates(0.9)
+    table, clean = tmp_path / "groups.csv", tmp_path / "clean.parquet"
+    arguments = ("duplicates", built / "rated.idx", "-t", 0.9, "--table", table)
+    done = deltavec(*arguments, "--write-unique", clean)
+    left = 72 - len(found.removed)
+    assert f"{left} of 72 documents are left" in done.stdout
+    with table.open(newline="") as file:
+        rows = [*csv.DictReader(file)]
+    assert [row["id"] for row in rows] == found.table["id"].to_pylist()
+    assert {row["keep"] for row in rows} == {"true", "false"}
+    rest = parquet.read_table(clean)
+    assert rest.num_rows == left
+    assert {"id", "text", "rating", "place"} <= set(rest.column_names)
+
+
+def test_duplicates_against_another_corpus_and_a_report(
+    built: Path, tmp_path: Path, deltavec: Deltavec
+) -> None:
+    (tmp_path / "old.csv").write_text(f'name,text\n"x/1","{reviews()[7]}"\n"y","submarine"\n')
+    arguments = ("duplicates", built / "rated.idx", "--against", tmp_path / "old.csv")
+    done = deltavec(*arguments, "--against-id-column", "name", "-t", 1, "--json").json
+    assert {"id": "r7", "match": "x/1", "score": 1.0} in done["matches"]
+    assert (done["others"], done["found"]) == (2, len(done["matches"]))
+    clean = tmp_path / "clean.csv"
+    shown = deltavec(*arguments, "-t", 1, "--write-unique", clean).stdout
+    assert f"{72 - done['found']} of 72 documents are left" in shown
+    for more in ((), ("--against", tmp_path / "old.csv")):
+        report = deltavec("duplicates", built / "rated.idx", *more, "--report", "--json").json
+        counts = [step["removed"] for step in report["thresholds"]]
+        assert counts == sorted(counts, reverse=True)
+        assert "documents would go" in (
+            deltavec("duplicates", built / "rated.idx", *more, "--report").stdout
+        )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--report", "--table", "t.csv"), "leave out the files"),
+        (("--corpus", "c.csv"), "only with --write-unique"),
+        (("--against-id-column", "id"), "only with --against"),
+        (("--against", "c.csv", "-o", "p.parquet"), "with --against use --table"),
+        (("--table", "t.xml"), "ends in .csv, .tsv, .jsonl or .parquet"),
+        (("--against", "nowhere.csv"), "nowhere.csv"),
+    ],
+)
+def test_duplicates_refuses_what_does_not_go_together(
+    arguments: tuple[str, ...], message: str, built: Path, deltavec: Deltavec
+) -> None:
+    done = deltavec("duplicates", built / "rated.idx", *arguments)
+    assert done.code in (1, 2)
+    assert message in " ".join(done.stderr.replace("│", " ").split())

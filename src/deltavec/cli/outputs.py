@@ -16,21 +16,24 @@ if TYPE_CHECKING:
     from deltavec.io.seals import FolderKind
 
 
-def require_file(path: Path, suffixes: Iterable[str]) -> None:
+OUTPUT = "'--output' / '-o'"
+
+
+def require_file(path: Path, suffixes: Iterable[str], option: str = OUTPUT) -> None:
     """Refuse a path at which no file with one of these suffixes can be written."""
-    require_suffix(path, suffixes)
+    require_suffix(path, suffixes, option)
     if path.is_dir():
         raise InputError(f"{path} is a folder; expected the name of a file to write")
     require_folder_of(path)
 
 
-def require_suffix(path: Path, suffixes: Iterable[str]) -> None:
+def require_suffix(path: Path, suffixes: Iterable[str], option: str = OUTPUT) -> None:
     """Refuse a name whose ending says none of the formats there are."""
     suffixes = list(suffixes)
     if path.suffix.lower() not in suffixes:
         raise typer.BadParameter(
             f"expected a name that ends in {alternatives(suffixes)}, got {str(path)!r}",
-            param_hint="'--output' / '-o'",
+            param_hint=option,
         )
 
 

@@ -18,6 +18,8 @@ from deltavec.collection import ids as identities
 from deltavec.collection.changes.adding import append
 from deltavec.collection.changes.compacting import compact
 from deltavec.collection.changes.removing import remove
+from deltavec.collection.cleaning.elsewhere import Elsewhere, found_elsewhere
+from deltavec.collection.cleaning.unique import write_left
 from deltavec.collection.description import Description
 from deltavec.collection.filters.kept import kept_mask
 from deltavec.collection.hits import Found, Keyword, Nearest
@@ -314,6 +316,58 @@ class Collection:
             on_progress=on_progress,
             output=output,
         )
+
+    def against(
+        self,
+        other: Any,
+        threshold: float = 0.95,
+        *,
+        id_column: str | None = None,
+        threads: int | None = None,
+        on_progress: Callable[[int], None] | None = None,
+    ) -> Elsewhere:
+        """The documents that are in another corpus too, each with the one most alike there.
+
+        All of them are found. The other corpus is read once, in bounded memory, and embedded with
+        this collection's model.
+
+        Parameters
+        ----------
+        other
+            A `Collection`, or whatever `deltavec.read_corpus` reads.
+        threshold
+            How alike, a cosine above 0 up to 1.
+        id_column
+            Which column of a corpus holds ids; by default documents are numbered from 0 on.
+        threads
+            How many cores to use; all of them by default.
+        on_progress
+            Called with the number of documents of the other corpus that are done.
+        """
+        return found_elsewhere(
+            self, other, threshold, id_column=id_column, threads=threads, on_progress=on_progress
+        )
+
+    def write_without(
+        self,
+        removed: npt.NDArray[np.int64],
+        output: str | os.PathLike[str],
+        *,
+        corpus: Any = None,
+    ) -> int:
+        """Write the documents that are left without some; how many they are.
+
+        Parameters
+        ----------
+        removed
+            The places of those that go: ``removed`` of what `duplicates` or `against` found.
+        output
+            A ``.csv``, ``.tsv``, ``.jsonl`` or ``.parquet`` file, which is there when all of it is.
+        corpus
+            What the collection was built from, to write all its columns; by default ``id``,
+            ``text`` and the columns that were kept.
+        """
+        return write_left(self, removed, output, corpus=corpus)
 
     def cluster(
         self, n: int | None = None, *, levels: int = 1, seed: int = 0, words: int = 5

@@ -13,13 +13,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from deltavec.core.kernels import Float32s
+from deltavec.core.kernels import Float32s, Int64s
 from deltavec.core.threads import thread_count
 from deltavec.errors import InputError
 from deltavec.io.files import replacing
 from deltavec.notebook import table
 from deltavec.search.ids import Ids, IdsLike
-from deltavec.search.pairs import Links, RowPairs, row_pairs
+from deltavec.search.keeping import Keeping
+from deltavec.search.pairs import Grouped, Links, RowPairs, row_pairs
 from deltavec.search.rows import Pieces
 
 MOST_PAIRS_IN_MEMORY = 50_000_000  # a gigabyte
@@ -50,6 +51,14 @@ class Duplicates:
     representatives : array
         The id of one row of each group: the one with the highest mean cosine with its others, the
         first of them if there are several.
+    table : pyarrow.Table
+        A row for each row that is in a group: ``id``; ``group``, its number; ``keep``, whether it
+        stays if duplicates go; ``representative``, the id of the one that stays for it, the most
+        alike of several; ``score``, the cosine with that. A row stays unless one before it that
+        stays is as alike as the threshold asks: so no two that stay are duplicates, and for each
+        that goes there is one that stays, however long the chain of pairs is that links a group.
+    removed : ndarray of int64
+        The numbers of the rows that go, ascending.
     output : Path or None
         The Parquet file that holds the pairs, if they were written to one.
     """
@@ -58,6 +67,8 @@ class Duplicates:
     count: int
     groups: tuple[npt.NDArray[Any], ...]
     representatives: npt.NDArray[Any]
+    table: pa.Table
+    removed: Int64s
     output: Path | None = None
     _pairs: Pairs | None = field(default=None, repr=False)
 
@@ -143,8 +154,9 @@ def duplicates(
     path = checked_output(output)
     pieces = Pieces.of(U, "U", threads)
     names = Ids.of(ids, len(pieces))
-    links = Links(len(pieces))
-    found = links.through(row_pairs(pieces, cosine, threads=threads, on_progress=on_progress))
+    links, keeping = Links(len(pieces)), Keeping(len(pieces))
+    pairs_found = row_pairs(pieces, cosine, threads=threads, on_progress=on_progress)
+    found = keeping.through(links.through(pairs_found))
     if path is None:
         pairs = collected(found, names, cosine)
         count = len(pairs.a)
@@ -158,8 +170,28 @@ def duplicates(
         count,
         tuple(np.split(members, grouped.begins[1:-1])) if len(members) else (),
         names.at(grouped.centres),
+        members_table(names, grouped, keeping),
+        keeping.removed,
         path,
         pairs,
+    )
+
+
+def members_table(names: Ids, grouped: Grouped, keeping: Keeping) -> pa.Table:
+    """What becomes of each member of a group."""
+    members = grouped.members
+    stays = keeping.nearest[members] < 0
+    for_it = np.where(stays, members, keeping.nearest[members])
+    score = np.where(stays, np.float32(1), keeping.scores[members])
+    numbers = np.repeat(np.arange(len(grouped.centres)), np.diff(grouped.begins))
+    return pa.table(
+        {
+            "id": names.values.take(pa.array(members)),
+            "group": pa.array(numbers, pa.int64()),
+            "keep": pa.array(stays),
+            "representative": names.values.take(pa.array(for_it)),
+            "score": pa.array(score, pa.float32()),
+        }
     )
 
 

@@ -297,6 +297,24 @@ def most_central(vectors: Float32s, members: Int64s, begins: Int64s, centres: In
 
 
 @compiled
+def keep_first(
+    nearest: Int64s, scores: Float32s, a: Int64s, b: Int64s, score: Float32s, least: Any
+) -> None:
+    """Note which rows go for one before them that stays and is at least so alike.
+
+    Pairs come in ascending order, so that all pairs that could remove row a were seen before those
+    that it removes others by. ``nearest`` is the row that stays and is most alike, -1 for one that
+    stays itself; the first of several that are equally alike.
+    """
+    for pair in range(a.size):
+        if score[pair] < least or nearest[a[pair]] >= 0:
+            continue
+        if nearest[b[pair]] < 0 or score[pair] > scores[b[pair]]:
+            nearest[b[pair]] = a[pair]
+            scores[b[pair]] = score[pair]
+
+
+@compiled
 def root_of(parents: Int64s, row: int) -> int:
     """The lowest row of the group that a row belongs to; shortens the way there."""
     while parents[row] != row:

@@ -1,0 +1,1 @@
+"""A collection without what is there twice, or elsewhere."""
