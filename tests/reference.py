@@ -475,9 +475,16 @@ class SpectralTable:
 
 
 def spectral(
-    documents: Sequence[Document], vocabulary: Sequence[str], dimensions: int, window: int | None
+    documents: Sequence[Document],
+    vocabulary: Sequence[str],
+    dimensions: int,
+    window: int | None,
+    prior: Mapping[str, Vector] | None = None,
 ) -> SpectralTable:
-    """The spectral recipe, step by step, with an exact dense decomposition."""
+    """The spectral recipe, step by step, with an exact dense decomposition.
+
+    Prior vectors, if there are any, stand beside the pairs: diag(r) [M + alpha I | m V].
+    """
     counts = count(documents, vocabulary)
     L0 = sum(counts.n_c.values()) / len(documents)
     part = 2 if sum(len(document) for document in documents) >= 1_000_000 else 4
@@ -486,11 +493,26 @@ def spectral(
     alpha = sum(float(np.linalg.norm(row)) for row in M) / len(M)
     p = np.array([counts.tf_c(word) for word in vocabulary])
     r = np.array([math.sqrt(p[i]) * idf(counts, word) for i, word in enumerate(vocabulary)])
-    U, s, _ = np.linalg.svd(np.diag(r) @ (M + alpha * np.eye(len(M))))
+    A = M + alpha * np.eye(len(M))
+    if prior is not None:
+        A = np.hstack([A, alpha * prior_rows(vocabulary, prior)])
+    U, s, _ = np.linalg.svd(np.diag(r) @ A)
     d = min(dimensions, int((s > 1e-5 * s[0]).sum()))
     T = {word: U[i, :d] / math.sqrt(p[i]) for i, word in enumerate(vocabulary)}
     g = np.array([min(s[j] / s[min(1, d - 1)], 1.0) ** 0.75 for j in range(d)])
     return SpectralTable(counts, T, g, L0)
+
+
+def prior_rows(vocabulary: Sequence[str], prior: Mapping[str, Vector]) -> Vector:
+    """V: unit rows less their mean, at unit length again; zeros for words that have none."""
+    own = {word: prior[word] / np.linalg.norm(prior[word]) for word in vocabulary if word in prior}
+    centre = np.mean(list(own.values()), axis=0)
+    rows = []
+    for word in vocabulary:
+        row = own[word] - centre if word in own else np.zeros(len(centre))
+        length = float(np.linalg.norm(row))
+        rows.append(row / length if length > 0 else row)
+    return np.array(rows)
 
 
 def spectral_embed(

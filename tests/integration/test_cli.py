@@ -282,6 +282,14 @@ def test_fit_takes_every_parameter_of_a_recipe(
     assert dv.load(tmp_path / "m.dv").recipe == expected
 
 
+def test_fit_takes_prior_vectors(tmp_path: Path, small: Path, deltavec: Deltavec) -> None:
+    arguments = (small / "reviews.csv", "--prior", small / "reviews.vec", "-o", tmp_path / "m.dv")
+    assert "words have one" in deltavec("fit", *arguments, "--json").json["prior"]
+    refused = deltavec("fit", *arguments, "-v", small / "reviews.vec", "-r", "idf-sum")
+    assert refused.code == 1
+    assert "prior vectors are for spectral" in refused.error
+
+
 def test_fit_has_an_option_for_every_parameter() -> None:
     known = set(inspect.signature(fit).parameters) | {"weighting", "form", "n_components_removed"}
     assert DEFAULTS.keys() <= known

@@ -41,6 +41,7 @@ def fit(
     vectors: WordVectors | None = None,
     recipe: Recipe | str | None = None,
     *,
+    prior: WordVectors | None = None,
     tokenizer: Tokenizer = "words",
     units: str = "auto",
     normalization: str = "none",
@@ -61,6 +62,9 @@ def fit(
     recipe
         A name such as ``idf-delta-pca``, ``auto`` or ``spectral``, or a `Recipe`. By default
         ``auto`` with vectors, and ``spectral``, which needs none, without.
+    prior
+        Word vectors that ``spectral`` may learn from besides the corpus, if halves of its
+        documents say that they help; `EmbeddingModel.info` says whether.
     tokenizer
         ``words``, ``whitespace``; a tokenizer of others by its name, which is stored with the
         model: ``jieba``, ``sudachi``, ``spacy:ja``, ``module:function``; or a callable that turns
@@ -99,6 +103,11 @@ def fit(
            [0.  , 0.  ]], dtype=float32)
     """
     choice = chosen_recipe(recipe, vectors)
+    if prior is not None and choice.recipe.needs_vectors:
+        raise RecipeError(
+            f"prior vectors are for spectral, got the recipe {choice.recipe.name}: give them as "
+            "vectors"
+        )
     asked = AskedUnits.of(tokenizer, units, vectors, normalization)
     chunked = as_chunked(corpus)
     if vectors is None or choice.recipe.n_components_removed:
@@ -112,14 +121,17 @@ def fit(
         max_memory=max_memory,
         on_stage=on_stage,
     )
-    return fitted(source, choice, vectors)
+    return fitted(source, choice, vectors, prior)
 
 
 def fitted(
-    corpus: LearningCorpus, choice: Choice[Recipe], vectors: WordVectors | None
+    corpus: LearningCorpus,
+    choice: Choice[Recipe],
+    vectors: WordVectors | None,
+    prior: WordVectors | None = None,
 ) -> EmbeddingModel:
-    """The model of a recipe, of whichever kind."""
-    model = FITTED[type(choice.recipe)](corpus, choice, vectors)
+    """The model of a recipe, of whichever kind; prior vectors are for spectral alone."""
+    model = FITTED[type(choice.recipe)](corpus, choice, vectors, prior)
     statistics = model.statistics
     warn_of_little_known(
         TextCounts.of(statistics),
@@ -147,7 +159,10 @@ def vectors_note(vectors: WordVectors) -> str:
 
 
 def weighted(
-    corpus: LearningCorpus, choice: Choice[WeightedRecipe], vectors: WordVectors | None
+    corpus: LearningCorpus,
+    choice: Choice[WeightedRecipe],
+    vectors: WordVectors | None,
+    prior: None = None,
 ) -> EmbeddingModel:
     """The model of one of the paper's recipes, with word vectors given or trained on the corpus."""
     if vectors is not None:

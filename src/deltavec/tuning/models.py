@@ -13,15 +13,14 @@ from dataclasses import replace
 
 from deltavec.core.fitting import folded_model
 from deltavec.core.learning.corpora import LearningCorpus
+from deltavec.core.learning.directions import factorised, own_share
 from deltavec.core.learning.factors import LeftSingular
+from deltavec.core.learning.folds import counted_folds
 from deltavec.core.learning.halves import Evidence, sample_share
 from deltavec.core.learning.ppmi import Ppmi, ppmi_vectors
 from deltavec.core.learning.spectral import (
     Spectral,
-    counted_folds,
-    factorised,
     halves_evidence,
-    own_share,
     table,
     usual_window,
     with_measured_strengths,

@@ -130,6 +130,15 @@ def fit(
             metavar="N",
         ),
     ] = None,
+    prior: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            dir_okay=False,
+            help="Of spectral: word vectors to learn from besides the corpus, in any format of "
+            "--vectors; used if halves of its documents say that they help.",
+        ),
+    ] = None,
     limit: Annotated[
         int | None,
         options.count("Use only the first N word vectors of the file.", default=False),
@@ -146,8 +155,8 @@ def fit(
     as_json: options.AsJson = False,
 ) -> None:
     """Learn a model from a corpus: what turns documents into vectors."""
-    if limit is not None and vectors is None:
-        raise typer.BadParameter("only with --vectors", param_hint="'--limit'")
+    if limit is not None and vectors is None and prior is None:
+        raise typer.BadParameter("only with --vectors or --prior", param_hint="'--limit'")
     require_tokenizer(tokenizer)
     with stages("starting") as work, writing_model(output):
         parameters = {
@@ -174,6 +183,9 @@ def fit(
         if vectors is not None:
             work.begin(f"loading {vectors.name}")
         loaded = None if vectors is None else load_vectors(vectors, limit=limit)
+        if prior is not None:
+            work.begin(f"loading {prior.name}")
+        known = None if prior is None else load_vectors(prior, limit=limit)
         several_passes = loaded is None or chosen is None or chosen.n_components_removed > 0
         held = rereadable(documents, work) if several_passes else nullcontext(documents)
         with held as source:
@@ -181,6 +193,7 @@ def fit(
                 followed(source, work),
                 loaded,
                 chosen,
+                prior=known,
                 tokenizer=tokenizer,
                 units=units,
                 normalization=normalization.value,

@@ -47,10 +47,11 @@ def leading_left_singular(
     *,
     power_iterations: int,
     seed: int,
+    columns: int | None = None,
     threads: int = 1,
     allocate: Allocate = np.empty,
 ) -> LeftSingular:
-    """The ``count`` leading left singular vectors of a square matrix.
+    """The ``count`` leading left singular vectors of a matrix, square unless its columns are told.
 
     From a seeded random start; half as many steps are taken as power iterations are asked for,
     which is as good. Fewer come back where the matrix has fewer that are not zero. The entry of
@@ -58,18 +59,19 @@ def leading_left_singular(
     bits.
     """
     width = min(size, count + OVERSAMPLING)
-    start = np.random.default_rng(seed).standard_normal((size, width), dtype=np.float32)
+    shape = (size if columns is None else columns, width)
+    start = np.random.default_rng(seed).standard_normal(shape, dtype=np.float32)
     block = left_singular(times(start), threads).vectors
     del start
-    columns = min(size, (power_iterations // 2 + 1) * block.shape[1])
-    basis = allocate(size * columns, np.float32).reshape(size, columns)
-    inside = np.zeros((columns, columns))  # its lower half: blocks on the diagonal and below it
+    room = min(size, (power_iterations // 2 + 1) * block.shape[1])
+    basis = allocate(size * room, np.float32).reshape(size, room)
+    inside = np.zeros((room, room))  # its lower half: blocks on the diagonal and below it
     begin = end = 0
     while block.shape[1]:
         begin, end = end, end + block.shape[1]
         basis[:, begin:end] = block
         across = transposed_times(block)
-        if end == columns:
+        if end == room:
             inside[begin:end, begin:end] = SecondMoment.of(across, threads).matrix
             break
         image = times(across)
@@ -80,13 +82,32 @@ def leading_left_singular(
         block = left_singular(image, threads, NEGLIGIBLE * largest).vectors
         # Once more: what was left of short ones is not yet orthogonal, if it is more than rounding.
         without(block, basis[:, :end], threads)
-        block = left_singular(block, threads, 0.5).vectors[:, : columns - end]
+        block = left_singular(block, threads, 0.5).vectors[:, : room - end]
         inside[end : end + block.shape[1], begin:end] = projected(block, image, threads)
     squares, turn = np.linalg.eigh(inside[:end, :end], UPLO="L")
     squares, turn = squares[::-1][:count], turn[:, ::-1][:, :count]
     kept = squares > NEGLIGIBLE**2 * squares.max(initial=0.0)
     vectors = turned(basis[:, :end], turn[:, kept], threads)
     return LeftSingular(signs_fixed(vectors, axis=0), np.sqrt(squares[kept]))
+
+
+def with_columns(
+    times: Product, transposed_times: Product, beside: Float32s
+) -> tuple[Product, Product]:
+    """The products of a square matrix that has more columns on its right."""
+    size, more = beside.shape
+    if more == 0:
+        return times, transposed_times
+
+    def wider(matrix: Float32s) -> Float32s:
+        product = times(matrix[:size])
+        product += beside @ matrix[size:]
+        return product
+
+    def taller(matrix: Float32s) -> Float32s:
+        return np.concatenate([transposed_times(matrix), beside.T @ matrix])
+
+    return wider, taller
 
 
 def left_singular(matrix: Float32s, threads: int = 1, least: float = 0.0) -> LeftSingular:

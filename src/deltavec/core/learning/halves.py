@@ -177,6 +177,12 @@ def folds_of(ids: Ids, share: float = 1.0) -> Folds:
     return Folds.of(*(ids[np.repeat(taken & in_it, lengths)] for in_it in (~second, second)))
 
 
+def long_enough(ids: Ids) -> int:
+    """How many documents can be halved."""
+    lengths = np.diff(np.flatnonzero(ids < 0), prepend=-1) - 1
+    return int((lengths >= FEWEST_WORDS).sum())
+
+
 def halves_of(
     ids: Ids, rows: Vectors, usual_length: float, threads: int = 1, most: int | None = None
 ) -> Halves:
@@ -295,8 +301,7 @@ def evidence(
     most_documents
         For how many documents they may count at the most.
     """
-    lengths = (np.diff(np.flatnonzero(fold < 0), prepend=-1) - 1 for fold in folds.both)
-    documents = [int((each >= FEWEST_WORDS).sum()) for each in lengths]
+    documents = [long_enough(fold) for fold in folds.both]
     outside = np.zeros((rows.shape[1],) * 2)
     if min(documents) < 2:  # nothing to compare them with
         return Evidence(outside, outside, 0)

@@ -29,48 +29,38 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.core.forms import FoldedVectors, length_weights, nothing_removed
-from deltavec.core.learning.corpora import LearnedWords, LearningCorpus, statistics_of
-from deltavec.core.learning.factors import LeftSingular, leading_left_singular
+from deltavec.core.learning.corpora import LearnedWords, LearningCorpus
+from deltavec.core.learning.directions import (
+    factorised,
+    guessed_strengths,
+    own_share,
+    whitening,
+)
+from deltavec.core.learning.factors import LeftSingular
+from deltavec.core.learning.folds import CountedFolds, asked, counted_folds, fold_directions
 from deltavec.core.learning.halves import (
     FEWEST_WORDS,
     PRIOR_DOCUMENTS,
     Evidence,
-    Folds,
     evidence,
     measured,
     sample_share,
 )
 from deltavec.core.learning.ppmi import Ppmi
-from deltavec.core.learning.spill import Allocate, Spill, spilling
-from deltavec.core.learning.windows import Cooccurrence, counted_apart
+from deltavec.core.learning.prior import MEASURED_ONLY, Prior
+from deltavec.core.learning.spill import Spill, spilling
+from deltavec.core.learning.windows import Cooccurrence
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.recipes import Choice, SpectralRecipe
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.threads import thread_count
+from deltavec.core.vectors import WordVectors
 from deltavec.core.vocabulary import Vocabulary
-from deltavec.core.weights import idf
-from deltavec.errors import CorpusError, SmallModelWarning
+from deltavec.errors import CorpusError, RecipeError, SmallModelWarning
 
 NARROWEST_WINDOW = 5
 WIDEST_WINDOW = 100
 LARGE_CORPUS = 1_000_000  # words
-SEED = 0
-FOLD_ITERATIONS = 4  # as many as the whole has gain nothing that was seen: decision 18
-
-
-class CountedFolds(NamedTuple):
-    """Two folds of documents; the pairs of both together, and of the first alone.
-
-    Attributes
-    ----------
-    allocate : Spill
-        What gave room to the counts.
-    """
-
-    folds: Folds
-    pairs: Cooccurrence
-    of_first: Cooccurrence
-    allocate: Spill
 
 
 class Spectral(NamedTuple):
@@ -83,12 +73,20 @@ class Spectral(NamedTuple):
 
 
 def spectral(
-    corpus: LearningCorpus, choice: Choice[SpectralRecipe], vectors: None = None
+    corpus: LearningCorpus,
+    choice: Choice[SpectralRecipe],
+    vectors: None = None,
+    prior: WordVectors | None = None,
 ) -> EmbeddingModel:
-    """The model of the recipe that needs no word vectors, learned from a corpus alone."""
+    """The model of the recipe that needs no word vectors, learned from a corpus alone.
+
+    Prior vectors are used if halves of documents say that they help.
+    """
+    if prior is not None and not choice.recipe.measured_documents:
+        raise RecipeError(MEASURED_ONLY)
     corpus = corpus.with_chosen_units()
     with spilling(corpus.max_memory) as allocate:
-        learned, folds = learned_table(corpus, choice.recipe, allocate)
+        learned, folds = learned_table(corpus, choice.recipe, allocate, prior)
         if folds is not None:
             corpus.begin("comparing halves of documents")
             found = halves_evidence(learned, folds, corpus, choice.recipe)
@@ -103,26 +101,37 @@ def spectral(
 
 
 def learned_table(
-    corpus: LearningCorpus, recipe: SpectralRecipe, allocate: Spill
+    corpus: LearningCorpus,
+    recipe: SpectralRecipe,
+    allocate: Spill,
+    vectors: WordVectors | None = None,
 ) -> tuple[Spectral, CountedFolds | None]:
     """The table of a corpus, and the folds of its documents if they are to be measured."""
     words = corpus.words()
     vocabulary, statistics = words.vocabulary, words.statistics
+    prior = None if vectors is None else Prior.of(vectors, vocabulary)
     window = recipe.window or usual_window(statistics)
     corpus.begin("counting pairs of words")
     pairs, folds = counted_pairs(words, corpus, window, recipe, allocate)
     del words  # those of the corpus take room
+    derived = {}
+    if folds is not None and prior is not None:
+        corpus.begin("asking halves of documents about prior vectors")
+        helps, derived["prior"] = asked(folds, prior, statistics, corpus, recipe)
+        folds = folds._replace(prior=prior if helps else None)
     corpus.begin("finding leading directions")
     ppmi = Ppmi(pairs, recipe.context_smoothing, threads=corpus.threads)
     alpha = own_share(ppmi, statistics, recipe)
     with spilling(allocate.left) as room:
-        directions = factorised(ppmi, alpha, statistics, recipe, room)
+        directions = factorised(
+            ppmi, alpha, statistics, recipe, room, None if folds is None else folds.prior
+        )
     if len(directions.values) == 0:
         raise CorpusError(
             "no word of the corpus tells its documents apart: they hold the same words"
         )
     warn_of_fewer(len(directions.values), recipe.dimensions, len(vocabulary))
-    derived = {
+    derived |= {
         "window": f"{window} words to either side" + reason_for_window(recipe, statistics),
         "alpha": f"{alpha:.4g}, {recipe.identity_share:g} times the mean length of a word's row",
         "directions": f"{len(directions.values)} of {recipe.dimensions} asked for",
@@ -149,50 +158,24 @@ def counted_pairs(
     return folds.pairs if share == 1 else words.pairs(window, allocate), folds
 
 
-def counted_folds(
-    folds: Folds, words: LearnedWords, corpus: LearningCorpus, window: int, allocate: Spill
-) -> CountedFolds:
-    """Two folds of documents with their pairs, counted in one pass."""
-    pairs = counted_apart(
-        folds.ids,
-        folds.second,
-        len(words.vocabulary),
-        window,
-        allocate,
-        threads=corpus.threads,
-        max_memory=corpus.max_memory,
-    )
-    return CountedFolds(folds, *pairs, allocate)
-
-
 def halves_evidence(
     learned: Spectral, counted: CountedFolds, corpus: LearningCorpus, recipe: SpectralRecipe
 ) -> Evidence:
     """What halves of documents share in a table, by tables that learned from other documents."""
     words = len(learned.vocabulary)
-    folds, threads = counted.folds, corpus.threads
-    quick = replace(recipe, power_iterations=min(recipe.power_iterations, FOLD_ITERATIONS))
 
     def fold_rows(number: int) -> npt.NDArray[np.float32]:
-        ids = folds.both[number]
-        counts = statistics_of(ids, words, len(ids))
-        pairs = counted.pairs if number else counted.of_first
-        without = counted.of_first if number else None
-        ppmi = Ppmi(pairs, recipe.context_smoothing, without=without, threads=threads)
-        alpha = own_share(ppmi, counts, recipe)
-        with spilling(counted.allocate.left) as room:
-            directions = factorised(ppmi, alpha, counts, quick, room)
-        return directions.vectors * whitening(counts.term_frequencies)
+        return fold_directions(counted, number, words, corpus.threads, recipe).vectors
 
     weights = learned.folded.direction_weights.astype(np.float32)
     return evidence(
         learned.folded.rows / weights,
         learned.statistics.term_frequencies,
         learned.statistics.mean_length,
-        folds,
+        counted.folds,
         fold_rows,
         most_documents=recipe.measured_documents,
-        threads=thread_count(threads),
+        threads=thread_count(corpus.threads),
     )
 
 
@@ -246,55 +229,11 @@ def reason_for_window(recipe: SpectralRecipe, statistics: CorpusStatistics) -> s
     )
 
 
-def own_share(ppmi: Ppmi, statistics: CorpusStatistics, recipe: SpectralRecipe) -> float:
-    """How much of a direction of its own each word is given: alpha."""
-    there = statistics.token_counts > 0
-    return recipe.identity_share * float(ppmi.row_norms()[there].mean())
-
-
-def factorised(
-    ppmi: Ppmi,
-    alpha: float,
-    statistics: CorpusStatistics,
-    recipe: SpectralRecipe,
-    allocate: Allocate = np.empty,
-) -> LeftSingular:
-    """The leading left singular vectors of diag(r) (M + alpha I)."""
-    r = (np.sqrt(statistics.term_frequencies) * idf(statistics)).astype(np.float32)[:, None]
-    share = np.float32(alpha)
-
-    def times(matrix: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        return r * (ppmi.times(matrix) + share * matrix)
-
-    def transposed_times(matrix: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        scaled = r * matrix
-        return ppmi.transposed_times(scaled) + share * scaled
-
-    return leading_left_singular(
-        times,
-        transposed_times,
-        ppmi.size,
-        recipe.dimensions,
-        power_iterations=recipe.power_iterations,
-        seed=SEED,
-        threads=ppmi.threads,
-        allocate=allocate,
-    )
-
-
-def whitening(frequencies: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
-    """What makes words count by how often they occur: one over the root, for words that do."""
-    roots = np.sqrt(frequencies)
-    scale = np.divide(1, roots, out=np.zeros_like(roots), where=roots > 0)
-    return scale.astype(np.float32)[:, None]
-
-
 def table(
     directions: LeftSingular, statistics: CorpusStatistics, recipe: SpectralRecipe
 ) -> FoldedVectors:
     """The folded table for documents as long as those of the corpus, seen from its centre."""
-    second = directions.values[min(1, len(directions.values) - 1)]
-    strengths = np.minimum(directions.values / second, 1.0) ** recipe.spectrum_exponent
+    strengths = guessed_strengths(directions.values, recipe)
     p = statistics.term_frequencies
     rows = directions.vectors * whitening(p) * length_weights(strengths, 1.0).astype(np.float32)
     return FoldedVectors(

@@ -5,7 +5,7 @@ import pytest
 
 import deltavec as dv
 import reference
-from deltavec.core.learning import halves, spectral
+from deltavec.core.learning import folds, halves
 from deltavec.core.learning.halves import Halves, axes_of, covariance, folds_of, halves_of, measured
 
 TOPICS = ["sea wave beach sand sun", "room bed lamp quiet night", "coffee bread jam egg tea"]
@@ -31,7 +31,7 @@ def recipe(**parameters):
 
 @pytest.mark.parametrize("collection", [None, corpus(40, seed=1)])
 def test_vectors_are_those_of_the_reference(collection, monkeypatch):
-    monkeypatch.setattr(spectral, "FOLD_ITERATIONS", 30)
+    monkeypatch.setattr(folds, "FOLD_ITERATIONS", 30)
     documents = corpus()
     model = dv.fit(documents, recipe=recipe(window=3, dimensions=6, power_iterations=30))
     parted = [text.split() for text in documents]
