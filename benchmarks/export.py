@@ -82,7 +82,8 @@ def measured(model: dv.EmbeddingModel, texts: list[str]) -> dict[str, Any]:
                 )
                 found["parted_otherwise"] = int((~alike).sum())
                 found["most_known_words"] = int(lengths.max())
-            others = SentenceTransformer(str(written.folder), device="cpu")
+            # As float32: torch divides a row of zeros by zero as float16.
+            others = SentenceTransformer(str(written.folder), device="cpu").float()
             found[dtype] = {
                 "largest_error_of_a_row": written.largest_error,
                 "share_of_words_not_found": written.not_found,

@@ -18,7 +18,8 @@ BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.parametrize(
-    "guide", ["getting-started.md", "command-line.md", "collections.md", "search.md"]
+    "guide",
+    ["getting-started.md", "command-line.md", "collections.md", "search.md", "elsewhere.md"],
 )
 def test_a_guide_s_commands_and_code_work(
     guide: str,

@@ -21,7 +21,7 @@ vectors = StaticModel.from_pretrained("{name}").encode(texts)
 
 from sentence_transformers import SentenceTransformer
 
-vectors = SentenceTransformer("{name}", device="cpu").encode(texts)
+vectors = SentenceTransformer("{name}", device="cpu"){float32}.encode(texts)
 ```
 """
 TABLE = """\
@@ -38,7 +38,9 @@ TABLE_FILES = {
 def card(model: EmbeddingModel, exported: Exported) -> str:
     """The page, in Markdown; its head is what model hubs read."""
     if exported.format == "model2vec":
-        how = MODEL2VEC.format(name=exported.folder.name)
+        # As float16 torch divides a row of zeros by zero.
+        float32 = ".float()" if exported.dtype == "float16" else ""
+        how = MODEL2VEC.format(name=exported.folder.name, float32=float32)
     else:
         file = TABLE_FILES[exported.format]
         how = TABLE.format(file=file, tokenizer=model.tokenizer_name)
