@@ -626,14 +626,14 @@ def measured_axes(
     T = np.array([table.T[word] for word in vocabulary])
     p = np.array([table.counts.tf_c(word) for word in vocabulary])
     C = np.zeros((d, d))
+    C_in = np.zeros((d, d))
     for k in (0, 1):
         T_k = fold_rows(folds[1 - k], vocabulary, d, window)
         C_k, _ = shared(halves(folds[k], dict(zip(vocabulary, T_k, strict=True)), table.L0))
         P = sum(p[i] * np.outer(T[i], T_k[i]) for i in range(len(p)))
         C = C + P @ C_k @ P.T / 2
-    inside = halves(documents, table.T, table.L0)
-    C_in, _ = shared(inside)
-    n = min(6000, len(inside))
+        C_in = C_in + shared(halves(folds[k], table.T, table.L0))[0] / 2
+    n = min(6000, len(halves(documents, table.T, table.L0)))
     B_0 = np.diag(table.g**2) * np.trace(C) / sum(table.g**2)
     B = (n * C + 1000 * B_0) / (n + 1000)
     Q, g = axes(B)

@@ -26,7 +26,7 @@ Documents that are to be compared are measured in T, which may have learned from
 .. math:: B_c = \frac{n_c\, D C_c D + n_1 B}{n_c + n_1}, \quad D = Q\, \mathrm{diag}(\sqrt\rho)\,
           Q^\top, \quad \rho_j = \frac{q_j^\top C q_j}{q_j^\top C_{\mathrm{in}}\, q_j},
 
-with :math:`C_{\mathrm{in}}` the sample's halves in T, and :math:`n_c = (\sum u)^2 / \sum u^2`.
+with :math:`C_{\mathrm{in}}` the same halves in T, and :math:`n_c = (\sum u)^2 / \sum u^2`.
 """
 
 from __future__ import annotations
@@ -209,8 +209,11 @@ def halves_of(
     return Halves(first, second, np.minimum((ends - begins) / usual_length, 1.0), hashes[taken])
 
 
-def covariance(halves: Halves, longest: float = np.inf) -> Covariance:
-    """What the halves share; those longer than so many medians are cut to that length."""
+def covariance(halves: Halves, longest: float = np.inf, threads: int = 1) -> Covariance:
+    """What the halves share; those longer than so many medians are cut to that length.
+
+    Any number of threads gives the same bits.
+    """
     weights = halves.weights
     if len(weights) == 0:
         return Covariance(np.zeros((halves.first.shape[1],) * 2), 0.0)
@@ -221,12 +224,14 @@ def covariance(halves: Halves, longest: float = np.inf) -> Covariance:
             np.linalg.norm(part - c, axis=1) for part, c in zip(halves, centres, strict=False)
         )
         bounds = [longest * float(np.median(each)) for each in lengths]
-    matrix = np.zeros((halves.first.shape[1],) * 2)
-    for rows in blocks(len(weights), ROWS_AT_ONCE):
+
+    def shared(rows: slice) -> Matrix:
         first = shortened(halves.first[rows] - centres[0], bounds[0])
         second = shortened(halves.second[rows] - centres[1], bounds[1])
-        matrix += (first * weights[rows, None]).T @ second
-    matrix /= weights.sum()
+        return np.asarray((first * weights[rows, None]).T @ second)
+
+    parts = on_threads(shared, [*blocks(len(weights), ROWS_AT_ONCE)], threads)
+    matrix = sum(parts, np.zeros((halves.first.shape[1],) * 2)) / weights.sum()
     return Covariance((matrix + matrix.T) / 2, weights.sum() ** 2 / np.square(weights).sum())
 
 
@@ -302,17 +307,19 @@ def evidence(
         For how many documents they may count at the most.
     """
     documents = [long_enough(fold) for fold in folds.both]
-    outside = np.zeros((rows.shape[1],) * 2)
+    outside, inside = np.zeros((2, rows.shape[1], rows.shape[1]))
     if min(documents) < 2:  # nothing to compare them with
-        return Evidence(outside, outside, 0)
+        return Evidence(outside, inside, 0)
+
+    def shared_in(table: Vectors, fold: Ids) -> Matrix:
+        return covariance(halves_of(fold, table, usual_length, threads), threads=threads).matrix
+
     for number, fold in enumerate(folds.both):
         learned = table(1 - number)
         turn = rows.T @ (frequencies[:, None] * learned)
-        shared = covariance(halves_of(fold, learned, usual_length, threads)).matrix
-        outside += turn @ shared @ turn.T / 2
-    del learned
-    own = halves_of(folds.ids, rows, usual_length, threads, COLLECTION_DOCUMENTS)
-    return Evidence(outside, covariance(own).matrix, min(most_documents, sum(documents)))
+        outside += turn @ shared_in(learned, fold) @ turn.T / 2
+        inside += shared_in(rows, fold) / 2
+    return Evidence(outside, inside, min(most_documents, sum(documents)))
 
 
 def measured(
