@@ -3,7 +3,8 @@
 `deltavec serve` runs in a process of its own. Clients that mean well ask for everything there is to
 ask for, others attack (`campaigns.clients`), and `deltavec index add --update` changes documents.
 Whoever means well must get a right answer, at most after asking again where the server says that it
-is busy. Memory and descriptors are looked at all the while; a long run must find them flat.
+is busy or, on a machine that does much else, that the time was up. Memory and descriptors are
+looked at all the while; a long run must find them flat.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ class Soaked:
     attacks: int = 0
     changes: int = 0
     asked_again: int = 0
+    late: int = 0  # answers that took longer than the server gives them
     slowest: float = 0.0
     failures: list[str] = field(default_factory=list)
     before: dict[str, int] = field(default_factory=dict)  # held before anybody came
@@ -121,7 +123,8 @@ class Client:
             except (OSError, HTTPException) as error:  # a connection that was idle for too long
                 self.connection.close()
                 status, content = 503, repr(error).encode()
-            if status != 503 or time.monotonic() - begin > PATIENCE:
+            self.outcome.late += status == 504
+            if status not in (503, 504) or time.monotonic() - begin > PATIENCE:
                 break
             time.sleep(0.2)
         self.outcome.requests += 1

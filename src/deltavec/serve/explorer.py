@@ -37,6 +37,12 @@ KEYWORDS = 10
 LISTED_WORDS = 40  # of each text in an explanation; the others are summed up
 LISTED_UNKNOWN = 50
 FILTER_LENGTH = 2000
+LONG_TEXT = 20_000  # characters: some hundredths of a second to take apart
+LONG_WORK = 1_000_000  # pairs of words: about the same
+
+
+class LongWorkError(Exception):
+    """The work would take seconds: to be done beside short requests, not before them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,13 +114,14 @@ class Explorer:
             "pieces": rounded(shown.pieces) if explained else None,
         }
 
-    def why(self, request: WhyRequest) -> dict[str, Any]:
-        """Why a document has its score for a query."""
+    def why(self, request: WhyRequest, *, at_length: bool = True) -> dict[str, Any]:
+        """Why a document has its score for a query; long work only ``at_length``."""
+        require_short(request.query, at_length)
         query = self.read(request.query, request.by)
         count = within("pairs", request.pairs, 10, self.limits.pairs)
         row = self.row(request.id)
-        apart = self.taken_apart(row, "id")
-        self.require_pairs(query.meaning, apart.document)
+        apart = self.taken_apart(row, "id", at_length)
+        self.require_pairs(query.meaning, apart.document, at_length)
         vector, words = self.collection.index.vectors[row], self.collection.words
         why = explained(query, words, row, vector, apart.parted, apart.document, count)
         return {
@@ -127,13 +134,13 @@ class Explorer:
             "unknown": list(why.unknown[:LISTED_UNKNOWN]),
         }
 
-    def explain(self, request: ExplainRequest) -> dict[str, Any]:
-        """Why two texts are as alike as they are."""
+    def explain(self, request: ExplainRequest, *, at_length: bool = True) -> dict[str, Any]:
+        """Why two texts are as alike as they are; long work only ``at_length``."""
         count = within("pairs", request.pairs, 10, self.limits.pairs)
         length = within("length", request.length, 2000, self.limits.excerpt_length)
-        a, b = self.side("a", request), self.side("b", request)
+        a, b = (self.side(name, request, at_length) for name in "ab")
         documents = a.document, b.document
-        self.require_pairs(*documents)
+        self.require_pairs(*documents, at_length)
         removed = removal(*documents, self.collection.model.folded)
         return {
             "cosine": float(a.document.vector @ b.document.vector),
@@ -144,7 +151,7 @@ class Explorer:
             "removed": removed and removed_part(removed),
         }
 
-    def require_pairs(self, a: TakenApart, b: TakenApart) -> None:
+    def require_pairs(self, a: TakenApart, b: TakenApart, at_length: bool) -> None:
         """Refuse texts whose words make too many pairs to be compared."""
         pairs = len(a.words) * len(b.words)
         if pairs > self.limits.explained_pairs:
@@ -153,8 +160,10 @@ class Explorer:
                 f"the texts have {pairs:,} pairs of different words, and "
                 f"{self.limits.explained_pairs:,} can be compared: send shorter ones",
             )
+        if pairs > LONG_WORK and not at_length:
+            raise LongWorkError
 
-    def side(self, name: str, request: ExplainRequest) -> Read:
+    def side(self, name: str, request: ExplainRequest, at_length: bool) -> Read:
         """One of the two texts of an explanation."""
         text = getattr(request, f"text_{name}")
         identity = getattr(request, f"id_{name}")
@@ -168,12 +177,15 @@ class Explorer:
         stop_if_unwanted()
         if text is not None:
             self.require_text(f"text_{name}", text)
+            require_short(text, at_length)
             return read(self.collection.model, text)
-        return self.taken_apart(self.row(identity, f"id_{name}"), f"id_{name}")
+        return self.taken_apart(self.row(identity, f"id_{name}"), f"id_{name}", at_length)
 
-    def taken_apart(self, row: int, param: str) -> Read:
+    def taken_apart(self, row: int, param: str, at_length: bool) -> Read:
         """A document to be explained; one that is too long for that is refused."""
-        found = self.explainable(self.collection.documents([row]).column("text")[0].as_py() or "")
+        text = self.collection.documents([row]).column("text")[0].as_py() or ""
+        require_short(text, at_length)
+        found = self.explainable(text)
         if found is None:
             raise RequestError(
                 422,
@@ -253,6 +265,12 @@ class Explorer:
     def require_text(self, name: str, text: str) -> None:
         """Refuse a text that is too long."""
         require_at_most(name, len(text), self.limits.text_length, "characters")
+
+
+def require_short(text: str, at_length: bool) -> None:
+    """Put a text off that takes a while, unless it may."""
+    if len(text) > LONG_TEXT and not at_length:
+        raise LongWorkError
 
 
 def within(name: str, asked: int | None, default: int, most: int) -> int:

@@ -7,6 +7,7 @@ as ``..``, which a client would resolve before it asks, goes into ``?id=``.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any, NamedTuple
 from urllib.parse import parse_qsl
 
@@ -17,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from deltavec.serve import responses
 from deltavec.serve.errors import RequestError, as_json
-from deltavec.serve.explorer import Explorer
+from deltavec.serve.explorer import Explorer, LongWorkError
 from deltavec.serve.guard import route_path
 from deltavec.serve.live import Live
 from deltavec.serve.look.listing import listed, selection
@@ -140,9 +141,19 @@ def explorer_routes(live: Live, workers: Workers, metrics: Metrics, find: Find) 
     async def respond(work: Callable[..., bytes], *request: Any) -> Response:
         return json_response(await workers.run(work, *request))
 
-    async def respond_later(work: Callable[..., bytes], *request: Any) -> Response:
-        """The same for what may take seconds: long texts, and clusters in another number."""
-        return json_response(await workers.run_long(work, *request))
+    async def respond_with(
+        clusters: int | None, work: Callable[..., bytes], *request: Any
+    ) -> Response:
+        """The same for what clusters in another number are needed for, which takes seconds."""
+        run = workers.run if clusters is None else workers.run_long
+        return json_response(await run(work, *request))
+
+    async def respond_at_length(work: Callable[..., dict[str, Any]], request: Any) -> Response:
+        """The same for texts, which may be long: then beside the short requests."""
+        try:
+            return await respond(answer, partial(work, at_length=False), request)
+        except LongWorkError:
+            return json_response(await workers.run_long(answer, work, request))
 
     @router.get("/search", tags=["find"], response_model=responses.Results)
     async def search(request: Annotated[SearchRequest, Query()]) -> Response:
@@ -167,22 +178,22 @@ def explorer_routes(live: Live, workers: Workers, metrics: Metrics, find: Find) 
     @router.get("/explain", tags=["explain"], response_model=responses.Why)
     async def explain(request: Annotated[ExplainRequest, Query()]) -> Response:
         """Why two texts are as alike as they are."""
-        return await respond_later(answer, Explorer.explain, request)
+        return await respond_at_length(Explorer.explain, request)
 
     @router.post("/explain", tags=["explain"], response_model=responses.Why)
     async def explain_long(request: ExplainRequest) -> Response:
         """The same, for texts too long for an address."""
-        return await respond_later(answer, Explorer.explain, request)
+        return await respond_at_length(Explorer.explain, request)
 
     @router.get("/why", tags=["explain"], response_model=responses.Found)
     async def why(request: Annotated[WhyRequest, Query()]) -> Response:
         """Why a document has its score for a query."""
-        return await respond_later(answer, Explorer.why, request)
+        return await respond_at_length(Explorer.why, request)
 
     @router.post("/why", tags=["explain"], response_model=responses.Found)
     async def why_long(request: WhyRequest) -> Response:
         """The same, for a query too long for an address."""
-        return await respond_later(answer, Explorer.why, request)
+        return await respond_at_length(Explorer.why, request)
 
     @router.get("/documents", tags=["look"], response_model=responses.Document)
     async def document(id: Annotated[Identity, Query()]) -> Response:
@@ -197,17 +208,17 @@ def explorer_routes(live: Live, workers: Workers, metrics: Metrics, find: Find) 
     @router.get("/list", tags=["look"], response_model=responses.Listing)
     async def list_(request: Annotated[ListRequest, Query()]) -> Response:
         """Documents that a filter leaves or a topic holds, page by page."""
-        return await respond_later(answer, listed, request)
+        return await respond_with(request.clusters, answer, listed, request)
 
     @router.get("/selection", tags=["look"], response_model=responses.Selection)
     async def selection_(request: Annotated[SelectionRequest, Query()]) -> Response:
         """How many documents these are, and which points of the map."""
-        return await respond_later(answer, selection, request)
+        return await respond_with(request.clusters, answer, selection, request)
 
     @router.get("/topics", tags=["look"], response_model=responses.TopicList)
     async def topics(clusters: Annotated[ClusterCount | None, Query()] = None) -> Response:
         """Groups of like documents, named by their words."""
-        return await respond_later(look, Overview.topics_json, clusters)
+        return await respond_with(clusters, look, Overview.topics_json, clusters)
 
     @router.get("/columns", tags=["look"], response_model=responses.Columns)
     async def columns() -> Response:
@@ -225,7 +236,7 @@ def explorer_routes(live: Live, workers: Workers, metrics: Metrics, find: Find) 
         clusters: Annotated[ClusterCount | None, Query()] = None,
     ) -> Response:
         """What colours the points of the map: a column, or ``cluster``."""
-        return await respond_later(look, Overview.color_json, by, clusters)
+        return await respond_with(clusters, look, Overview.color_json, by, clusters)
 
     @router.get("/info", tags=["server"], response_model=responses.Info)
     async def info() -> Response:

@@ -142,11 +142,12 @@ class Endless:
 
     def __init__(self) -> None:
         self.begun, self.ended = threading.Event(), threading.Event()
+        self.forever = threading.Event()
 
     def __call__(self) -> None:
         try:
             self.begun.set()
-            while True:
+            while not self.forever.wait(0.01):
                 stop_if_unwanted()
         finally:
             self.ended.set()
