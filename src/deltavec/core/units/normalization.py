@@ -255,4 +255,4 @@ def normalized(texts: Texts) -> Texts:
     written = np.empty(MOST_GROWTH * (end - begin), np.uint8)
     ends = np.zeros(len(texts.ends), np.int64)
     used = respell(texts.data, texts.ends, spellings(), written, ends)
-    return texts._replace(data=frozen(written[:used].copy()), ends=frozen(ends))
+    return texts._replace(data=frozen(written[:used]), ends=frozen(ends))

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.core.model import EmbeddingModel
-from deltavec.core.tokens import MARK, SEPARATOR, UNSPACED, are_unspaced, rule, units_of
+from deltavec.core.tokens import MARK, SEPARATOR, UNSPACED, are_unspaced, is_folded, rule, units_of
 from deltavec.errors import ModelError
 
 UNKNOWN = "[UNK]"
@@ -32,6 +32,11 @@ def require_word_level(model: EmbeddingModel) -> None:
         raise ModelError(
             f"this model's words are found by code ({model.tokenizer_name}), which a "
             f"tokenizer.json cannot hold: {INSTEAD}, or fit with tokenizer='words'"
+        )
+    if is_folded(model.tokenizer):
+        raise ModelError(
+            "this model's texts are written in one way first (normalization 'folded'), which no "
+            f"tokenizer.json does: {INSTEAD}, or fit with normalization='none'"
         )
     units = units_of(model.tokenizer)
     if units.gram:

@@ -149,6 +149,13 @@ def test_a_model_of_a_script_without_spaces_is_refused(tmp_path):
     assert "pairs of neighbours" in (tmp_path / "out" / "README.md").read_text("utf-8")
 
 
+def test_texts_that_are_written_in_one_way_first_have_a_table_but_no_tokenizer(tmp_path):
+    model = replace(model_of("idf-sum"), tokenizer="words-2+folded")
+    with pytest.raises(dv.ModelError, match="normalization 'folded'"):
+        model.export(tmp_path / "out")
+    model.export(tmp_path / "out", "npy")
+
+
 def test_code_of_others_is_not_exported(tmp_path):
     model = replace(model_of("idf-sum"), tokenizer=str.split)
     with pytest.raises(dv.ModelError, match="found by code"):
