@@ -76,6 +76,24 @@ def failing_at_first(frame: DataFrame) -> DataFrame:
     return frame.mapInArrow(work, frame.schema)
 
 
+def test_two_columns_have_the_cosine_of_their_vectors(
+    spark: SparkSession, model: dv.EmbeddingModel
+) -> None:
+    others = [*DOCUMENTS[1:], None]
+    rows = [(n, *pair) for n, pair in enumerate(zip(DOCUMENTS, others, strict=True))]
+    frame = spark.createDataFrame(rows, "id long, a string, `b.b` string").repartition(2)
+    found = dv.spark.similarity(frame, "a", "b.b", model)
+    assert found.columns == ["id", "a", "b.b", "similarity"]
+    expected = (model.embed(DOCUMENTS) * model.embed(others)).sum(axis=1)
+    scores = embeddings(found, "similarity")
+    np.testing.assert_allclose(scores, expected, atol=1e-6)  # float32 sums, in another order
+    assert scores[0] == scores[-1] == 0
+    with pytest.raises(dv.InputError, match="has a column 'a' already"):
+        dv.spark.similarity(frame, "a", "b.b", model, output="a")
+    with pytest.raises(dv.InputError, match="id"):
+        dv.spark.similarity(frame, "a", "id", model)
+
+
 def test_counts_and_table_are_those_of_one_machine(
     frame: DataFrame, vectors: dv.WordVectors
 ) -> None:

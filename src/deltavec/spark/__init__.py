@@ -1,8 +1,8 @@
 """Fit and embed a column of a Spark DataFrame: the same results as on one machine.
 
 ``fit`` and ``train_vectors`` give what `deltavec.fit` and `deltavec.train_vectors` give; ``embed``
-gives the frame with one more column. Spark reads, schedules, retries and adds up; what is done to
-text is done by the kernels of `deltavec.core`, on Arrow batches.
+and ``similarity`` give the frame with one more column. Spark reads, schedules, retries and adds up;
+what is done to text is done by the kernels of `deltavec.core`, on Arrow batches.
 
 Counts are added up in Spark and reach the driver as one table. Only what tasks return is used,
 never a side effect, so a task that is run twice changes nothing.
@@ -14,6 +14,7 @@ never a side effect, so a task that is run twice changes nothing.
 
 from deltavec.spark.embed import embed
 from deltavec.spark.fit import fit
+from deltavec.spark.similarity import similarity
 from deltavec.spark.train import train_vectors
 
-__all__ = ["embed", "fit", "train_vectors"]
+__all__ = ["embed", "fit", "similarity", "train_vectors"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +16,11 @@ from deltavec.core.texts import as_texts
 from deltavec.errors import InputError
 from deltavec.spark.frames import require_text_column
 from deltavec.spark.reduce import ONE_THREAD
-from deltavec.spark.ship import arrived_model, ship_model
+from deltavec.spark.ship import ShippedModel, arrived_model, ship_model
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+    from pyspark.sql.types import DataType
 
 ROWS_AT_ONCE = 8192  # 10 MB of vectors at 300 dimensions
 
@@ -57,23 +58,43 @@ def embed(
         or not.
     """
     require_text_column(frame, column)
-    require_room(frame, output)
-    from pyspark.sql.types import ArrayType, FloatType, StructField, StructType
+    from pyspark.sql.types import ArrayType, FloatType
 
     place = frame.columns.index(column)
+    return with_column(
+        frame,
+        output,
+        ArrayType(FloatType(), containsNull=False),
+        ship_model(frame.sparkSession, model, trust=trust),
+        lambda batch, arrived: as_lists(vectors_of(batch.column(place), arrived)),
+    )
+
+
+def with_column(
+    frame: DataFrame,
+    output: str,
+    kind: DataType,
+    shipped: ShippedModel,
+    computed: Callable[[pa.RecordBatch, EmbeddingModel], pa.Array],
+) -> DataFrame:
+    """The frame with one more column, computed from some rows at a time by a model."""
+    require_room(frame, output)
+    from pyspark.sql.types import StructField, StructType
+
     names = [*frame.columns, output]
-    shipped = ship_model(frame.sparkSession, model, trust=trust)
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         arrived = arrived_model(*shipped)
         for batch in batches:
             for first in range(0, len(batch), ROWS_AT_ONCE):
-                yield with_vectors(batch.slice(first, ROWS_AT_ONCE), place, arrived, names)
+                part = batch.slice(first, ROWS_AT_ONCE)
+                columns = [*part.columns, computed(part, arrived)]
+                yield pa.RecordBatch.from_arrays(columns, names)
 
-    vectors = StructField(output, ArrayType(FloatType(), containsNull=False), nullable=False)
+    new = StructField(output, kind, nullable=False)
     # By number: mapInArrow stumbles over names with dots or quotes in them.
     numbered = frame.toDF(*(f"column_{number}" for number in range(len(frame.columns))))
-    return numbered.mapInArrow(work, StructType([*frame.schema.fields, vectors]))
+    return numbered.mapInArrow(work, StructType([*frame.schema.fields, new]))
 
 
 def require_room(frame: DataFrame, output: Any) -> None:
@@ -95,13 +116,10 @@ def require_room(frame: DataFrame, output: Any) -> None:
             ) from None
 
 
-def with_vectors(
-    batch: pa.RecordBatch, place: int, model: EmbeddingModel, names: list[str]
-) -> pa.RecordBatch:
-    """The batch with the vectors of one of its columns at the end, and names for all."""
-    texts = as_texts(batch.column(place), model.tokenizer)
-    vectors = embedded(texts, model.vocabulary, model.folded, ONE_THREAD).vectors
-    return pa.RecordBatch.from_arrays([*batch.columns, as_lists(vectors)], names)
+def vectors_of(column: pa.Array, model: EmbeddingModel) -> npt.NDArray[np.float32]:
+    """The vectors of a column."""
+    texts = as_texts(column, model.tokenizer)
+    return embedded(texts, model.vocabulary, model.folded, ONE_THREAD).vectors
 
 
 def as_lists(matrix: npt.NDArray[np.float32]) -> pa.Array:

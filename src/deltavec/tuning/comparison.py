@@ -6,10 +6,14 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+import numpy.typing as npt
+
 from deltavec.core.learning.spectral import usual_window
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.recipes import SpectralRecipe, WeightedRecipe
 from deltavec.errors import CorpusError
+from deltavec.evaluation.thresholds import at_thresholds, best_threshold
 from deltavec.tuning.budget import Clock
 from deltavec.tuning.candidates import Candidate, Step, combined, spectral_step
 from deltavec.tuning.jackknife import Gain, JackknifedAuc, jackknifed_auc
@@ -93,7 +97,11 @@ class Comparison:
         model = self._model(candidate.recipe)
         fitted = time.perf_counter()
         halves = (self.halves.choosing, self.halves.held_back)
-        choosing, held_back = (self._measured(model, half) for half in halves)
+        cosines = [self._cosines(model, half) for half in halves]
+        choosing, held_back = (
+            jackknifed_auc(own, half.pairs) for own, half in zip(cosines, halves, strict=True)
+        )
+        best = best_threshold(cosines[0], halves[0].pairs.positive)
         ended = time.perf_counter()
         self.spectral.pace.comparing = ended - fitted
         default = self._default = self._default or (choosing, held_back)
@@ -105,6 +113,8 @@ class Comparison:
             Gain.between(choosing, default[0]),
             Gain.between(held_back, default[1]),
             ended - begun,
+            at_thresholds(cosines[1], halves[1].pairs.positive),
+            at_thresholds(cosines[1], halves[1].pairs.positive, [best])[0],
         )
 
     def _model(self, recipe: SpectralRecipe | WeightedRecipe) -> EmbeddingModel:
@@ -114,8 +124,7 @@ class Comparison:
             self.spectral.close()
         return self.from_vectors.model(recipe)
 
-    def _measured(self, model: EmbeddingModel, half: Half) -> JackknifedAuc:
+    def _cosines(self, model: EmbeddingModel, half: Half) -> npt.NDArray[np.float32]:
         threads = self.spectral.corpus.threads
         collection = model.for_collection(half.texts, threads=threads)
-        vectors = collection.embed(half.texts, threads=threads)
-        return jackknifed_auc(half.pairs.cosines(vectors, threads), half.pairs)
+        return half.pairs.cosines(collection.embed(half.texts, threads=threads), threads)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from deltavec.core.recipes import Recipe
+from deltavec.evaluation.thresholds import AtThreshold
 from deltavec.io.recipes import save_recipe
 from deltavec.tuning.jackknife import Gain
 
@@ -29,6 +30,11 @@ class Trial:
         How much more that is than the default's, with its standard error.
     seconds : float
         How long the trial took, beyond work that it shares with those before.
+    thresholds : tuple of AtThreshold
+        Precision and recall of some cosines, on the half that is held back.
+    best_threshold : AtThreshold or None
+        The cosine with the highest F1 on the half to choose on, and its precision and recall on
+        the other.
     """
 
     name: str
@@ -38,6 +44,8 @@ class Trial:
     choosing_gain: Gain
     held_back_gain: Gain
     seconds: float
+    thresholds: tuple[AtThreshold, ...] = ()
+    best_threshold: AtThreshold | None = None
 
 
 class Untried(NamedTuple):
@@ -177,4 +185,6 @@ def trial_record(trial: Trial) -> dict[str, Any]:
         "choosing_gain": trial.choosing_gain._asdict(),
         "held_back_gain": trial.held_back_gain._asdict(),
         "seconds": round(trial.seconds, 3),
+        "thresholds": [one._asdict() for one in trial.thresholds],
+        "best_threshold": trial.best_threshold and trial.best_threshold._asdict(),
     }

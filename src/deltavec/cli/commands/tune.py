@@ -14,8 +14,9 @@ from deltavec.cli.printing import console, counted, duration, empty_table, print
 from deltavec.cli.progress import stages
 
 if TYPE_CHECKING:
+    from deltavec.evaluation.thresholds import AtThreshold
     from deltavec.tuning.jackknife import Gain
-    from deltavec.tuning.results import Tuning
+    from deltavec.tuning.results import Trial, Tuning
 
 EXAMPLES = (
     "deltavec tune reviews.parquet --group-column location -o recipe.json",
@@ -122,8 +123,14 @@ def tune(
             tuning.save(output)
     if not as_json:
         print_trials(tuning)
+        if pairs is not None:
+            print_thresholds(tuning.recommended)
     record = {"output": output, **tuning.as_record()}
-    print_result(as_json, record, summary(tuning, output))
+    lines = summary(tuning, output)
+    best = tuning.recommended.best_threshold
+    if pairs is not None and best is not None:
+        lines["threshold"] = threshold_line(best)
+    print_result(as_json, record, lines)
 
 
 def require_time(budget: str) -> None:
@@ -154,6 +161,29 @@ def print_trials(tuning: Tuning) -> None:
             f"{trial.held_back:.4f}",
             "" if is_default else with_error(trial.held_back_gain),
         )
+    console().print(table)
+
+
+def threshold_line(best: AtThreshold) -> str:
+    """The threshold that separates best, and how well."""
+    right = "none" if best.precision is None else f"{best.precision:.3f}"
+    return (
+        f"{best.threshold:.3f} separates best on the choosing half (F1); on the half held back its "
+        f"precision is {right}, its recall {best.recall:.3f}"
+    )
+
+
+def print_thresholds(trial: Trial) -> None:
+    """Print precision and recall of some thresholds, as they are on the half held back."""
+    table = empty_table(title=f"pairs of the half held back, {short(trial.name)}")
+    for name in ("threshold", "pairs found", "precision", "recall"):
+        table.add_column(name, justify="right")
+    best = [] if trial.best_threshold is None else [trial.best_threshold]
+    for one in sorted({*trial.thresholds, *best}, key=lambda one: one.threshold):
+        right = "" if one.precision is None else f"{one.precision:.3f}"
+        style = "bold green" if one is trial.best_threshold else ""
+        row = f"{one.threshold:.3g}", f"{one.found:,}", right, f"{one.recall:.3f}"
+        table.add_row(*row, style=style)
     console().print(table)
 
 
