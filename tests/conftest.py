@@ -7,6 +7,7 @@
 
 import os
 
+import numba  # noqa: F401  # kernels from the first text on: what is done without has its own tests
 import pytest
 from hypothesis import HealthCheck, settings
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from deltavec.core.kernels import IDS_AT_ONCE, PACKED, scan
+from deltavec.core.kernels import IDS_AT_ONCE, PACKED
+from deltavec.core.kernels import scan as scan_later
 
 compiled = numba.njit(nogil=True)
+scan = scan_later.compiled()  # a kernel of deltavec is not compiled before it is wanted
 ROWS_AT_ONCE = 8
 
 

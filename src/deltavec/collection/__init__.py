@@ -1,9 +1,31 @@
 """Documents on disk with their vectors: built, added to, searched and explained."""
 
-from deltavec.collection.building import build_collection
-from deltavec.collection.collection import Collection
-from deltavec.collection.hits import Found, Keyword
-from deltavec.collection.opening import open_collection
-from deltavec.collection.topics.clusters import Clusters
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from deltavec.collection.building import build_collection
+    from deltavec.collection.collection import Collection
+    from deltavec.collection.hits import Found, Keyword
+    from deltavec.collection.opening import open_collection
+    from deltavec.collection.topics.clusters import Clusters
+
+# Resolved on first use: who opens a collection does not load what builds one.
+_HOMES = {
+    "Clusters": "topics.clusters",
+    "Collection": "collection",
+    "Found": "hits",
+    "Keyword": "hits",
+    "build_collection": "building",
+    "open_collection": "opening",
+}
 
 __all__ = ["Clusters", "Collection", "Found", "Keyword", "build_collection", "open_collection"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'deltavec.collection' has no attribute {name!r}")
+    return getattr(import_module(f"deltavec.collection.{_HOMES[name]}"), name)

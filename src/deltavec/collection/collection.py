@@ -13,13 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from deltavec.collection import building
 from deltavec.collection import ids as identities
-from deltavec.collection.changes.adding import append
-from deltavec.collection.changes.compacting import compact
-from deltavec.collection.changes.removing import remove
-from deltavec.collection.cleaning.elsewhere import Elsewhere, found_elsewhere
-from deltavec.collection.cleaning.unique import write_left
 from deltavec.collection.description import Description
 from deltavec.collection.filters.kept import kept_mask
 from deltavec.collection.hits import Found, Keyword, Nearest
@@ -35,10 +29,7 @@ from deltavec.collection.searching import (
     way_to_search,
 )
 from deltavec.collection.store import ID, TEXT, DocumentStore
-from deltavec.collection.topics.choosing import clustered
-from deltavec.collection.topics.clusters import Clusters
 from deltavec.collection.why import SearchExplanation, explained
-from deltavec.collection.writing import OnProgress
 from deltavec.core.arguments import require_whole
 from deltavec.core.explain import Explanation, dissected, shares
 from deltavec.core.model import EmbeddingModel
@@ -47,7 +38,12 @@ from deltavec.search import Index
 from deltavec.search.words.storage import StoredWords
 
 if TYPE_CHECKING:
+    from deltavec.collection.cleaning.elsewhere import Elsewhere
+    from deltavec.collection.topics.clusters import Clusters
+    from deltavec.collection.writing import OnProgress
     from deltavec.search import Duplicates
+
+# What changes a collection is imported by the methods that do: most programs only ask.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -344,6 +340,8 @@ class Collection:
         on_progress
             Called with the number of documents of the other corpus that are done.
         """
+        from deltavec.collection.cleaning.elsewhere import found_elsewhere
+
         return found_elsewhere(
             self, other, threshold, id_column=id_column, threads=threads, on_progress=on_progress
         )
@@ -367,6 +365,8 @@ class Collection:
             What the collection was built from, to write all its columns; by default ``id``,
             ``text`` and the columns that were kept.
         """
+        from deltavec.collection.cleaning.unique import write_left
+
         return write_left(self, removed, output, corpus=corpus)
 
     def cluster(
@@ -386,6 +386,8 @@ class Collection:
         words
             How many words name a group.
         """
+        from deltavec.collection.topics.choosing import clustered
+
         return clustered(self, n, levels=levels, seed=seed, words=words)
 
     def add(
@@ -414,6 +416,8 @@ class Collection:
         on_progress
             Called after each chunk of documents.
         """
+        from deltavec.collection.changes.adding import append
+
         append(
             self.path, self.model, corpus, update=update, threads=threads, on_progress=on_progress
         )
@@ -440,11 +444,15 @@ class Collection:
         threads
             How many cores to use; all of them by default.
         """
+        from deltavec.collection.changes.removing import remove
+
         remove(self.path, self.model, ids, filter=filter, missing_ok=missing_ok, threads=threads)
         return self._reopened()
 
     def compact(self) -> Collection:
         """The collection with all documents in one file, which many changes leave in several."""
+        from deltavec.collection.changes.compacting import compact
+
         compact(self.path, self.model)
         return self._reopened()
 
@@ -459,9 +467,9 @@ class Collection:
 
         Parameters are those of `deltavec.build_collection`.
         """
-        building.add_words(
-            self.path, self.model, stems=stems, threads=threads, on_progress=on_progress
-        )
+        from deltavec.collection.building import add_words
+
+        add_words(self.path, self.model, stems=stems, threads=threads, on_progress=on_progress)
         return self._reopened()
 
     def _reopened(self) -> Collection:

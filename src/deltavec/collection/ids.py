@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from deltavec.core.arguments import did_you_mean
 from deltavec.core.kernels import Int64s
-from deltavec.core.texts import is_text
+from deltavec.core.texts import arrow_texts, is_text
+from deltavec.core.tokens import rule
 from deltavec.errors import InputError
 
 IDS_TO_COMPARE = 20_000  # for a suggestion
@@ -73,13 +74,15 @@ def as_list(ids: Any) -> list[str]:
 
 def place_of(there: pa.Array, id: str) -> int | None:
     """The place of an id among those that are there; None if it is not."""
-    import pyarrow.compute as pc
-
     [wanted] = as_list([id])
     if SURROGATE.search(wanted):  # nothing stored holds half a pair
         return None
-    place = int(pc.index(there, wanted).as_py())
-    return None if place < 0 else place
+    # On the bytes: for a value of its own, Arrow imports pandas, to ask whether it is one of its.
+    texts, written = arrow_texts(there, rule("tokens")), wanted.encode()
+    places = np.flatnonzero(np.diff(texts.ends) == len(written))
+    for number, byte in enumerate(written):
+        places = places[texts.data[texts.ends[places] + number] == byte]
+    return int(places[0]) if len(places) else None
 
 
 def places_of(there: pa.Array | pa.ChunkedArray, wanted: Sequence[str] | pa.Array) -> Int64s:

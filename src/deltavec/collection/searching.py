@@ -20,13 +20,14 @@ import numpy.typing as npt
 
 from deltavec.collection.hits import Nearest
 from deltavec.core.arguments import require_one_of, require_whole
+from deltavec.core.early.later import RENT
 from deltavec.core.explain import Document, dissected
 from deltavec.core.kernels import Int64s
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.units.parting import Parted
 from deltavec.errors import InputError
-from deltavec.search import Index
-from deltavec.search.mixed import Wanted, best_documents
+from deltavec.search import Index, plain
+from deltavec.search.mixed import Wanted, best_documents, work_for
 from deltavec.search.rows import Pieces
 from deltavec.search.words.index import WordQuery
 from deltavec.search.words.storage import StoredWords
@@ -247,14 +248,12 @@ def best_for(
         mask = ~unwanted if mask is None else mask & ~unwanted
     chosen: Int64s | None = None if mask is None else np.flatnonzero(mask)
     count = len(pieces) if chosen is None else len(chosen)
-    found = best_documents(
-        pieces,
-        words.words,
-        [Wanted(q.words, q.meaning.vector.astype(np.float32), q.scale) for q in queries],
-        min(max(one.k for one in asked), count),
-        chosen=chosen,
-        threads=threads,
-    )
+    wanted = [Wanted(q.words, q.meaning.vector.astype(np.float32), q.scale) for q in queries]
+    k = min(max(one.k for one in asked), count)
+    if RENT.is_worth(work_for(pieces, words.words, wanted)):
+        found = plain.best_documents(pieces, words.words, wanted, k, chosen)
+    else:
+        found = best_documents(pieces, words.words, wanted, k, chosen=chosen, threads=threads)
     return [
         Nearest(best.numbers[: one.k], best.scores[: one.k])
         for one, best in zip(asked, found, strict=True)

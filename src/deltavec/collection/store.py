@@ -93,7 +93,7 @@ class DocumentStore:
             read[group].slice(place, 1)
             for group, place in zip(groups.tolist(), places, strict=True)
         ]
-        return pa.concat_tables([self.schema.empty_table(), *found])
+        return pa.concat_tables([pa.Table.from_batches([], self.schema), *found])
 
     def entries(self, numbers: npt.NDArray[np.int64]) -> list[dict[str, Any]]:
         """The same as Python has them: for a few, quicker than a table of them.
@@ -118,7 +118,7 @@ class DocumentStore:
         tables = []
         for path, file in zip(self.paths, self.files, strict=True):
             with damage_of(path):
-                tables.append(file.columns(names).cast(schema))
+                tables.append(as_schema(file.columns(names), schema))
         return pa.concat_tables(tables)
 
     def texts(self) -> Iterator[pa.Array]:
@@ -160,7 +160,7 @@ class DocumentStore:
         if self.as_described[file]:
             return found
         table = pa.Table.from_batches([found]) if isinstance(found, pa.RecordBatch) else found
-        return table.cast(self.schema)
+        return as_schema(table, self.schema)
 
     def _opened(self, segment: StoredFile, columns: Sequence[str]) -> Documents:
         path = self.folder / segment.name
@@ -174,6 +174,11 @@ class DocumentStore:
             if not same or sum(file.sizes) != segment.documents:
                 raise InputError(f"{path}: other columns or documents than described: damaged")
             return file
+
+
+def as_schema(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """The table with columns of these types."""
+    return table if table.schema.equals(schema) else table.cast(schema)
 
 
 @contextmanager

@@ -42,10 +42,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar, cast
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
+from deltavec.core.early.later import Later
 from deltavec.core.tokens import (
     BEFORE_WORD,
     BEHIND_WORD,
@@ -61,17 +61,12 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 def compiled(function: Function) -> Function:
     """The function, compiled at its first call, kept on disk, run without the interpreter lock."""
-    return cast(Function, numba.njit(cache=True, nogil=True)(function))
-
-
-def fused(function: Function) -> Function:
-    """The function, compiled likewise, where a product and a sum may be one rounded operation."""
-    return cast(Function, numba.njit(cache=True, nogil=True, fastmath={"contract"})(function))
+    return cast(Function, Later(function))
 
 
 def inlined(function: Function) -> Function:
     """The function, compiled into each that calls it: arrays are many arguments to hand over."""
-    return cast(Function, numba.njit(cache=True, nogil=True, forceinline=True)(function))
+    return cast(Function, Later(function, forceinline=True))
 
 
 # A signed integer of 64 bits; to a type checker, simply an int.
@@ -177,6 +172,8 @@ IDS_AT_ONCE = 4096
 WORDS_BETWEEN_FLUSHES = 256
 ROWS_AT_ONCE = 8
 FEW_ROWS = 4
+PAIR = 2
+SUMS = 8  # of squares, side by side
 TERMS_AT_ONCE = 1 << 20
 DOCUMENTS_AT_ONCE = 1 << 16
 LONGEST_LEARNED = 1024
@@ -1180,7 +1177,7 @@ def take_shares(
     return magnitude
 
 
-@fused
+@compiled
 def weighted_sum(
     first: int,
     last: int,
@@ -1195,13 +1192,15 @@ def weighted_sum(
     Rows are added in float32, which the processor does eight numbers at a time, and carried over
     to float64 after every few hundred words, so that rounding does not grow with the document.
     Eight rows are added in one go: the sum is then read and written once for all of them, and the
-    processor fetches the next rows while it waits for the first.
+    processor fetches the next rows while it waits for the first. Products and sums are rounded
+    each by itself, so that every processor gives the same bits, and numpy too
+    (`deltavec.core.early.few`); rows are fetched no faster than that.
     """
     dimensions = rows.shape[1]
-    total[:] = 0
     for begin in range(first, last, WORDS_BETWEEN_FLUSHES):
         end = min(begin + WORDS_BETWEEN_FLUSHES, last)
-        partial[:] = 0
+        for k in range(dimensions):
+            partial[k] = 0
         place = begin
         while place + ROWS_AT_ONCE <= end:
             a, b = rows[np.uint64(ids[place])], rows[np.uint64(ids[place + 1])]
@@ -1216,35 +1215,63 @@ def weighted_sum(
                     + t * e[k] + u * f[k] + v * g[k] + w * h[k]
                 )  # fmt: skip
             place += ROWS_AT_ONCE
-        while place + FEW_ROWS <= end:  # one after the other, as below, in one go
+        if place + FEW_ROWS <= end:  # one after the other, as below, in one go
             a, b = rows[np.uint64(ids[place])], rows[np.uint64(ids[place + 1])]
             c, d = rows[np.uint64(ids[place + 2])], rows[np.uint64(ids[place + 3])]
             p, q, r, s = shares[place], shares[place + 1], shares[place + 2], shares[place + 3]
             for k in range(dimensions):
                 partial[k] = (((partial[k] + p * a[k]) + q * b[k]) + r * c[k]) + s * d[k]
             place += FEW_ROWS
-        while place < end:
+        if place + PAIR <= end:
+            a, b = rows[np.uint64(ids[place])], rows[np.uint64(ids[place + 1])]
+            p, q = shares[place], shares[place + 1]
+            for k in range(dimensions):
+                partial[k] = (partial[k] + p * a[k]) + q * b[k]
+            place += PAIR
+        if place < end:
             row, share = rows[np.uint64(ids[place])], shares[place]
             for k in range(dimensions):
                 partial[k] += share * row[k]
-            place += 1
-        for k in range(dimensions):
-            total[k] += partial[k]
+        if begin == first:  # a short document has no other: nothing is set to 0 before
+            for k in range(dimensions):
+                total[k] = partial[k]
+        else:
+            for k in range(dimensions):
+                total[k] += partial[k]
 
 
 @compiled
 def write_unit(
     total: Float64s, terms: Terms, magnitude: float, vectors: Float32s, place: int
 ) -> None:
-    """Write (total - offset) at unit length into a row; zeros if its length is rounding."""
+    """Write (total - offset) at unit length into a row; zeros if its length is rounding.
+
+    Squares are added in eight sums, of every eighth number each: in one sum, each number would wait
+    for the one before, and a short document for nothing else. Each number is multiplied with one
+    over the length, which takes a tenth of the time of dividing it.
+    """
     offset = terms.offset
-    square = 0.0
-    for k in range(total.size):
+    dimensions = total.size
+    whole = dimensions - dimensions % SUMS
+    a = b = c = d = e = f = g = h = 0.0
+    for k in range(dimensions):
         total[k] -= offset[k]
+    for k in range(0, whole, SUMS):
+        a += total[k] * total[k]
+        b += total[k + 1] * total[k + 1]
+        c += total[k + 2] * total[k + 2]
+        d += total[k + 3] * total[k + 3]
+        e += total[k + 4] * total[k + 4]
+        f += total[k + 5] * total[k + 5]
+        g += total[k + 6] * total[k + 6]
+        h += total[k + 7] * total[k + 7]
+    square = ((a + b) + (c + d)) + ((e + f) + (g + h))
+    for k in range(whole, dimensions):
         square += total[k] * total[k]
     length = np.sqrt(square)
     if length <= ROUNDING * (magnitude + terms.offset_norm):
         vectors[place] = 0
     else:
-        for k in range(total.size):
-            vectors[place, k] = total[k] / length
+        scale = 1 / length
+        for k in range(dimensions):
+            vectors[place, k] = total[k] * scale

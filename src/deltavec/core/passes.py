@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.core import kernels
+from deltavec.core.early.few import embed_few, work_for
+from deltavec.core.early.later import RENT
 from deltavec.core.forms import FoldedVectors
 from deltavec.core.kernels import Float32s, Float64s, Scratch, Texts, UInt8s
 from deltavec.core.statistics import CorpusStatistics, TextCounts
@@ -89,6 +91,8 @@ def embedded(
     """
     if vectors is None:
         vectors = np.empty((texts.documents, folded.rows.shape[1]), np.float32)
+    if RENT.is_worth(work_for(texts, folded.rows.shape[1])):
+        return Embedded(vectors, embed_few(texts, vocabulary, folded, vectors))
     counts: list[TextCounts] = []
     begin = 0
     for giant in np.flatnonzero(np.diff(texts.ends) > giant_bytes).tolist():

@@ -1,11 +1,12 @@
-"""Words and their ids: the hash table that the kernels read."""
+"""Words and their ids: the hash table that the kernels read, and a dictionary for a few words."""
 
 from __future__ import annotations
 
 import functools
 import secrets
+import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -42,21 +43,37 @@ class Vocabulary:
 
     data: npt.NDArray[np.uint8]
     offsets: npt.NDArray[np.int64]
-    table: kernels.Words = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        for array in (self.data, self.offsets):
+            array.flags.writeable = False
+        # Either refuses a word that comes twice. The dictionary takes a fraction of a microsecond
+        # a word, the table a tenth of that, once the compiler is there.
+        _ = self.table if "numba" in sys.modules else self.numbers
+
+    @functools.cached_property
+    def table(self) -> kernels.Words:
+        """The words as the kernels look them up."""
         count = len(self.offsets) - 1
         # At most half full, so that a search for an absent word ends after a step or two.
         slots = np.zeros(4 * power_of_two(max(count, 8)), np.uint64)
         longest = int(np.diff(self.offsets).max(initial=0))
         table = kernels.Words(slots, self.data, self.offsets, longest, SECRET)
-        for array in (self.data, self.offsets):
-            array.flags.writeable = False
         clash = kernels.fill_slots(table, narrowest_rule())
         if clash >= 0:
-            raise InputError(f"words must be distinct, got {self.word(clash)!r} twice")
+            raise twice(self.word(clash))
         slots.flags.writeable = False
-        object.__setattr__(self, "table", table)
+        return table
+
+    @functools.cached_property
+    def numbers(self) -> dict[bytes, int]:
+        """The id of each word, for who looks for a few without the kernels."""
+        text, ends = self.data.tobytes(), self.offsets.tolist()
+        found = {text[begin:end]: number for number, (begin, end) in enumerate(pairwise(ends))}
+        if len(found) < len(self):
+            last_of_each = set(found.values())
+            raise twice(self.word(next(n for n in range(len(self)) if n not in last_of_each)))
+        return found
 
     @classmethod
     def of(cls, words: Iterable[str]) -> Vocabulary:
@@ -85,7 +102,9 @@ class Vocabulary:
 
     def ids(self, words: Sequence[str]) -> npt.NDArray[np.int64]:
         """The id of each of these words, -1 for a word that is not here."""
-        return kernels.find_all(*packed(encoded(words)), self.table)
+        if "table" in self.__dict__:
+            return kernels.find_all(*packed(encoded(words)), self.table)
+        return np.array([self.numbers.get(word, -1) for word in encoded(words)], np.int64)
 
     def taken(self, order: npt.NDArray[np.int64]) -> Vocabulary:
         """The vocabulary of the words with these ids, in this order."""
@@ -93,6 +112,11 @@ class Vocabulary:
         offsets = begins_of(lengths)
         places = np.arange(offsets[-1]) + np.repeat(self.offsets[order] - offsets[:-1], lengths)
         return Vocabulary(self.data[places], offsets)
+
+
+def twice(word: str) -> InputError:
+    """The error for a word that comes more than once."""
+    return InputError(f"words must be distinct, got {word!r} twice")
 
 
 def power_of_two(number: int) -> int:

@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from deltavec.core.kernels import Int64s
 from deltavec.core.texts import is_text
@@ -43,7 +42,7 @@ class Ids:
     @classmethod
     def counted(cls, count: int, first: int = 0) -> Ids:
         """As many numbers, from the first on."""
-        return cls(pa.array(np.arange(first, first + count)), False, first + count)
+        return cls(arrow_numbers(np.arange(first, first + count)), False, first + count)
 
     @classmethod
     def of(cls, ids: IdsLike | None, count: int) -> Ids:
@@ -67,12 +66,17 @@ class Ids:
     @cached_property
     def array(self) -> npt.NDArray[Any]:
         """All ids: int64, or Python strings."""
-        ids: npt.NDArray[Any] = self.values.to_numpy(zero_copy_only=False)
-        return ids
+        if self.kind == STRINGS:
+            ids: npt.NDArray[Any] = self.values.to_numpy(zero_copy_only=False)
+            return ids
+        first = self.values.offset  # on the same memory; `to_numpy` would import pandas
+        return np.frombuffer(self.values.buffers()[1], np.int64)[first : first + len(self)]
 
     def at(self, rows: Int64s) -> npt.NDArray[Any]:
         """The ids of these rows, in an array of the same shape."""
-        flat = self.values.take(pa.array(rows.ravel())).to_numpy(zero_copy_only=False)
+        if self.kind == NUMBERS:
+            return self.array[rows]
+        flat = self.values.take(arrow_numbers(rows)).to_numpy(zero_copy_only=False)
         ids: npt.NDArray[Any] = flat.reshape(rows.shape)
         return ids
 
@@ -81,6 +85,8 @@ class Ids:
         """The rows in the ascending order of their ids; empty if that is the order they have."""
         if not self.given:
             return np.empty(0, np.int64)
+        import pyarrow.compute as pc  # not always: it is slow to load
+
         order: Int64s = pc.sort_indices(self.values).to_numpy().astype(np.int64)
         return np.empty(0, np.int64) if (np.diff(order) == 1).all() else order
 
@@ -104,6 +110,8 @@ class Ids:
         InputError
             If one of them is not here.
         """
+        import pyarrow.compute as pc
+
         wanted = arrow_ids(ids)
         if len(wanted) == 0:
             return np.empty(0, np.int64)
@@ -139,7 +147,16 @@ class Ids:
 
     def at_rows(self, rows: Int64s) -> Ids:
         """The ids of these rows only."""
-        return Ids(self.values.take(pa.array(rows)), self.given, self.following)
+        return Ids(self.values.take(arrow_numbers(rows)), self.given, self.following)
+
+
+def arrow_numbers(numbers: npt.NDArray[np.int64]) -> Any:
+    """Whole numbers as an Arrow array, on the same memory.
+
+    ``pa.array`` would import pandas first, if there is one, to ask it whether they are its own.
+    """
+    flat = np.ascontiguousarray(numbers, np.int64).ravel()
+    return pa.Array.from_buffers(pa.int64(), len(flat), [None, pa.py_buffer(flat)])
 
 
 def arrow_ids(ids: IdsLike) -> Any:
@@ -171,6 +188,8 @@ def arrow_ids(ids: IdsLike) -> Any:
 
 def require_unique(values: Any) -> None:
     """Refuse ids of which two are equal."""
+    import pyarrow.compute as pc
+
     if pc.count_distinct(values).as_py() == len(values):
         return
     counts = pc.value_counts(values)

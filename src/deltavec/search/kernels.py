@@ -32,9 +32,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar, cast
 
-import numba
 import numpy as np
 
+from deltavec.core.early.later import Later
 from deltavec.core.kernels import Float32s, Float64s, Int64s, compiled
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -48,7 +48,7 @@ AT_ONCE = 64
 def reordering(function: Function) -> Function:
     """The function, compiled so that its sums may be taken in any order."""
     freedoms = {"reassoc", "contract", "nsz"}
-    return cast(Function, numba.njit(cache=True, nogil=True, fastmath=freedoms)(function))
+    return cast(Function, Later(function, fastmath=freedoms))
 
 
 class Rows(NamedTuple):

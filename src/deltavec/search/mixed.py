@@ -118,6 +118,14 @@ def best_documents(
     return [found[number] for number in range(len(wanted))]
 
 
+def work_for(pieces: Pieces, index: WordIndex, wanted: Sequence[Wanted]) -> int:
+    """How much work queries are, in numbers to multiply."""
+    terms = np.concatenate([one.words.terms for one in wanted])
+    postings = int((index.lists.begins[terms + 1] - index.lists.begins[terms]).sum())
+    meaning = sum(bool(one.scale) for one in wanted)
+    return postings * NUMBERS_A_POSTING + len(pieces) * meaning * pieces.dimensions
+
+
 class Light(NamedTuple):
     """Which terms of a query may be left out at first, and what they can add at most."""
 
@@ -181,10 +189,7 @@ class Together:
         """The k best documents for each of them."""
         cut, count, meaning = Sizes(), len(self.wanted), bool(self.scales.any())
         size = max(min(at_once, LEAST_AT_ONCE), at_once // count)
-        postings = np.diff(self.index.lists.begins)[self.words.terms].sum()
-        numbers = int(postings) * NUMBERS_A_POSTING
-        numbers += len(self.pieces) * count * self.pieces.dimensions * meaning
-        workers = cut.workers(numbers, threads)
+        workers = cut.workers(work_for(self.pieces, self.index, self.wanted), threads)
         sifting = None
         if meaning:
             sifting = sifted(self.pieces, self.queries, QUERY_ERROR, chosen, workers)

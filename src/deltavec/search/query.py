@@ -10,10 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.core.arguments import require_whole
+from deltavec.core.early.later import RENT
 from deltavec.core.kernels import Int64s
 from deltavec.errors import InputError
+from deltavec.search import plain
 from deltavec.search.approximate import likely_best_rows
-from deltavec.search.exact import Search, best_rows
+from deltavec.search.exact import Ranked, Search, best_rows
 from deltavec.search.graph import Graph
 from deltavec.search.hits import Hits
 from deltavec.search.ids import Ids, IdsLike
@@ -54,13 +56,20 @@ def search_state(
     chosen = chosen_rows(where, ids)
     k = min(int(k), len(pieces) if chosen is None else len(chosen))
     search = Search(pieces, ids.ranks, wanted, k, chosen, threads)
-    found = likely_best_rows(search, graph) if graph else best_rows(search)
+    found = likely_best_rows(search, graph) if graph else exactly_best_rows(search)
     if (found.ranks >= len(pieces)).any():  # fewer are numbers than there are rows
         raise InputError(
             "NaN or infinity among the vectors: the index is damaged; load it with verify=True to "
             "see where"
         )
     return Hits(ids.at(ids.rows_at(found.ranks)), found.scores)
+
+
+def exactly_best_rows(search: Search) -> Ranked:
+    """The best rows, found with kernels or, as long as that is less work, without."""
+    if RENT.is_worth(len(search.pieces) * len(search.queries) * search.pieces.dimensions):
+        return plain.best_rows(search)
+    return best_rows(search)
 
 
 def as_queries(queries: npt.ArrayLike, dimensions: int) -> Pieces:

@@ -13,8 +13,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.arrays import frozen
-from deltavec.core.kernels import Float32s, Int64s
+from deltavec.core.arrays import blocks, frozen
+from deltavec.core.early.later import RENT
+from deltavec.core.kernels import Float32s, Float64s, Int64s
 from deltavec.core.threads import on_threads, thread_count
 from deltavec.errors import InputError
 from deltavec.search import kernels
@@ -23,6 +24,7 @@ from deltavec.search.sieve import LazySieve
 SHORT = 4096  # rows
 LARGEST_ERROR = 1e-3
 ROWS_A_TASK = 65_536
+NUMBERS_AT_ONCE = 1 << 17  # products of so many stay in the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,8 +162,7 @@ def length_error(array: Float32s, name: str, threads: int | None = None) -> floa
 
     def worst(first: int) -> float:
         part = array[first : first + ROWS_A_TASK]
-        squares = np.empty(len(part))
-        kernels.squared_lengths(part, squares)
+        squares = squared_lengths(part)
         errors = np.where(squares == 0, 0, np.abs(np.sqrt(squares) - 1))
         odd = np.flatnonzero(~(errors <= LARGEST_ERROR))  # NaN is odd as well
         if len(odd):
@@ -170,6 +171,29 @@ def length_error(array: Float32s, name: str, threads: int | None = None) -> floa
 
     firsts = range(0, len(array), ROWS_A_TASK)
     return max(on_threads(worst, firsts, thread_count(threads)), default=0.0)
+
+
+def squared_lengths(rows: Float32s) -> Float64s:
+    """The squared length of each row, the same bits whatever takes it."""
+    if RENT.is_worth(rows.size):
+        return in_turn(rows, rows)
+    squares = np.empty(len(rows))
+    kernels.squared_lengths(rows, squares)
+    return squares
+
+
+def in_turn(rows: Float32s, others: Float32s) -> Float64s:
+    """The products of rows, their sums taken in float64 one number after the other, as kernels do.
+
+    `accumulate` adds one after the other, which ``sum`` does not. The sum begins at 0.
+    """
+    totals = np.empty(len(rows))
+    for block in blocks(len(rows), max(1, NUMBERS_AT_ONCE // rows.shape[1])):
+        other = others[block] if others.ndim > 1 else others
+        products = rows[block].astype(np.float64) * other.astype(np.float64)
+        with np.errstate(invalid="ignore"):  # of infinities
+            totals[block] = np.add.accumulate(products, axis=1)[:, -1] + 0.0
+    return totals
 
 
 def refuse_row(name: str, row: int, length: float) -> None:

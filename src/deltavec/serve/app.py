@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
 from deltavec.collection import Collection
+from deltavec.core.early.later import RENT
 from deltavec.errors import InputError
 from deltavec.serve.errors import add_handlers
 from deltavec.serve.explorer import Explorer
@@ -79,6 +80,7 @@ def create_app(
     limits = limits or Limits()
     require_settings(token, origins, root_path)
     overview = overview or Overview.of(collection, points=limits.map_points)
+    RENT.buy()
     collection.index.pieces.make_sieves()
     metrics = Metrics(shared, process)
     workers = Workers(limits, metrics.queue)

@@ -12,7 +12,6 @@ from pathlib import Path
 from threading import Lock
 
 import pyarrow as pa
-from pyarrow import parquet
 
 GROUPS_KEPT = 32
 
@@ -21,6 +20,8 @@ class ParquetDocuments:
     """A file of documents, a row group read at a time."""
 
     def __init__(self, path: Path) -> None:
+        from pyarrow import parquet  # slow to load, and only old collections need it
+
         self.file = parquet.ParquetFile(path, page_checksum_verification=True)
         self.schema: pa.Schema = self.file.schema_arrow
         about = self.file.metadata

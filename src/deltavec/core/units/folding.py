@@ -7,11 +7,18 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from deltavec.core.kernels import Float64s, Int64s
 from deltavec.core.units.parting import Parted
 from deltavec.core.vocabulary import Vocabulary
+
+
+class UnitShares(NamedTuple):
+    """Of each unit (by its place) the share that came from a word (by its place), unit by unit."""
+
+    words: Int64s
+    units: Int64s
+    values: Float64s
 
 
 class Folding(NamedTuple):
@@ -22,16 +29,22 @@ class Folding(NamedTuple):
     words, counts
         The distinct words with a known unit, and how often each stands in the text.
     shares
-        The share of a unit (column) that came from a word (row); None where units are words.
+        The share of a unit that came from a word; None where units are words.
     """
 
     words: list[str]
     counts: Int64s
-    shares: sparse.csr_matrix | None
+    shares: UnitShares | None
 
     def onto_words(self, of_units: Float64s) -> Float64s:
         """What is given for each unit, added up for each word."""
-        return of_units if self.shares is None else self.shares @ of_units
+        if self.shares is None:
+            return of_units
+        of_words = np.zeros((len(self.words), of_units.shape[1]))
+        np.add.at(
+            of_words, self.shares.words, self.shares.values[:, None] * of_units[self.shares.units]
+        )
+        return of_words
 
 
 def folded_together(documents: Sequence[Parted], vocabulary: Vocabulary, ids: Int64s) -> Folding:
@@ -54,18 +67,14 @@ def folded_together(documents: Sequence[Parted], vocabulary: Vocabulary, ids: In
                     origins[columns[number], word] += 1 / (last - first + 1)
     places = sorted(origins, key=lambda origin: origin[0])
     rows = {word: row for row, word in enumerate(dict.fromkeys(word for _, word in places))}
-    shares = sparse.csr_matrix(
-        (
-            np.array([origins[place] for place in places], np.float64),
-            ([rows[word] for _, word in places], [column for column, _ in places]),
-        ),
-        (len(rows), len(ids)),
+    values = np.array([origins[place] for place in places], np.float64)
+    units = np.array([column for column, _ in places], np.int64)
+    shares = UnitShares(
+        np.array([rows[word] for _, word in places], np.int64),
+        units,
+        values * (1 / np.bincount(units, values, minlength=len(ids)))[units],
     )
-    return Folding(
-        list(rows),
-        np.array([counts[word] for word in rows], np.int64),
-        shares @ sparse.diags(1 / np.asarray(shares.sum(axis=0)).ravel()),
-    )
+    return Folding(list(rows), np.array([counts[word] for word in rows], np.int64), shares)
 
 
 def unknown_words(parted: Parted, numbers: Int64s) -> tuple[str, ...]:

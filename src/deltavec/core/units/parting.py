@@ -72,9 +72,13 @@ def parted(text: str, name: str) -> Parted:
     >>> parted("Rote Tür", "words-2:grams-4").units
     ['<rot', 'rote', 'ote>', '<tür', 'tür>']
     """
-    units = units_of(name)
+    return parted_by(folded(text) if is_folded(name) else text, rule(name), units_of(name))
+
+
+def parted_by(text: str, table: Rule, units: Units) -> Parted:
+    """The words and units of a text under this rule, which counts these units."""
     found = Parted([], [], [])
-    for run in runs(folded(text) if is_folded(name) else text, rule(name)):
+    for run in runs(text, table):
         if run.unspaced:
             add_characters(found, run.characters)
         elif units.gram:

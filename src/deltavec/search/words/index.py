@@ -27,10 +27,9 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.core.arrays import frozen, require_mapped
-from deltavec.core.kernels import Float32s, Float64s, Int32s, Int64s
+from deltavec.core.kernels import Float32s, Float64s, Int32s, Int64s, UInt8s
 from deltavec.core.learning.stems import Stems
 from deltavec.core.vocabulary import Vocabulary
-from deltavec.search.words import kernels
 from deltavec.search.words.kernels import Lists
 
 SATURATION = 1.5  # k1
@@ -130,20 +129,36 @@ class WordIndex:
 
     def shares(self, query: WordQuery, document: int) -> Float64s:
         """What each word of the query adds to a document's score; forms of one word share it."""
-        values = np.empty(len(query.terms))
-        kernels.shares_of(self.lists, self.norms, query.terms, document, values)
+        values = np.array([self._value(term, document) for term in query.terms.tolist()], float)
         totals = np.bincount(query.places, query.counts, minlength=len(query.terms))
-        return (query.weights * values)[query.places] * query.counts / totals[query.places]
+        each: Float64s = (query.weights * values)[query.places] * query.counts
+        return each / totals[query.places]
 
     def holding(self, words: Sequence[str]) -> npt.NDArray[np.bool_]:
         """Which documents hold all of these words, in whatever form."""
         ids = self.words.ids(list(words))
         all_of_them = np.full(self.documents, len(ids) > 0 and ids.min() >= 0)
         for term in np.unique(self.stems.groups[ids[ids >= 0]]).tolist():
-            marks = np.zeros(self.documents, np.uint8)
-            kernels.mark_documents(self.lists, term, marks)
-            all_of_them &= marks.astype(bool)
+            marks = np.zeros(self.documents, bool)
+            marks[self.postings(term)[0]] = True
+            all_of_them &= marks
         return all_of_them
+
+    def postings(self, term: int) -> tuple[Int32s, UInt8s]:
+        """The documents that hold a term, and how often; what leads elsewhere is left out."""
+        begin, end = self.lists.begins[term], self.lists.begins[term + 1]
+        documents, counts = self.lists.documents[begin:end], self.lists.counts[begin:end]
+        inside = (documents >= 0) & (documents < self.documents)
+        return (documents, counts) if inside.all() else (documents[inside], counts[inside])
+
+    def _value(self, term: int, document: int) -> float:
+        """N / (n + K) of a term in a document, 0 where it does not occur."""
+        documents, counts = self.postings(term)
+        place = int(np.searchsorted(documents, document))
+        if place == len(documents) or documents[place] != document:
+            return 0.0
+        n = float(counts[place])
+        return n / (n + float(self.norms[document]))
 
     def forms(self, limit: int) -> list[list[str]]:
         """The words of the terms with most forms that most documents hold, as examples."""

@@ -213,21 +213,3 @@ def sum_of_words(words: Words, query: int, document: int) -> float:
         share = share_of(words.lists, words.norms, words.terms[index], document)
         total += words.weights[index] * share
     return total
-
-
-@compiled
-def mark_documents(lists: Lists, term: int, marks: UInt8s) -> None:
-    """Set the mark of each document that holds a term."""
-    for place in range(lists.begins[term], lists.begins[term + 1]):
-        document = lists.documents[place]
-        if 0 <= document < marks.size:
-            marks[document] = 1
-
-
-@compiled
-def shares_of(
-    lists: Lists, norms: Float32s, terms: Int64s, document: int, shares: Float64s
-) -> None:
-    """Write n / (n + K) of each term in one document, 0 where it does not occur."""
-    for index in range(terms.size):
-        shares[index] = share_of(lists, norms, terms[index], document)

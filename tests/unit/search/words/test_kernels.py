@@ -99,26 +99,10 @@ def test_the_score_of_one_document_is_that_of_the_block():
         assert [kernels.sum_of_words(words, query, each) for each in range(3)] == scores.tolist()
 
 
-def test_a_document_shares_out_its_score():
-    shares = np.empty(2)
-    for document, expected in [(0, [3 / 4, 0]), (1, [0, 0]), (2, [3 / 5, 1 / 3])]:
-        kernels.shares_of(made(), NORMS, np.array([0, 1]), document, shares)
-        assert np.allclose(shares, expected)
-
-
-def test_documents_that_hold_a_term_are_marked():
-    marks = np.zeros(3, np.uint8)
-    kernels.mark_documents(made(), 0, marks)
-    assert marks.tolist() == [1, 0, 1]
-
-
 def test_documents_that_are_not_there_lead_no_kernel_out_of_its_arrays():
     # A stranger's file: none of these is a document, and the last comes after a larger one.
     documents = np.array([-(2**31), -1, 3, 2**31 - 1, 0], np.int32)
     hostile = Lists(np.array([0, 5]), documents, np.full(5, 3, np.uint8))
-    marks = np.zeros(3 + 2, np.uint8)
-    kernels.mark_documents(hostile, 0, marks[1:4])
-    assert marks.tolist() == [0, 1, 0, 0, 0]
     scores = np.zeros(1 + 2)
     words = asked([0], [1.0], [0])._replace(lists=hostile)
     kernels.add_query_scores(words, 0, False, 1, scores[:2])

@@ -1,0 +1,66 @@
+"""Kernels are compiled when they are called, and a process rents until it pays to buy."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+from deltavec.core.early.later import PRICE, Later, Rent
+
+MODULE = """
+from deltavec.core.kernels import compiled
+
+@compiled
+def twice(number):
+    "Two times the number."
+    return 2 * number
+
+@compiled
+def odd(number):
+    return twice(number) + 1
+"""
+RENTED = """
+import sys
+import numpy as np
+from deltavec.core.early.later import PRICE, RENT
+import deltavec as dv
+model = dv.EmbeddingModel, dv.WordVectors(["sea", "room"], [[1, 0], [0, 1]])
+assert "numba" not in sys.modules
+assert RENT.is_worth(PRICE - 1) and not RENT.is_worth(2) and RENT.is_worth(1)
+RENT.buy()
+assert "numba" in sys.modules
+assert not RENT.is_worth(0)
+"""
+
+
+def test_the_first_call_puts_what_was_compiled_in_place_of_all_kernels(tmp_path: Path) -> None:
+    path = tmp_path / "kernels_of_a_test.py"
+    path.write_text(MODULE)
+    described = importlib.util.spec_from_file_location("kernels_of_a_test", path)
+    assert described is not None
+    assert described.loader is not None
+    module = importlib.util.module_from_spec(described)
+    described.loader.exec_module(module)
+    odd, twice = module.odd, module.twice
+    assert isinstance(odd, Later)
+    assert twice.__doc__ == "Two times the number."
+    assert odd(3) == 7
+    assert not isinstance(module.odd, Later)
+    assert not isinstance(module.twice, Later)
+    assert twice(4) == 8  # whoever has the old one may call it
+    assert twice.compiled() is module.twice
+
+
+def test_a_rent_ends_when_it_has_added_up_to_the_price() -> None:
+    done = subprocess.run([sys.executable, "-c", RENTED], capture_output=True, text=True)
+    assert done.stderr == ""
+
+
+def test_who_has_the_compiler_rents_nothing() -> None:
+    rent = Rent()
+    assert "numba" in sys.modules
+    assert not rent.is_worth(1)
+    assert rent.paid == 0
+    assert PRICE > 0

@@ -1,0 +1,49 @@
+"""Words of documents, written to disk as a collection does: for laws of search by words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from hypothesis import strategies as st
+
+from deltavec.core.learning.stems import Rules, Stems
+from deltavec.core.texts import as_texts
+from deltavec.core.vocabulary import Vocabulary
+from deltavec.search.words.spread import spread_of
+from deltavec.search.words.storage import StoredWords, mapped_words
+from deltavec.search.words.writing import WordsWriter
+
+WORDS = ["sea", "seas", "room", "rooms", "quiet", "x", "и", "日本", "the"]
+documents = st.lists(st.lists(st.sampled_from(WORDS), max_size=9), min_size=1, max_size=12)
+
+
+def stem(word: str) -> str:
+    """The first letter: the forms of a word are those that begin with it."""
+    return word[0]
+
+
+def stems_of(vocabulary: Vocabulary) -> Stems:
+    """Groups of words by their stems, numbered as they come."""
+    numbers: dict[str, int] = {}
+    groups = [numbers.setdefault(stem(word), len(numbers)) for word in vocabulary.words]
+    return Stems(np.array(groups, np.int32), Rules.none())
+
+
+def written(
+    parts: list[list[list[str]]], vectors: np.ndarray, folder: Path, at_once: int
+) -> StoredWords:
+    """The words of documents that came in several additions."""
+    stored, first = None, 0
+    for number, part in enumerate(parts):
+        first += len(part)
+        spread = spread_of(vectors[:first], stored.spread if stored else None, 1)
+        with WordsWriter(folder, stored.words if stored else None) as writer:
+            writer.add(as_texts(part[:1], "words"))
+            writer.add(as_texts(part[1:], "words"))
+            sizes = writer.finish(folder / f"{number}.words", stems_of, spread, at_once)
+        with (folder / f"{number}.words").open("rb") as file:
+            stored = mapped_words(file, sizes, verify=True)
+    assert stored is not None
+    assert len(list(folder.iterdir())) == len(parts)
+    return stored
