@@ -12,7 +12,6 @@ from deltavec.core.forms import weighted
 from deltavec.core.statistics import TextCounts
 from deltavec.core.texts import as_texts
 from deltavec.core.vectors import WordVectors
-from deltavec.core.vocabulary import Vocabulary
 
 VECTORS = WordVectors(["sea", "room"], [[1.0, 0.0], [0.0, 1.0]])
 FOLDED = weighted(VECTORS, np.array([3.0, 4.0]))
@@ -41,13 +40,6 @@ def test_many_words_are_carried_over_to_float64() -> None:
 
 def test_work_is_counted_in_numbers() -> None:
     assert work_for(as_texts(["sea", "a"], "words-2"), 300) == 4 * 50 + 2 * 300
-
-
-def test_a_word_of_a_vocabulary_is_found_without_the_table() -> None:
-    vocabulary = Vocabulary.of(["the", "room"])
-    del vocabulary.__dict__["table"]
-    assert vocabulary.ids(["room", "pool", "the"]).tolist() == [1, -1, 0]
-    assert "table" not in vocabulary.__dict__
 
 
 def test_a_model_embeds_a_list_of_words_as_kernels_do() -> None:

@@ -7,7 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from deltavec.core.early.later import PRICE, Later, Rent
+import pytest
+
+from deltavec.core.early.later import PRICE, RENT, Later, Rent
+from deltavec.core.fitting import fit
+from deltavec.core.vectors import WordVectors
+from deltavec.core.vocabulary import Vocabulary
+from deltavec.errors import InputError
 
 MODULE = """
 from deltavec.core.kernels import compiled
@@ -23,10 +29,9 @@ def odd(number):
 """
 RENTED = """
 import sys
-import numpy as np
 from deltavec.core.early.later import PRICE, RENT
 import deltavec as dv
-model = dv.EmbeddingModel, dv.WordVectors(["sea", "room"], [[1, 0], [0, 1]])
+vectors = dv.WordVectors(["sea", "room"], [[1, 0], [0, 1]])
 assert "numba" not in sys.modules
 assert RENT.is_worth(PRICE - 1) and not RENT.is_worth(2) and RENT.is_worth(1)
 RENT.buy()
@@ -58,9 +63,35 @@ def test_a_rent_ends_when_it_has_added_up_to_the_price() -> None:
     assert done.stderr == ""
 
 
-def test_who_has_the_compiler_rents_nothing() -> None:
+def test_who_has_the_compiler_rents_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     rent = Rent()
-    assert "numba" in sys.modules
+    rent.buy()
     assert not rent.is_worth(1)
     assert rent.paid == 0
-    assert PRICE > 0
+    monkeypatch.delitem(sys.modules, "numba")
+    assert rent.is_worth(PRICE)
+    assert not rent.is_worth(1)
+
+
+def test_a_vocabulary_is_a_dictionary_before_the_compiler_is_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delitem(sys.modules, "numba")
+    vocabulary = Vocabulary.of(["the", "room"])
+    assert vocabulary.ids(["room", "pool", "the"]).tolist() == [1, -1, 0]
+    assert "table" not in vocabulary.__dict__
+    with pytest.raises(InputError, match="distinct, got 'the' twice"):
+        Vocabulary.of(["the", "room", "the"])
+
+
+def test_a_few_documents_go_by_it_as_long_as_that_is_less_work(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model = fit(["sea room", "room"], WordVectors(["sea", "room"], [[1, 0], [0, 1]]), "idf-sum")
+    by_kernels = model.embed_and_count(["Sea, and a room", ""])
+    monkeypatch.delitem(sys.modules, "numba")
+    paid = RENT.paid
+    without = model.embed_and_count(["Sea, and a room", ""])
+    assert RENT.paid > paid
+    assert without.vectors.tobytes() == by_kernels.vectors.tobytes()
+    assert without.counts == by_kernels.counts
