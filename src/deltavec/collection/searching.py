@@ -26,7 +26,8 @@ from deltavec.core.kernels import Int64s
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.units.parting import Parted
 from deltavec.errors import InputError
-from deltavec.search import Index, plain
+from deltavec.search import Index
+from deltavec.search.early import plain
 from deltavec.search.mixed import Wanted, best_documents, work_for
 from deltavec.search.rows import Pieces
 from deltavec.search.words.index import WordQuery

@@ -13,8 +13,8 @@ from deltavec.core.arguments import require_whole
 from deltavec.core.early.later import RENT
 from deltavec.core.kernels import Int64s
 from deltavec.errors import InputError
-from deltavec.search import plain
 from deltavec.search.approximate import likely_best_rows
+from deltavec.search.early import plain
 from deltavec.search.exact import Ranked, Search, best_rows
 from deltavec.search.graph import Graph
 from deltavec.search.hits import Hits

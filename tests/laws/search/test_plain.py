@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deltavec.core.arrays import frozen
-from deltavec.search import kernels, plain
+from deltavec.search import kernels
+from deltavec.search.early import plain
 from deltavec.search.exact import Search, best_rows
 from deltavec.search.mixed import Wanted, best_documents
 from deltavec.search.rows import Pieces, in_turn

@@ -1,0 +1,1 @@
+"""Searches before the compiler is loaded."""
