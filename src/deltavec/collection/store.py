@@ -119,6 +119,8 @@ class DocumentStore:
         for path, file in zip(self.paths, self.files, strict=True):
             with damage_of(path):
                 tables.append(as_schema(file.columns(names), schema))
+            if ID in names and tables[-1].column(ID).null_count:
+                raise InputError(f"{path}: a document has no id: the file is damaged")
         return pa.concat_tables(tables)
 
     def texts(self) -> Iterator[pa.Array]:

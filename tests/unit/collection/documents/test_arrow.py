@@ -117,3 +117,10 @@ def test_ids_and_texts_that_are_no_text_are_refused(tmp_path: Path, name: str, v
     table = TABLE.set_column(place, name, values)
     with pytest.raises(InputError, match="other columns or documents than described"):
         written(tmp_path / "documents-000001.arrow", table)
+
+
+def test_a_document_without_an_id_is_refused(tmp_path: Path) -> None:
+    table = TABLE.set_column(0, "id", pa.array(["a", None, "c", "d"]))
+    store = written(tmp_path / "documents-000001.arrow", table)
+    with pytest.raises(InputError, match="a document has no id"):
+        store.columns(["id"])
