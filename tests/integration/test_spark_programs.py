@@ -21,7 +21,12 @@ from integration.typed import reviews
 
 ROOT = Path(__file__).parents[2]
 PYTHON_BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
-COMPILES = "from deltavec import WordVectors; print('sea' in WordVectors(['sea'], [[1.0]]))"
+COMPILES = """
+from deltavec import WordVectors
+from deltavec.core.early.later import RENT
+RENT.buy()
+print('sea' in WordVectors(['sea'], [[1.0]]))
+"""
 
 
 @pytest.fixture(scope="module")

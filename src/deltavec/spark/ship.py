@@ -149,6 +149,10 @@ def require_arrival(session: SparkSession, opener: str, *asked: str | bool) -> N
         version, problem = "", ""
         try:
             version = importlib.import_module("deltavec.version").__version__
+            # A kernel is compiled when it is called: here, where its complaint can be told.
+            importlib.import_module("deltavec.core.kernels").mixed(
+                importlib.import_module("numpy").uint64(1)
+            )
             getattr(importlib.import_module("deltavec.spark.ship"), opener)(*asked)
         except Exception as error:
             problem = str(error) or type(error).__name__
