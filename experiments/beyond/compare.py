@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from corpora import CORPORA, FORUMS, corpus_named
+from corpora import CORPORA, FORUMS, PARTS, corpus_named
 from methods import REMOVED, Comparison, without_common
 from outcomes import RESULTS, keep, kept
 from problems import SMALL_DRAWS, Draw, Problem, Vectors, problems
@@ -78,6 +78,8 @@ def methods(
     """How each group of methods is scored, made when it is wanted."""
     return {
         "spectral": lambda: one("spectral", comparison.spectral),
+        "alone": lambda: one("spectral, alone", comparison.spectral_alone),
+        "guessed": lambda: one("spectral, guessed", comparison.spectral_guessed),
         "own-centre": lambda: one("spectral, own centre", comparison.spectral_own_centre),
         "corpus-centre": lambda: one(
             "spectral, centre of the corpus", comparison.spectral_corpus_centre
@@ -95,9 +97,11 @@ def methods(
 
 
 def table_of(corpus: str, small: bool) -> str:
-    """The table that the scores of a corpus go into; mixed reviews have one of their own."""
+    """The table that a corpus' scores go into; mixed reviews and parts have one of their own."""
     if small:
         return "small"
+    if corpus in PARTS:
+        return "part"
     return "mixed" if corpus == "reviews" else "table"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from corpora import PARTS
 from markdown_tables import change, share, table, with_error
 from outcomes import RESULTS, kept
 from problems import Estimate, difference, estimate
@@ -36,12 +37,19 @@ METHODS = (
     "spectral, as fitted",
     "spectral, centre of the corpus",
     "spectral, own centre",
+    "spectral, guessed",
+    "spectral, alone",
     OURS,
 )
 NAMES = {
     "tf-idf": "sparse tf-idf",
     "tf-idf2": "sparse tf-idf, idf squared",
     "lsa": "LSA 300",
+    "spectral, as fitted": "guessed strengths, as fitted",
+    "spectral, centre of the corpus": "guessed strengths, centre of the corpus",
+    "spectral, own centre": "guessed strengths, own centre",
+    "spectral, guessed": "guessed strengths",
+    "spectral, alone": "spectral, as fitted",
     OURS: "**spectral**",
 }
 PAPER = tuple(
@@ -192,15 +200,69 @@ def summary_table() -> str:
     )
     rows = []
     for method in (*METHODS, "MiniLM"):
-        figures = speed.get(
-            method.removesuffix(", component removed").removesuffix(", as fitted"), {}
-        )
+        figures = speed.get(method.removesuffix(", component removed").removesuffix(", alone"), {})
         means = [mean_of(method, group) for group in groups]
         if method == "MiniLM":
             means = small_means(groups)
         rows.append([NAMES.get(method, method), *means, *spelled(figures)])
     head = ["method", "reviews k=1", "k=4", "k=12", "newsgroups", "questions", "Lee"]
     return table([*head, "documents/s", "fit", "size"], rows)
+
+
+def part_table() -> str:
+    """Groups of newsgroups, each fitted by itself: guessed strengths, and what measuring adds."""
+    rows = []
+    for part in PARTS:
+        found = kept(f"part-{part}")
+        for problem, guessed in found["spectral, guessed"].items():
+            gains = (
+                change(difference(found[name][problem], guessed, bootstrap=False))
+                for name in ("spectral, alone", OURS)
+            )
+            rows.append(
+                [f"{part} {problem.split()[-1]}", with_error(estimate(guessed, False)), *gains]
+            )
+    return table(["problem", "guessed strengths", "spectral, as fitted", "spectral"], rows)
+
+
+def gain_table() -> str:
+    """What measuring adds to guessed strengths, in thousandths."""
+    rows = []
+    for prefix, problems in (("table", (*REVIEWS, *OTHERS)), ("mixed", REVIEWS)):
+        for problem in problems:
+            start, end = (score(name, problem, prefix) for name in ("spectral, guessed", OURS))
+            gain = against_ours("spectral, guessed", problem, prefix)
+            if start and end and gain:
+                place = problem if prefix == "table" else f"mixed file: {problem}"
+                rows.append([place, with_error(start), with_error(end), change(gain)])
+    return table(["problem", "guessed strengths", "spectral", "gain"], rows)
+
+
+def prior_table() -> str:
+    """What prior vectors add, and what the halves said of them."""
+    rows = []
+    for path in sorted(RESULTS.glob("prior-*.json")):
+        found = kept(path.stem)
+        note = found["note"].split(":")[0]
+        for problem, with_them in found["spectral, prior"].items():
+            ours = scores()[OURS][problem]
+            boot = problem in BOOTSTRAPPED
+            gain = change(difference(with_them, ours, boot))
+            rows.append([problem, with_error(estimate(ours, boot)), note, gain])
+    return table(["problem", "spectral", "prior vectors", "gain"], rows)
+
+
+def saturation_table() -> str:
+    """What other counts of a word's repeats add, in thousandths."""
+    rows, names = [], []
+    for path in sorted(RESULTS.glob("saturation-*.json")):
+        found = kept(path.stem)
+        names = [name for name in found if name != "n"]
+        for problem, plain in found["n"].items():
+            boot = problem in BOOTSTRAPPED
+            gains = (change(difference(found[name][problem], plain, boot)) for name in names)
+            rows.append([problem, with_error(estimate(plain, boot)), *gains])
+    return table(["problem", "n", *names], rows)
 
 
 def small_means(groups: tuple[tuple[str, ...], ...]) -> list[str]:
@@ -232,4 +294,8 @@ TABLES = {
     "others": lambda: score_table(OTHERS),
     "lead": lead_table,
     "minilm": small_table,
+    "gains": gain_table,
+    "parts": part_table,
+    "prior": prior_table,
+    "saturation": saturation_table,
 }

@@ -19,6 +19,7 @@ from deltavec.paper.questions.tables import table_forums
 from deltavec.paper.words import CorpusWords, read_words
 
 KINDS = ("hotel", "restaurant", "attraction")
+PARTS = ("comp", "rec", "sci", "talk")
 FORUMS = ("askubuntu", "meta_stackexchange", "english_stackexchange")
 
 
@@ -113,10 +114,14 @@ def reviews(folder: Path, kind: str | None = None) -> LabelledCorpus:
     return of_texts(kind, texts[own], groups[own], kinds[own], first=first)
 
 
-def newsgroups(folder: Path) -> LabelledCorpus:
-    """The newsgroups."""
+def newsgroups(folder: Path, part: str | None = None) -> LabelledCorpus:
+    """The newsgroups, or those whose names begin with a part."""
     table = pq.read_table(folder / "newsgroups.parquet")
-    return of_texts("newsgroups", table["text"].to_pylist(), table["group"].to_pylist())
+    texts, groups = table["text"].to_pylist(), table["group"].to_pylist()
+    if part is None:
+        return of_texts("newsgroups", texts, groups)
+    own = [place for place, group in enumerate(groups) if group.startswith(f"{part}.")]
+    return of_texts(part, [texts[place] for place in own], [groups[place] for place in own])
 
 
 def questions(folder: Path, forum: str | None = None) -> LabelledCorpus:
@@ -140,13 +145,15 @@ def lee(folder: Path | None = None) -> LabelledCorpus:
 
 # What is fitted as a whole: one kind of reviews, or one forum, is a corpus; "reviews" is the
 # file as it is, all kinds.
-CORPORA = (*KINDS, "reviews", "newsgroups", *FORUMS, "lee")
+CORPORA = (*KINDS, "reviews", "newsgroups", *PARTS, *FORUMS, "lee")
 
 
 def corpus_named(name: str, folder: Path) -> LabelledCorpus:
     """A corpus by its name; one kind of reviews, or one forum, is a corpus too."""
     if name in KINDS:
         return reviews(folder, name)
+    if name in PARTS:
+        return newsgroups(folder, name)
     if name in FORUMS:
         return questions(folder, name)
     makers = {"reviews": reviews, "newsgroups": newsgroups, "questions": questions, "lee": lee}

@@ -19,6 +19,7 @@ from spectral_variants import (
     weighed,
 )
 
+import deltavec as dv
 from deltavec.core.forms import length_weights
 from deltavec.core.learning.words import usual_min_count
 from deltavec.core.vectors import WordVectors
@@ -68,8 +69,31 @@ class Comparison:
         """The spectral recipe's table."""
         return next(iter(factorisations(self.corpus, [adopted(self.corpus)], self.cache)))[1]
 
+    @cached_property
+    def model(self) -> dv.EmbeddingModel:
+        """What `deltavec.fit` makes of the corpus, at its defaults."""
+        path = self.cache / "models" / f"{self.corpus.name}.dv"
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            dv.fit(self.corpus.texts).save(path)
+        return dv.load(path)
+
+    def documents(self, draw: Draw) -> list[str]:
+        """The documents of a draw: their texts one after the other."""
+        texts = self.corpus.texts
+        return [" ".join(texts[place] for place in places) for places in draw.places.tolist()]
+
     def spectral(self, draw: Draw) -> Vectors:
         """Ours, for comparing these documents with each other: what `for_collection` gives."""
+        documents = self.documents(draw)
+        return self.model.for_collection(documents).embed(documents)
+
+    def spectral_alone(self, draw: Draw) -> Vectors:
+        """Ours as fitted: nothing learned from these documents."""
+        return self.model.embed(self.documents(draw))
+
+    def spectral_guessed(self, draw: Draw) -> Vectors:
+        """For comparing these documents, with the strengths that the spectrum suggests."""
         found = self.factorised
         sums = drawn_sums(self.corpus, draw, found)
         centre = shared_centre(sums, found, CENTRE_DOCUMENTS)
@@ -89,7 +113,7 @@ class Comparison:
         return weighed(sums, found.strengths(), found.mean_length, middle)
 
     def spectral_as_fitted(self, draw: Draw) -> Vectors:
-        """Ours as fitted: length and centre of the corpus, nothing learned from these documents."""
+        """Length and centre of the corpus, nothing learned from these documents."""
         found = self.factorised
         sums = drawn_sums(self.corpus, draw, found)
         middle = found.frequencies @ found.rows

@@ -14,14 +14,18 @@ run() { script=$1; shift; "$python" "$here/$script.py" "$@" --cache "$cache"; }
 
 run check "$data"
 for corpus in $kinds; do
-    run compare "$data" "$corpus" spectral own-centre corpus-centre as-fitted tf-idf tf-idf2 lsa ppmi word2vec
+    run compare "$data" "$corpus" spectral alone guessed own-centre corpus-centre as-fitted tf-idf tf-idf2 lsa ppmi word2vec
 done
 for corpus in lee $forums newsgroups reviews; do
-    run compare "$data" "$corpus" spectral own-centre corpus-centre as-fitted tf-idf tf-idf2 lsa ppmi word2vec
+    run compare "$data" "$corpus" spectral alone guessed own-centre corpus-centre as-fitted tf-idf tf-idf2 lsa ppmi word2vec
     run adaptation "$data" "$corpus"
     run centres "$data" "$corpus"
     run lengths "$data" "$corpus"
 done
+for corpus in comp rec sci talk; do
+    run compare "$data" "$corpus" spectral alone guessed
+done
+run saturation "$data" lee $forums newsgroups restaurant attraction
 run adaptation "$data" newsgroups --fresh
 for corpus in lee $forums newsgroups reviews; do
     run parameters "$data" "$corpus"
@@ -39,6 +43,7 @@ if [ $# -ge 5 ]; then
                 "$3" "$here/peer_vectors.py" $peer "$model" "$cache/texts/$corpus-$texts.json" "$vectors"
         done
     done
+    "$python" "$here/prior.py" "$data" "$4" lee $forums attraction restaurant
     for corpus in lee $forums newsgroups $kinds; do
         run compare "$data" "$corpus" potion
         run compare "$data" "$corpus" spectral tf-idf tf-idf2 potion minilm --small
