@@ -30,6 +30,8 @@ TEXTS = {
     "<b>bold</b>": "Unknown gibberish: xyzzy plugh.",
     "coffee": "Strong coffee, loud street.",
 }
+# Those that hold a known word stand on the map.
+PLACED = [name for name in TEXTS if name not in ("empty", "<b>bold</b>")]
 
 
 def small_collection(folder: Path, recipe: str = "idf-delta-pca") -> dv.Collection:

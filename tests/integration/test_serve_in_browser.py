@@ -195,26 +195,50 @@ def test_the_map_zooms_and_takes_other_colours(browser: Browser) -> None:
     browser.until("document.querySelector('.ramp') !== null")
 
 
-def test_fifty_thousand_points_are_drawn_smoothly(browser: Browser) -> None:
+def test_a_move_draws_only_what_comes_into_sight_and_the_picture_is_the_same(
+    browser: Browser,
+) -> None:
     browser.evaluate("""
         import('/page/map.js').then(({ PointMap }) => {
           const [points, marks] = ['points', 'marks'].map((id) => document.getElementById(id));
           const map = new PointMap(points, marks);
-          const random = () => Array.from({ length: 50000 }, () => 2 * Math.random() - 1);
+          const spread = (step) =>
+            Array.from({ length: 20000 }, (_, n) => 2 * ((n * step) % 1) - 1);
           map.resize();
-          map.show(random(), random());
-          window.frames = Array.from({ length: 12 }, () => {
-            const begin = performance.now();
-            map.zoom(1.02);
-            map.drawPoints();
-            map.drawMarks();
-            return performance.now() - begin;
-          }).sort((a, b) => a - b);
+          map.show(spread(0.61803), spread(0.41421));
+          map.drawPoints();
+          map.waiting = true; // no frame in between
+          let drawn = 0;
+          const tile = map.drawTile.bind(map);
+          map.drawTile = (left, top, width, height) => {
+            drawn += width * height;
+            tile(left, top, width, height);
+          };
+          map.shifted = null;
+          map.move(7, -3);
+          map.shiftPoints(...map.shifted);
+          const part = drawn / (points.width * points.height);
+          const moved = points.toDataURL();
+          map.drawPoints();
+          window.shift = { part, same: moved === points.toDataURL() };
         });
         0""")
-    browser.until("window.frames")
-    # Sixty frames a second is 17 ms; a browser without a graphics card on a busy machine has less.
-    assert browser.evaluate("window.frames[0]") < 50
+    browser.until("window.shift")
+    assert browser.evaluate("window.shift.same")
+    assert browser.evaluate("window.shift.part") < 0.05
+
+
+def test_drawing_around_points_lists_them_with_their_words_and_an_address(browser: Browser) -> None:
+    browser.evaluate("document.getElementById('marks').focus()")
+    browser.press("+")
+    browser.press("s")  # what is in sight
+    browser.until(f"{asked('area')} !== null && {QUIET} && {TITLE} === 'Area'")
+    browser.until("document.querySelectorAll('#anchors .file').length === 2")
+    count, words = texts(browser, "#anchors .chip b")[0], texts(browser, "#anchors .chip span")[0]
+    assert 0 < int(count.split()[0]) < 350
+    assert len(words.split(", ")) > 3
+    browser.press("Escape")
+    browser.until(f"{asked('area')} === null")
 
 
 def test_a_filter_chooses_and_a_wrong_one_is_explained(browser: Browser) -> None:

@@ -20,7 +20,6 @@ DISTRIBUTIONS = {
     "langchain_core": "langchain-core",
     "llama_index": "llama-index-core",
     "sklearn": "scikit-learn",
-    "umap": "umap-learn",
 }
 NEEDED_BY_OTHERS = {"pandas"}  # pyspark's mapInArrow refuses to work without it
 BROUGHT_BY_USERS = {"spacy", "sudachipy"}  # tokenizers that a user names, and has

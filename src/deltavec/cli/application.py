@@ -19,6 +19,7 @@ from deltavec.cli.commands import (
     fit,
     info,
     keywords,
+    map,
     search,
     serve,
     similar,
@@ -105,7 +106,7 @@ def assembled() -> typer.Typer:
     collections |= {"compact": index_compact, "words": index_words}
     add_group(whole, "index", purpose, collections)
     add(whole, {"search": search, "similar": similar, "duplicates": duplicates})
-    add(whole, {"cluster": cluster, "keywords": keywords, "serve": serve})
+    add(whole, {"cluster": cluster, "keywords": keywords, "map": map, "serve": serve})
     experiments = {"reviews": reviews, "duplicate-questions": duplicate_questions, "lee": lee}
     experiments |= {"retrieval": retrieval}
     purpose = "Rerun the paper's experiments on your own data; each writes a report."

@@ -130,6 +130,12 @@ def reason(info: Mapping[str, Any]) -> str:
     return str(info["reason"]).removeprefix(f"{info['recipe']}: ")
 
 
+def map_line(info: Mapping[str, Any]) -> str:
+    """Whether a collection has a map."""
+    drawn = info["map"]
+    return f"drawn of {counted(drawn['drawn'], 'document')}" if drawn else "not drawn yet"
+
+
 def words_line(info: Mapping[str, Any]) -> str:
     """The words of a collection, in a line."""
     words = info["words"]

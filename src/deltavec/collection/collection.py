@@ -19,6 +19,7 @@ from deltavec.collection.filters.kept import kept_mask
 from deltavec.collection.hits import Found, Keyword, Nearest
 from deltavec.collection.info import collection_info
 from deltavec.collection.json_values import rows_of
+from deltavec.collection.map.storage import StoredMap, drawn_map, store_map
 from deltavec.collection.searching import (
     NO_VECTOR,
     Asked,
@@ -68,6 +69,8 @@ class Collection:
         The documents on disk.
     words : StoredWords or None
         Which documents hold each word; None in a collection without words.
+    map : StoredMap or None
+        Where documents stand in two dimensions; None if no map was drawn.
     """
 
     path: Path
@@ -76,6 +79,7 @@ class Collection:
     index: Index
     store: DocumentStore
     words: StoredWords | None = None
+    map: StoredMap | None = None
     masks: dict[str, npt.NDArray[np.bool_]] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -470,6 +474,28 @@ class Collection:
         from deltavec.collection.building import add_words
 
         add_words(self.path, self.model, stems=stems, threads=threads, on_progress=on_progress)
+        return self._reopened()
+
+    def with_map(
+        self,
+        *,
+        threads: int | None = None,
+        on_stage: Callable[[str], None] | None = None,
+        on_progress: Callable[[float], None] | None = None,
+    ) -> Collection:
+        """The collection with a map, drawn now, on disk too; an earlier map is replaced.
+
+        Parameters
+        ----------
+        threads
+            How many cores to use; all of them by default. The map is the same.
+        on_stage
+            Called with a word or two when each part of the work begins.
+        on_progress
+            Called with the share of the drawing that is done.
+        """
+        drawn = drawn_map(self, threads=threads, on_stage=on_stage, on_progress=on_progress)
+        store_map(self, drawn)
         return self._reopened()
 
     def _reopened(self) -> Collection:

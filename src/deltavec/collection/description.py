@@ -20,15 +20,18 @@ from deltavec.search.rows import LARGEST_ERROR
 VECTORS = re.compile(r"vectors-\d{6,9}\.safetensors")
 DOCUMENTS = re.compile(r"documents-\d{6,9}\.(?:arrow|parquet)")
 WORDS = re.compile(r"words-\d{6,9}\.safetensors")
+MAP = re.compile(r"map-\d{6,9}\.safetensors")
 SHA256 = re.compile(r"[0-9a-f]{64}")
+LARGEST_NAMES = 10_000_000  # bytes of the names of a map
 
-VERSION = 5
+VERSION = 6
 # What each version of the format has added to the first; the fourth, documents in Arrow's format.
 ADDED_ENTRIES: dict[int, dict[str, type[Any]]] = {
     2: {"length_error": float},
     3: {"words": dict},
     4: {},
     5: {"removed": int},
+    6: {"map": dict},
 }
 ENTRIES: dict[str, type[Any]] = {
     "model": str,
@@ -76,6 +79,14 @@ class WordsFile(StoredFile):
 
 
 @dataclass(frozen=True)
+class MapFile(StoredFile):
+    """The file of the map: how many documents it was drawn of, and how long its names are."""
+
+    drawn: int
+    name_bytes: int
+
+
+@dataclass(frozen=True)
 class Description:
     """What ``collection.json`` says.
 
@@ -108,6 +119,8 @@ class Description:
         The words of all documents; None if they were left out, and before version 3.
     removed : int
         How many documents were removed or replaced; none before version 5.
+    map : MapFile or None
+        Where all documents stand in two dimensions; None if no map was drawn, and before version 6.
     """
 
     model: str
@@ -125,6 +138,7 @@ class Description:
     additions: int
     words: WordsFile | None
     removed: int = 0
+    map: MapFile | None = None
 
     @property
     def documents(self) -> int:
@@ -134,7 +148,8 @@ class Description:
     @property
     def files(self) -> tuple[StoredFile, ...]:
         """The files it names."""
-        return (self.vectors, *self.segments, *([self.words] if self.words else []))
+        others = (self.words, self.map)
+        return (self.vectors, *self.segments, *(file for file in others if file))
 
 
 def described(stated: Unsealed) -> Description:
@@ -165,6 +180,7 @@ def described(stated: Unsealed) -> Description:
         "vectors": vectors,
         "segments": segments,
         "words": words_file(entries.get("words") or {}, vectors.documents),
+        "map": map_file(entries.get("map") or {}, vectors.documents),
         "built": text_counts(entries["built"]),
         "added": text_counts(entries["added"]),
     }
@@ -175,8 +191,9 @@ def described(stated: Unsealed) -> Description:
 
 
 def as_entries(description: Description) -> dict[str, Any]:
-    """The description as it is sealed; no words are an empty entry."""
-    return {**asdict(description), "words": asdict(description.words) if description.words else {}}
+    """The description as it is sealed; no words, or no map, are an empty entry."""
+    entries = asdict(description)
+    return {**entries, "words": entries["words"] or {}, "map": entries["map"] or {}}
 
 
 def stored_file(entry: Any, names: re.Pattern[str]) -> StoredFile:
@@ -198,6 +215,19 @@ def words_file(entry: Mapping[str, Any], documents: int) -> WordsFile | None:
     require_ranges(entry, dict.fromkeys(sizes, (0, LARGEST_COUNT)))
     if found.documents != documents:
         raise InputError("the words are not those of as many documents as there are vectors")
+    return found
+
+
+def map_file(entry: Mapping[str, Any], documents: int) -> MapFile | None:
+    """The file of the map of so many documents, if there is one."""
+    if not entry:
+        return None
+    require_types(entry, get_type_hints(MapFile))
+    found = MapFile(**entry)
+    require_sound(found, MAP)
+    require_ranges(entry, {"drawn": (0, LARGEST_COUNT), "name_bytes": (2, LARGEST_NAMES)})
+    if found.documents != documents:
+        raise InputError("the map is not that of as many documents as there are vectors")
     return found
 
 

@@ -9,6 +9,7 @@
       documents-000001.arrow        ids, texts and columns; further ones for what was added
                                     (.parquet before version 4)
       words-000001.safetensors      which documents hold each word
+      map-000001.safetensors        where each document stands in two dimensions
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pathlib import Path
 
 from deltavec.collection.description import (
     DOCUMENTS,
+    MAP,
     VECTORS,
     VERSION,
     WORDS,
@@ -35,8 +37,9 @@ from deltavec.io.seals import FolderKind, problems_of
 
 MODEL = MODEL_OF_COLLECTION
 # Our own files that can be written again, or never were complete.
-WRITTEN_AGAIN = re.compile(f"{VECTORS.pattern}|{DOCUMENTS.pattern}|{WORDS.pattern}|{UNFINISHED}")
-NUMBER = re.compile(r"(?:vectors|documents|words)-(\d+)\.")
+OWN_FILES = (VECTORS, DOCUMENTS, WORDS, MAP)
+WRITTEN_AGAIN = re.compile("|".join([*(names.pattern for names in OWN_FILES), UNFINISHED]))
+NUMBER = re.compile(r"(?:vectors|documents|words|map)-(\d+)\.")
 COLLECTION_FOLDER = FolderKind(
     "collection",
     VERSION,
@@ -80,6 +83,11 @@ def documents_name(number: int) -> str:
 def words_name(number: int) -> str:
     """What the file of words with this number is called."""
     return f"words-{number:06}.safetensors"
+
+
+def map_name(number: int) -> str:
+    """What the file of the map with this number is called."""
+    return f"map-{number:06}.safetensors"
 
 
 def next_number(folder: Path) -> int:

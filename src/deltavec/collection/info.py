@@ -50,6 +50,9 @@ def collection_info(
         "document_bytes": sum(segment.bytes for segment in stated.segments),
         "words": None if words is None else word_facts(words.words),
         "word_bytes": stated.words.bytes if stated.words else 0,
+        "map": None
+        if stated.map is None
+        else {"drawn": stated.map.drawn, "bytes": stated.map.bytes},
         "recipe": model.recipe.name,
         "model_adapted": stated.own_model,
         "fingerprint": stated.model,

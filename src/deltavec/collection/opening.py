@@ -10,6 +10,7 @@ from pathlib import Path
 from deltavec.collection.collection import Collection
 from deltavec.collection.description import Description
 from deltavec.collection.folder import COLLECTION_FOLDER, MODEL, read_description
+from deltavec.collection.map.storage import opened_map
 from deltavec.collection.store import DocumentStore
 from deltavec.collection.vectors import mapped_vectors, require_unchanged_vectors
 from deltavec.collection.words import opened_words
@@ -119,7 +120,8 @@ def collection_of(
     words = None
     if description.words:
         words = opened_words(folder, description.words, description.dimensions, verify=verify)
-    return Collection(folder, description, model, index, store, words)
+    drawn = opened_map(folder, description.map, verify=verify) if description.map else None
+    return Collection(folder, description, model, index, store, words, drawn)
 
 
 def unit_index(vectors: Float32s) -> Index:

@@ -221,6 +221,7 @@ class Explorer:
             "columns": list(self.collection.columns),
             "color_by": self.overview.color_names,
             "map": self.overview.positions.method,
+            "state": self.overview.state,
             "limits": asdict(self.limits),
             "collection": plain(self.collection.info()),
         }

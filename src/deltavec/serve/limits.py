@@ -42,6 +42,8 @@ class Limits:
         these places.
     map_points : int
         Points on the map; of a larger collection a sample is shown.
+    exported : int
+        Documents in one table that is exported.
     """
 
     body_bytes: int = 8 << 20
@@ -56,7 +58,8 @@ class Limits:
     seconds: float = 30.0
     workers: int = field(default_factory=lambda: thread_count(None))
     waiting: int = 256
-    map_points: int = 50_000
+    map_points: int = 200_000
+    exported: int = 20_000
 
     def __post_init__(self) -> None:
         for entry in fields(self):

@@ -25,6 +25,8 @@ ADDRESSES = (
     "/documents/{id}",
     "/list",
     "/selection",
+    "/selection/export",
+    "/selection/words",
     "/topics",
     "/columns",
     "/map",

@@ -10,13 +10,15 @@ import pyarrow as pa
 from deltavec.collection import Clusters, Collection
 from deltavec.collection.description import Description
 from deltavec.collection.ids import places_of
+from deltavec.collection.map.names import RegionName
+from deltavec.collection.map.places import DIGITS, POINTS, Positions, placed_positions, positions
+from deltavec.collection.map.storage import StoredMap, drawn_map
 from deltavec.collection.topics.clusters import clustered_again
 from deltavec.collection.topics.frame import topic_name
 from deltavec.serve.errors import RequestError, as_json
 from deltavec.serve.look.colors import CLUSTER, Colors, cluster_colors, column_colors
 from deltavec.serve.look.columns import described_columns
 from deltavec.serve.look.topics import Topics, usual_clusters
-from deltavec.serve.map import DIGITS, Positions, positions
 
 KEPT = 64  # answers written as JSON; each may be some hundred kilobytes
 
@@ -33,13 +35,16 @@ class Drawn(NamedTuple):
     clusters : Clusters or None
         Its clusters.
     ids : pyarrow.Array or None
-        Its documents, if only they can be placed: see `deltavec.serve.map`.
+        Its documents, if others are placed by them: see `deltavec.collection.map.places`.
+    names : list of RegionName
+        What regions are called.
     """
 
     description: Description
     positions: Positions
     clusters: Clusters | None
     ids: pa.Array | None
+    names: list[RegionName]
 
 
 class Overview:
@@ -56,13 +61,15 @@ class Overview:
         How many documents to show.
     """
 
-    def __init__(self, collection: Collection, drawn: Drawn, *, points: int = 50_000) -> None:
+    def __init__(self, collection: Collection, drawn: Drawn, *, points: int = POINTS) -> None:
         self.collection = collection
         self.drawn = drawn
         self.points = points
-        self.positions, self.clusters = drawn.positions, drawn.clusters
+        self.positions, self.clusters, self.names = drawn.positions, drawn.clusters, drawn.names
         if collection.description != drawn.description:
             self.positions = positions_of_others(collection, drawn, points)
+            if collection.map and drawn.positions.method == "neighbors":
+                self.names = collection.map.names
             self.clusters = drawn.clusters and clustered_again(collection, drawn.clusters)
         self.topics = Topics(collection, self.clusters)
         self.written: dict[str, bytes] = {}
@@ -71,18 +78,38 @@ class Overview:
     def of(
         cls,
         collection: Collection,
-        method: str = "pca",
+        method: str = "neighbors",
         *,
-        points: int = 50_000,
+        points: int = POINTS,
         on_stage: Callable[[str], None] = lambda stage: None,
+        stored: StoredMap | None = None,
     ) -> Overview:
-        """The map of a collection."""
-        on_stage("drawing the map")
-        placed = positions(collection.index.vectors, method, points=points)
+        """The map of a collection.
+
+        Parameters
+        ----------
+        collection
+            What is shown.
+        method
+            ``neighbors`` or ``pca``: see `deltavec.collection.map.places`.
+        points
+            How many documents to show.
+        on_stage
+            Called with a word or two when each part of the work begins.
+        stored
+            A map of neighbours that is at hand; by default the one that the collection has, and
+            else it is drawn.
+        """
+        names: list[RegionName] = []
+        if method == "neighbors":
+            found = stored or collection.map or drawn_map(collection, on_stage=on_stage)
+            placed, names = placed_positions(found.places, points), found.names
+        else:
+            placed = positions(collection.index.vectors, method, points=points)
         on_stage("finding clusters")
         clusters = usual_clusters(collection)
         ids = None if placed.axes else collection.ids
-        drawn = Drawn(collection.description, placed, clusters, ids)
+        drawn = Drawn(collection.description, placed, clusters, ids, names)
         return cls(collection, drawn, points=points)
 
     def after(self, collection: Collection) -> Overview:
@@ -90,6 +117,13 @@ class Overview:
         if collection.description.model != self.drawn.description.model:
             return Overview.of(collection, self.positions.method, points=self.points)
         return Overview(collection, self.drawn, points=self.points)
+
+    @property
+    def state(self) -> str:
+        """What changes when the collection does."""
+        stated = self.collection.description
+        drawn = stated.map.sha256 if stated.map else ""
+        return f"{stated.vectors.sha256[:16]}{drawn[:16]}"
 
     @property
     def color_names(self) -> list[str]:
@@ -108,7 +142,7 @@ class Overview:
             raise RequestError(422, f"the map can be coloured by: {choices}"[:1000], param="by")
         found = None if by != CLUSTER or clusters is None else self.topics.of(clusters)
         key = f"colors {'' if found is None else len(found)} {by}"
-        return self._written(key, lambda: self._colors(by, found)._asdict())
+        return self._written(key, lambda: self.colors(by, found)._asdict())
 
     def topics_json(self, clusters: int | None) -> bytes:
         """The topics: clusters with their words."""
@@ -135,14 +169,17 @@ class Overview:
         x, y = self.positions.places[shown].round(DIGITS).astype(float).T.tolist()
         return {
             "method": self.positions.method,
+            "state": self.state,
             "documents": len(self.collection),
             "explained": list(self.positions.explained),
             "ids": self.collection.ids.take(shown).to_pylist(),
             "x": [round(value, DIGITS) for value in x],
             "y": [round(value, DIGITS) for value in y],
+            "names": [name._asdict() for name in self.names],
         }
 
-    def _colors(self, by: str, clusters: Clusters | None) -> Colors:
+    def colors(self, by: str, clusters: Clusters | None = None) -> Colors:
+        """The colours of the points; for clusters, of these."""
         shown = self.positions.shown
         if by == CLUSTER and self.clusters is not None:
             return cluster_colors(clusters or self.clusters, shown)
@@ -154,7 +191,9 @@ def positions_of_others(collection: Collection, drawn: Drawn, points: int) -> Po
     vectors = collection.index.vectors
     if drawn.ids is None:
         return drawn.positions.along_axes(vectors, points)
-    return drawn.positions.kept(places_of(drawn.ids, collection.ids))
+    if collection.map:
+        return placed_positions(collection.map.places, points)
+    return drawn.positions.kept(places_of(drawn.ids, collection.ids), vectors, points)
 
 
 def described_topics(clusters: Clusters) -> dict[str, Any]:

@@ -82,10 +82,24 @@ ClusterCount = Annotated[int, Field(ge=2, le=MOST, description="Of how many; 8 b
 
 
 class SelectionRequest(FilteredRequest):
-    """Documents by their columns, by their topic, or by both."""
+    """Documents by their columns, by their topic, by where they stand on the map, or by all."""
 
     cluster: Size | None = Field(None, description="The number of a topic; the largest is 0.")
     clusters: ClusterCount | None = None
+    area: Text | None = Field(
+        None,
+        max_length=20_000,
+        description="A polygon on the map: its corners, from -1 to 1.",
+        examples=["0,0 0.5,0 0.5,0.5"],
+    )
+
+
+class ExportRequest(SelectionRequest):
+    """The same, as a file."""
+
+    format: Literal["csv", "ids"] = Field(
+        "csv", description="A table of ids, texts, columns and places; or the ids, one a line."
+    )
 
 
 class ListRequest(SelectionRequest, PagedRequest):

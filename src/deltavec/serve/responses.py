@@ -82,6 +82,13 @@ class Selection(StrictResponse):
     points: str = Field(description="For each point of the map 1 if it is among them, else 0.")
 
 
+class SelectionWords(StrictResponse):
+    """What tells some documents from the others."""
+
+    documents: int
+    words: list[str] = Field(description="Those that set them apart, strongest first.")
+
+
 class Topic(StrictResponse):
     """Documents that are alike."""
 
@@ -207,15 +214,27 @@ class Document(StrictResponse):
     keywords: list[WordValue] = Field(description="Words by their share of its own direction.")
 
 
+class RegionName(StrictResponse):
+    """A name on the map, where most documents of a topic are."""
+
+    text: str
+    level: int = Field(description="0 for the broadest topics, more for finer ones.")
+    x: float
+    y: float
+    documents: int
+
+
 class Map(StrictResponse):
     """Where the documents stand, one entry for each point in every list."""
 
-    method: Literal["pca", "umap"]
+    method: Literal["neighbors", "pca"]
+    state: str = Field(description="Changes when the collection does.")
     documents: int = Field(description="How many documents the collection has.")
     explained: list[float] = Field(description="The share of variance along each axis.")
     ids: list[str]
     x: list[float]
     y: list[float]
+    names: list[RegionName] = Field(description="Names of regions, the broadest topics first.")
 
 
 class MapColors(StrictResponse):
@@ -253,7 +272,8 @@ class Info(StrictResponse):
     dimensions: int
     columns: list[str]
     color_by: list[str]
-    map: Literal["pca", "umap"]
+    map: Literal["neighbors", "pca"]
+    state: str = Field(description="Changes when the collection does.")
     limits: dict[str, float]
     collection: dict[str, Any]
 

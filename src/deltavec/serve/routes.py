@@ -21,12 +21,14 @@ from deltavec.serve.errors import RequestError, as_json
 from deltavec.serve.explorer import Explorer, LongWorkError
 from deltavec.serve.guard import route_path
 from deltavec.serve.live import Live
-from deltavec.serve.look.listing import listed, selection
+from deltavec.serve.look.exporting import exported
+from deltavec.serve.look.listing import listed, selection, selection_words
 from deltavec.serve.metrics import MEDIA_TYPE, Metrics
 from deltavec.serve.overview import Overview
 from deltavec.serve.requests import (
     ClusterCount,
     ExplainRequest,
+    ExportRequest,
     FindRequest,
     Identity,
     ListRequest,
@@ -214,6 +216,20 @@ def explorer_routes(live: Live, workers: Workers, metrics: Metrics, find: Find) 
     async def selection_(request: Annotated[SelectionRequest, Query()]) -> Response:
         """How many documents these are, and which points of the map."""
         return await respond_with(request.clusters, answer, selection, request)
+
+    @router.get("/selection/words", tags=["look"], response_model=responses.SelectionWords)
+    async def selection_words_(request: Annotated[SelectionRequest, Query()]) -> Response:
+        """The words that set these documents apart from the others."""
+        return json_response(await workers.run_long(answer, selection_words, request))
+
+    @router.get("/selection/export", tags=["look"], response_class=PlainTextResponse)
+    async def export(request: Annotated[ExportRequest, Query()]) -> Response:
+        """These documents as a file."""
+        content = await workers.run_long(lambda: exported(live.explorer, request))
+        kind = "text/csv" if request.format == "csv" else "text/plain"
+        ending = "csv" if request.format == "csv" else "txt"
+        headers = {"Content-Disposition": f'attachment; filename="documents.{ending}"'}
+        return Response(content, headers=headers, media_type=f"{kind}; charset=utf-8")
 
     @router.get("/topics", tags=["look"], response_model=responses.TopicList)
     async def topics(clusters: Annotated[ClusterCount | None, Query()] = None) -> Response:

@@ -7,7 +7,7 @@ import os
 import shutil
 import stat
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +16,7 @@ import pytest
 from safetensors.numpy import load_file
 
 import deltavec as dv
-from deltavec.collection.description import described
+from deltavec.collection.description import as_entries, described
 from deltavec.collection.folder import COLLECTION_FOLDER, writing
 from deltavec.collection.info import refit_reason
 from deltavec.core.statistics import TextCounts
@@ -271,7 +271,7 @@ def test_opening_reads_no_vector_since_their_error_is_stored(collection: dv.Coll
 
 
 def test_the_first_version_is_measured_when_it_is_opened(collection: dv.Collection) -> None:
-    rewritten(collection, format_version=1, length_error=None, words=None, removed=None)
+    rewritten(collection, format_version=1, length_error=None, words=None, removed=None, map=None)
     opened = dv.open_collection(collection.path, verify=False)
     assert opened.description == replace(collection.description, length_error=None, words=None)
     assert opened.search("sea", k=4) == collection.search("sea", k=4, by="meaning")
@@ -285,10 +285,10 @@ def test_what_is_added_to_the_first_version_makes_it_the_newest(
 ) -> None:
     expected = length_error(collection.add(MORE).index.vectors, "vectors")
     again = build(collection.path)
-    rewritten(again, format_version=1, length_error=None, words=None, removed=None)
+    rewritten(again, format_version=1, length_error=None, words=None, removed=None, map=None)
     grown = dv.open_collection(collection.path).add(MORE)
     assert grown.description.length_error == expected
-    assert json.loads((grown.path / "collection.json").read_bytes())["format_version"] == 5
+    assert json.loads((grown.path / "collection.json").read_bytes())["format_version"] == 6
 
 
 def test_damaged_vectors_are_not_copied_on(collection: dv.Collection) -> None:
@@ -326,6 +326,10 @@ def rewritten(collection: dv.Collection, **entries: object) -> None:
 
 
 SHA = "0" * 64
+MAP = {
+    "name": "map-000001.safetensors", "documents": 4, "bytes": 9, "sha256": SHA, "drawn": 4,
+    "name_bytes": 2,
+}  # fmt: skip
 WORDS = {
     "name": "words-000001.safetensors", "documents": 4, "bytes": 9, "sha256": SHA, "words": 4,
     "word_bytes": 9, "terms": 4, "postings": 7, "rules": 0, "rule_bytes": 0,
@@ -336,11 +340,14 @@ WORDS = {
     ("entries", "said"),
     [
         ({"format": "deltavec model"}, "expected the format"),
-        ({"format_version": 6}, "newer deltavec.*upgrade"),
+        ({"format_version": 7}, "newer deltavec.*upgrade"),
         ({"words": {"name": "../words"}}, "entry '.*' is missing"),
         ({"words": {**WORDS, "name": "words.safetensors"}}, "name of a file of this collection"),
         ({"words": {**WORDS, "terms": -1}}, "terms"),
         ({"words": {**WORDS, "documents": 3}}, "not those of as many documents"),
+        ({"map": {**MAP, "name": "../map-000001.safetensors"}}, "name of a file"),
+        ({"map": {**MAP, "name_bytes": 10**12}}, "name_bytes"),
+        ({"map": {**MAP, "documents": 3}}, "map is not that of as many documents"),
         ({"format_version": "1"}, "format version"),
         ({"format_version": 1}, "'length_error' is unknown"),
         ({"length_error": None}, "'length_error' is missing"),
@@ -402,7 +409,7 @@ def test_a_segment_named_twice_is_refused(collection: dv.Collection) -> None:
         vectors=replace(stated.vectors, documents=2 * stated.documents),
     )
     with pytest.raises(dv.InputError, match="named twice"):
-        described(COLLECTION_FOLDER.unsealed(COLLECTION_FOLDER.sealed(asdict(twice))))
+        described(COLLECTION_FOLDER.unsealed(COLLECTION_FOLDER.sealed(as_entries(twice))))
 
 
 def test_info_tells_coverage_and_drift(collection: dv.Collection) -> None:

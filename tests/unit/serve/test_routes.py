@@ -17,7 +17,7 @@ from deltavec.errors import InputError
 from deltavec.serve import responses
 from deltavec.serve.app import create_app
 from deltavec.serve.limits import Limits
-from served import TEXTS, ask, small_collection
+from served import PLACED, TEXTS, ask, small_collection
 
 LIMITS = Limits(k=5, batch=3, text_length=200, pairs=4, excerpt_length=100, workers=2)
 
@@ -176,14 +176,14 @@ def test_a_document_too_long_to_be_explained_is_found_all_the_same(
 
 def test_the_map_has_a_point_and_a_colour_for_each_document(app: FastAPI) -> None:
     points = checked(responses.Map, get(app, "/map"))
-    assert points["ids"] == list(TEXTS)
-    assert len(points["x"]) == len(points["y"]) == len(TEXTS)
+    assert points["ids"] == PLACED
+    assert len(points["x"]) == len(points["y"]) == len(PLACED)
     info = checked(responses.Info, get(app, "/info"))
     assert info["color_by"] == ["cluster", "stars", "kind"]
     for name in info["color_by"]:
         colors = get(app, "/map/colors", f"by={name}")
         responses.MapColors.model_validate(colors)
-        assert len(colors["values"]) == len(TEXTS)
+        assert len(colors["values"]) == len(PLACED)
     assert ask(app, "GET", "/map/colors", query="by=nope").error["param"] == "by"
 
 

@@ -10,6 +10,7 @@ from deltavec.cli import options
 from deltavec.cli.printing import (
     counted,
     coverage_line,
+    map_line,
     model_line,
     print_result,
     reason,
@@ -80,6 +81,7 @@ def readable_collection(found: Mapping[str, Any]) -> dict[str, str]:
         "fingerprint": found["fingerprint"],
         "size": f"{size(found['vector_bytes'])} vectors, {size(found['document_bytes'])} documents",
         "words": words_line(found),
+        "map": map_line(found),
         "coverage at fit": coverage_line(found["coverage_at_fit"]),
         "of the collection": coverage_line(found["coverage_built"]),
         "of additions": coverage_line(found["coverage_added"]),

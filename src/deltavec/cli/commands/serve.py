@@ -23,8 +23,8 @@ EXAMPLES = (
 MOST_CONNECTIONS = 1000
 
 
-# How documents are placed on the map.
-MapMethod = StrEnum("MapMethod", ["pca", "umap"])
+# How documents are placed on the map; umap is what neighbors took the place of.
+MapMethod = StrEnum("MapMethod", ["neighbors", "pca", "umap"])
 
 
 def serve(
@@ -47,8 +47,13 @@ def serve(
         ),
     ] = None,
     placed_by: Annotated[
-        MapMethod, typer.Option("--map", help="How the map is made; umap needs umap-learn.")
-    ] = MapMethod.pca,
+        MapMethod,
+        typer.Option(
+            "--map",
+            help="How the map is made: like documents near each other, drawn once and stored with "
+            "the collection; or along two principal components, at once. umap is neighbors.",
+        ),
+    ] = MapMethod.neighbors,
     max_seconds: Annotated[
         float, typer.Option(min=0.1, metavar="S", help="The time for one request.")
     ] = 30.0,
@@ -106,13 +111,21 @@ def serve(
         )
         with stages("opening") as work:
             from deltavec.collection import open_collection
+            from deltavec.collection.map.storage import with_map_kept
             from deltavec.serve.app import require_settings
             from deltavec.serve.overview import Overview
 
             require_settings(token, settings.origins, root_path)
             opened = open_collection(collection, trust=trust)
+            stored = None
+            if placed_by != MapMethod.pca and opened.map is None:
+                opened, stored = with_map_kept(opened, on_stage=work.begin, on_progress=work.reach)
             overview = Overview.of(
-                opened, placed_by.value, points=settings.limits.map_points, on_stage=work.begin
+                opened,
+                "pca" if placed_by == MapMethod.pca else "neighbors",
+                points=settings.limits.map_points,
+                on_stage=work.begin,
+                stored=stored,
             )
 
         ready = partial(announce, collection, listening, len(opened), token, as_json)

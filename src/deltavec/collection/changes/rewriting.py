@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from deltavec.collection.description import Description, StoredFile
 from deltavec.collection.folder import documents_name, next_number, vectors_name
+from deltavec.collection.map.storage import carried_map
 from deltavec.collection.store import TEXT, DocumentStore
 from deltavec.collection.vectors import VectorsWriter, mapped_vectors
 from deltavec.collection.words import write_words
@@ -108,6 +109,7 @@ def rewritten(
         additions=stated.additions + (fresh is not None),
         removed=stated.removed + (0 if keep is None else int((~keep).sum())),
         words=listed,
+        map=carried_map(folder, stated, keep, stored),
     )
 
 

@@ -1,4 +1,4 @@
-"""Documents that no query looks for: what a filter leaves, and what a topic holds."""
+"""Documents that no query looks for: what a filter leaves, a topic or an area holds."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deltavec.collection.hits import Nearest
+from deltavec.collection.topics.names import group_names
 from deltavec.core.kernels import Int64s
+from deltavec.serve.look.area import corners, inside
 from deltavec.serve.requests import ListRequest, SelectionRequest
 
 if TYPE_CHECKING:
     from deltavec.serve.explorer import Explorer
+
+WORDS = 10  # that tell some documents from the others
 
 
 def listed(explorer: Explorer, request: ListRequest) -> dict[str, Any]:
@@ -40,11 +44,23 @@ def selection(explorer: Explorer, request: SelectionRequest) -> dict[str, Any]:
 
 
 def selected(explorer: Explorer, request: SelectionRequest) -> Int64s:
-    """The rows that a topic holds and a filter leaves; all of them if neither is given."""
+    """The rows that a topic holds, an area has and a filter leaves; all if none is given."""
     if request.cluster is None:
         rows = np.arange(len(explorer.collection))
     else:
         rows = explorer.overview.topics.members(request.cluster, request.clusters)
+    if request.area is not None:
+        places = explorer.overview.positions.places
+        rows = rows[inside(places, corners(request.area))[rows]]
     if request.filter is None:
         return rows
     return rows[explorer.mask(request.filter)[rows]]
+
+
+def selection_words(explorer: Explorer, request: SelectionRequest) -> dict[str, Any]:
+    """The words that set these documents apart from the others."""
+    rows = selected(explorer, request)
+    labels = np.ones(len(explorer.collection), np.int32)
+    labels[rows] = 0
+    names = group_names(explorer.collection, labels, words=WORDS) if len(rows) else [[]]
+    return {"documents": len(rows), "words": names[0]}

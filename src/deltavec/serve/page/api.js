@@ -12,13 +12,25 @@ export class Refused extends Error {
   }
 }
 
+export const ask = async (path, options) => (await asked(path, options)).json();
+
+// A file for the reader to keep; asked for by us, as a link could not show the token.
+export async function save(path, params) {
+  const answer = await asked(path, { params });
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(await answer.blob());
+  link.download = answer.headers.get("Content-Disposition").match(/filename="([^"]+)"/)[1];
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
 // Relative to the page: a proxy may serve it below a path of its own.
-export async function ask(path, { params = {}, body, signal } = {}) {
-  const given = Object.entries(params).filter(([, value]) => value !== undefined && value !== "");
+async function asked(path, { params = {}, body, signal } = {}) {
+  const given = Object.entries(params).filter(([, value]) => value !== undefined && value !== null && value !== "");
   const address = given.length ? `.${path}?${new URLSearchParams(given)}` : `.${path}`;
   for (;;) {
     const answer = await fetch(address, request(body, signal));
-    if (answer.ok) return answer.json();
+    if (answer.ok) return answer;
     const { error } = await answer.json().catch(() => ({ error: { message: answer.statusText } }));
     if (answer.status !== 401) throw new Refused(answer.status, error);
     await askForToken();

@@ -1,7 +1,7 @@
 // What results are compared with: the document they are like, the topic, the query, the one held.
 
-import { ask, documentOf } from "./api.js";
-import { byId, element, replace } from "./dom.js";
+import { ask, documentOf, save } from "./api.js";
+import { byId, counted, element, replace } from "./dom.js";
 import { excerptOf } from "./results.js";
 import { wanted } from "./state.js";
 import { showFound, showWhy } from "./why.js";
@@ -31,7 +31,7 @@ export class Compared {
   }
 
   async show() {
-    const { like, cluster, query } = wanted();
+    const { like, cluster, query, area, filter } = wanted();
     const chips = [];
     if (like !== null) {
       chips.push(await chip("Like", like, excerptOf(like, 90), () => this.go({})));
@@ -39,12 +39,13 @@ export class Compared {
       const name = this.topics.words(cluster);
       chips.push(await chip(name, name, "the most typical first", () => this.go({})));
     }
+    else if (area !== null && !query.trim()) chips.push(await areaChip({ area, filter }, () => this.go({})));
     if (this.held !== null) {
       const text = excerptOf(this.held, 90);
       chips.push(await chip("Compared with", this.held, text, () => this.hold(null)));
     }
     const now = wanted();
-    if (like !== now.like || cluster !== now.cluster) return;
+    if (like !== now.like || cluster !== now.cluster || area !== now.area) return;
     replace(byId("anchors"), ...chips);
     byId("results").classList.toggle("unasked", this.reference === null);
   }
@@ -69,6 +70,21 @@ export class Compared {
     const body = { ...side, id_b: result.id, pairs: 0, length };
     return ask("/explain", { body }).then((why) => why.b.pieces, plain);
   }
+}
+
+// What was drawn around: how many, what they are about, and a file of them.
+async function areaChip(params, remove) {
+  const { documents, words } = await ask("/selection/words", { params }).catch(() => ({ documents: 0, words: [] }));
+  const made = await chip(counted(documents, "document"), "", words.join(", "), remove);
+  const files = ["csv", "ids"].map((format) =>
+    element(
+      "button",
+      { type: "button", class: "file", title: `Save these documents: ${format}`, onclick: () => save("/selection/export", { ...params, format }) },
+      format === "csv" ? "CSV" : "ids",
+    ),
+  );
+  made.lastChild.before(...files);
+  return made;
 }
 
 async function chip(label, id, content, remove) {

@@ -8,7 +8,7 @@ import { wireKeys } from "./keys.js";
 import { PointMap } from "./map.js";
 import { PAGE, Pages } from "./pages.js";
 import { Panel } from "./panel.js";
-import { Results } from "./results.js";
+import { excerptOf, Results } from "./results.js";
 import { change, selected, source, wanted } from "./state.js";
 import { wireTheme } from "./theme.js";
 import { Topics } from "./topics.js";
@@ -16,6 +16,7 @@ import { Topics } from "./topics.js";
 const TYPING_PAUSE = 140; // milliseconds
 const TROUBLE_PAUSE = 500; // a filter that is being written is wrong most of the time
 const LENGTH = 380;
+const LOOK_AGAIN = 4000; // milliseconds after which the page looks whether the collection has changed
 
 const query = byId("query");
 const filter = byId("filter");
@@ -29,12 +30,16 @@ const actions = {
   why: (result) => compared.why(result, results.by),
   similar: (id) => goFromMap({ like: id }),
   topic: (number) => goFromMap({ cluster: String(number), query: "" }),
+  area: (area) => goFromMap({ area, query: "" }),
   hold: (id) => compared.hold(id),
   point: (result) => map.hover(result ? panel.number(result.id) : -1),
   whole: (result) => compared.whole(result, info.limits.excerpt_length),
 };
 const map = new PointMap(byId("points"), byId("marks"));
-const panel = new Panel(map, actions);
+const panel = new Panel(map, actions, {
+  colors: (params) => ask("/map/colors", { params }),
+  excerpt: excerptOf,
+});
 const results = new Results(actions);
 const topics = new Topics(panel, actions);
 const compared = new Compared(topics, (changed) => go(changed));
@@ -85,6 +90,7 @@ function busy(is) {
 // The filter, and a topic, drive the map too, whether or not anything is searched for.
 async function select(state) {
   const params = selected(state);
+  panel.enclose(params?.area);
   if (params === null) {
     selection.cancel();
     filterField.count(null);
@@ -120,7 +126,8 @@ function showResults(state, from, answer) {
   byId("start").hidden = true;
   byId("scale").hidden = !answer.results.some((result) => result.pieces);
   const isTopic = from.path === "/list" && state.cluster !== null;
-  replace(byId("found-title"), isTopic ? "Topic" : TITLES[from.path]);
+  const isArea = from.path === "/list" && from.params.area;
+  replace(byId("found-title"), isTopic ? "Topic" : isArea ? "Area" : TITLES[from.path]);
   byId("results").parentElement.scrollTop = 0;
   results.show(answer.results, (id) => panel.shade(id), answer.by);
   told();
@@ -206,7 +213,8 @@ const anywhere = {
 function back() {
   const state = wanted();
   if (panel.hideTip()) return;
-  if (state.like !== null || state.cluster !== null) go({});
+  if (map.drawing) return panel.draws(false);
+  if (state.like !== null || state.cluster !== null || state.area !== null) go({});
   else if (compared.held !== null) compared.hold(null);
   query.focus();
 }
@@ -215,8 +223,8 @@ const typed = later(TYPING_PAUSE, () => askFor({ keep: true }));
 
 // A filter narrows what is looked at; other words begin something new.
 function askFor(options) {
-  const { query: before, like, cluster } = wanted();
-  const stays = query.value === before ? { like, cluster } : {};
+  const { query: before, like, cluster, area } = wanted();
+  const stays = query.value === before ? { like, cluster, area } : {};
   go({ query: query.value, filter: filter.value, ...stays }, options);
 }
 
@@ -250,17 +258,32 @@ async function begin() {
   wireKeys(anywhere, () => panel.keys, () => results.focus(0));
   wireForms();
   try {
-    info = await ask("/info");
-    describe();
-    filterField.learn().catch(trouble);
-    panel.show(await ask("/map"));
-    await topics.parted(wanted().clusters);
-    await colourBy(info.color_by[0] ?? "");
+    await load();
   } catch (error) {
     trouble(error);
   }
   await show();
   document.body.classList.add("ready");
+  setInterval(() => follow().catch(() => {}), LOOK_AGAIN);
+}
+
+async function load() {
+  info = await ask("/info");
+  describe();
+  filterField.learn().catch(trouble);
+  panel.show(await ask("/map"), info.collection.documents_without_vector);
+  topics.asked = null;
+  await topics.parted(wanted().clusters);
+  await colourBy(info.color_by[0] ?? "");
+}
+
+// The collection may change while the page is open: then all of it is asked for again.
+async function follow() {
+  if (document.hidden || document.querySelector("dialog[open]")) return;
+  const { state } = await ask("/info");
+  if (info === null || state === info.state) return;
+  await load();
+  await show();
 }
 
 function describe() {

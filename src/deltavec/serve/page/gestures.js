@@ -1,4 +1,4 @@
-// Pointer, wheel and fingers on the map: move, zoom, touch and choose.
+// Pointer, wheel and fingers on the map: move, zoom, touch, choose, and draw around points.
 
 const STILL = 5; // pixels that a click may move
 
@@ -14,6 +14,7 @@ export function listen(map, canvas) {
     canvas.setPointerCapture(event.pointerId);
     fingers.set(event.pointerId, at(event));
     moved = 0;
+    if ((event.shiftKey || map.drawing) && fingers.size === 1) map.lasso.begin(...at(event));
   });
 
   canvas.addEventListener("pointermove", (event) => {
@@ -21,16 +22,22 @@ export function listen(map, canvas) {
     const before = fingers.get(event.pointerId);
     if (!before) return map.touch(...now);
     fingers.set(event.pointerId, now);
-    const others = [...fingers].filter(([id]) => id !== event.pointerId);
-    if (others.length === 1) pinch(map, others[0][1], before, now);
-    else map.move(now[0] - before[0], now[1] - before[1]);
     moved += Math.abs(now[0] - before[0]) + Math.abs(now[1] - before[1]);
+    const others = [...fingers].filter(([id]) => id !== event.pointerId);
+    if (map.lasso.path) map.lasso.go(...now);
+    else if (others.length === 1) pinch(map, others[0][1], before, now);
+    else map.move(now[0] - before[0], now[1] - before[1]);
   });
 
   canvas.addEventListener("pointerup", (event) => {
-    if (fingers.delete(event.pointerId) && moved < STILL) map.choose(...at(event));
+    const known = fingers.delete(event.pointerId);
+    if (map.lasso.path) return map.lasso.end();
+    if (known && moved < STILL) map.choose(...at(event));
   });
-  canvas.addEventListener("pointercancel", (event) => fingers.delete(event.pointerId));
+  canvas.addEventListener("pointercancel", (event) => {
+    fingers.delete(event.pointerId);
+    map.lasso.drop();
+  });
   canvas.addEventListener("pointerleave", () => map.touch(NaN, NaN));
 
   canvas.addEventListener(

@@ -1,8 +1,12 @@
-// The map: every document a point. What changes with the pointer is drawn on a canvas above.
+// The map: every document a point. Names, and what changes with the pointer, are on a canvas above.
 
+import { cloud, shadeTile } from "./density.js";
 import { listen } from "./gestures.js";
-import { css, coloured, palette } from "./palette.js";
-import { blend, disc, fill } from "./pixels.js";
+import { Lasso } from "./lasso.js";
+import { drawMarks } from "./marks.js";
+import { RegionNames } from "./names.js";
+import { coloured, palette } from "./palette.js";
+import { disc, inked, Tile } from "./pixels.js";
 
 const MARGIN = 28;
 const CELL = 24; // pixels of the grid in which the nearest point is looked for
@@ -26,15 +30,22 @@ export class PointMap {
     this.colors = null;
     this.onhover = () => {};
     this.onchoose = () => {};
+    this.onarea = () => {};
+    this.area = []; // the corners of what is chosen
+    this.drawing = false; // whether the pointer draws around points instead of moving the map
+    this.lasso = new Lasso(this);
+    this.names = new RegionNames(marks.getContext("2d"));
     this.waiting = false;
+    this.shifted = null; // pixels by which the picture has moved since it was drawn
     this.restyle();
     new ResizeObserver(() => this.resize()).observe(points.parentElement);
     listen(this, marks);
   }
 
-  show(x, y) {
+  show(x, y, names = []) {
     this.x = Float32Array.from(x);
     this.y = Float32Array.from(y);
+    this.names.show(names);
     this.reach = { x: furthest(this.x), y: furthest(this.y) };
     this.restyle();
   }
@@ -49,6 +60,11 @@ export class PointMap {
     this.shades = palette();
     this.painted = coloured(this.colors, this.x.length, this.shades);
     this.redraw();
+  }
+
+  enclose(corners) {
+    this.area = corners;
+    this.drawMarks();
   }
 
   // Results are points by their number, or places of documents that the sample has left out.
@@ -80,6 +96,11 @@ export class PointMap {
     this.redraw();
   }
 
+  get isAside() {
+    const { only, left, painted } = this;
+    return (n) => (only !== null && painted.indices[n] !== only) || (left !== null && left[n] !== 1);
+  }
+
   isLeft(number) {
     return this.left === null || this.left[number] === 1;
   }
@@ -102,12 +123,25 @@ export class PointMap {
   }
 
   redraw() {
+    this.clouds = null;
+    this.paint(null);
+  }
+
+  // After a move only what came into sight is drawn; null draws all.
+  paint(shift) {
     this.grid = null;
-    if (this.waiting) return;
+    this.shifted = shift && this.shifted ? [this.shifted[0] + shift[0], this.shifted[1] + shift[1]] : shift;
+    if (this.waiting) {
+      this.whole ||= shift === null;
+      return;
+    }
+    this.whole = shift === null;
     this.waiting = true;
     requestAnimationFrame(() => {
       this.waiting = false;
-      this.drawPoints();
+      if (this.whole) this.drawPoints();
+      else this.shiftPoints(...this.shifted);
+      this.shifted = null;
       this.drawMarks();
     });
   }
@@ -129,39 +163,82 @@ export class PointMap {
     ];
   }
 
+  // Where a pixel is on the map.
+  spot(x, y) {
+    return [
+      this.view.x + (x - this.width / 2) / this.unit,
+      this.view.y - (y - this.height / 2) / this.unit,
+    ];
+  }
+
   get radius() {
     const crowd = Math.max(0, Math.log10(Math.max(1, this.x.length) / 300));
     const zoom = Math.min(2.2, this.view.scale ** 0.35);
-    return Math.max(1.1, 4.2 - 1.5 * crowd) * zoom;
+    return Math.max(0.9, 4.2 - 1.5 * crowd) * zoom;
   }
 
   drawPoints() {
     if (!this.width) return;
-    const context = this.points.getContext("2d");
     const { width, height } = this.points;
-    const image = context.createImageData(width, height);
-    fill(image, this.shades.ground);
-    const dim = this.lit.length || this.others.length ? 0.34 : 0.78;
-    this.mix(image, disc(this.radius * this.ratio), dim);
-    context.putImageData(image, 0, 0);
+    this.drawTile(0, 0, width, height);
   }
 
-  mix(image, mask, alpha) {
-    const { width, height } = image;
+  // What is there is moved; the strips that come into sight are drawn.
+  shiftPoints(right, down) {
+    const { width, height } = this.points;
+    if (Math.abs(right) >= width || Math.abs(down) >= height) return this.drawPoints();
+    const context = this.points.getContext("2d");
+    context.globalCompositeOperation = "copy";
+    context.drawImage(this.points, right, down);
+    context.globalCompositeOperation = "source-over";
+    if (right) this.drawTile(right > 0 ? 0 : width + right, 0, Math.abs(right), height);
+    if (down) this.drawTile(0, down > 0 ? 0 : height + down, width, Math.abs(down));
+  }
+
+  drawTile(left, top, width, height) {
+    const context = this.points.getContext("2d");
+    const tile = new Tile(context, left, top, width, height);
+    tile.fill(this.shades.ground);
+    this.clouds ??= { found: cloud(this, this.unit) };
+    if (this.clouds.found) shadeTile(tile, this.clouds.found, this.middle, this.ratio);
+    this.mix(tile);
+    context.putImageData(tile.image, left, top);
+  }
+
+  // The pixel of the map's own 0, 0: a whole one, so that a move by whole pixels moves all alike.
+  get middle() {
+    const unit = this.unit * this.ratio;
+    return {
+      x: Math.round(this.points.width / 2 - this.view.x * unit),
+      y: Math.round(this.points.height / 2 + this.view.y * unit),
+    };
+  }
+
+  mix(tile) {
+    const mask = disc(this.radius * this.ratio);
+    const alpha = (this.lit.length || this.others.length ? 0.34 : 0.78) * this.thinness;
+    const [ink, faint] = [inked(mask, alpha), inked(mask, alpha * 0.16)];
     const { table, indices } = this.painted;
     const unit = this.unit * this.ratio;
-    const left = width / 2 - this.view.x * unit - mask.half;
-    const top = height / 2 + this.view.y * unit - mask.half;
-    const only = this.only;
+    const { x: left, y: top } = this.middle;
+    const { half, size } = mask;
+    const [right, bottom] = [tile.left + tile.width, tile.top + tile.height];
+    const { isAside } = this;
+    const everything = this.only === null && this.left === null;
     for (let n = 0; n < this.x.length; n++) {
-      const x = Math.round(left + this.x[n] * unit);
-      const y = Math.round(top - this.y[n] * unit);
-      if (!(x > -mask.size && y > -mask.size && x < width && y < height)) continue;
-      const index = indices[n];
-      const aside = (only !== null && index !== only) || !this.isLeft(n);
-      const strength = aside ? alpha * 0.16 : alpha;
-      blend(image, x, y, mask, table[index], strength);
+      const x = Math.round(left + this.x[n] * unit) - half;
+      const y = Math.round(top - this.y[n] * unit) - half;
+      if (!(x > tile.left - size && y > tile.top - size && x < right && y < bottom)) continue;
+      const shade = table[indices[n]];
+      const strength = everything || !isAside(n) ? ink : faint;
+      tile.mix(x, y, size, strength, shade[0], shade[1], shade[2]);
     }
+  }
+
+  // Of very many points each is a little less than solid, until one looks closely.
+  get thinness() {
+    const crowd = Math.min(1, Math.max(0, Math.log10(Math.max(1, this.x.length) / 10_000)));
+    return 1 - 0.4 * crowd * Math.max(0, 1 - Math.log2(this.view.scale) / 3);
   }
 
   // Which points are near which place, made when the pointer first asks after a change.
@@ -202,52 +279,7 @@ export class PointMap {
   }
 
   drawMarks() {
-    if (!this.width) return;
-    const context = this.marks.getContext("2d");
-    context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
-    context.clearRect(0, 0, this.width, this.height);
-    // The best result is drawn last, on top.
-    for (const [x, y] of this.others) {
-      this.disc(context, this.pixel(x, y), this.radius + 2.5, this.shades.other);
-    }
-    for (const n of [...this.lit].reverse()) this.dot(context, n, this.radius + 2.5);
-    if (this.chosen >= 0) {
-      this.dot(context, this.chosen, this.radius + 2.5);
-      this.ring(context, this.chosen, this.radius + 6, this.shades.ink);
-    }
-    if (this.hovered >= 0) {
-      this.dot(context, this.hovered, this.radius + 3);
-      this.ring(context, this.hovered, this.radius + 7, this.shades.accent);
-    }
-  }
-
-  dot(context, number, radius) {
-    const shade = this.painted.table[this.painted.indices[number]];
-    this.disc(context, this.place(number), radius, shade);
-  }
-
-  disc(context, [x, y], radius, shade) {
-    context.beginPath();
-    context.arc(x, y, radius, 0, 2 * Math.PI);
-    context.fillStyle = css(shade);
-    context.fill();
-    context.lineWidth = 1.5;
-    context.strokeStyle = css(this.shades.ground);
-    context.stroke();
-    context.beginPath();
-    context.arc(x, y, radius + 1, 0, 2 * Math.PI);
-    context.lineWidth = 1;
-    context.strokeStyle = css(this.shades.ink, 0.55);
-    context.stroke();
-  }
-
-  ring(context, number, radius, shade) {
-    const [x, y] = this.place(number);
-    context.beginPath();
-    context.arc(x, y, radius, 0, 2 * Math.PI);
-    context.lineWidth = 2;
-    context.strokeStyle = css(shade);
-    context.stroke();
+    if (this.width) drawMarks(this, this.marks.getContext("2d"));
   }
 
   zoom(factor, x = this.width / 2, y = this.height / 2) {
@@ -260,9 +292,11 @@ export class PointMap {
   }
 
   move(dx, dy) {
+    const before = this.middle;
     this.view.x -= dx / this.unit;
     this.view.y += dy / this.unit;
-    this.redraw();
+    const after = this.middle;
+    this.paint([after.x - before.x, after.y - before.y]);
   }
 
   all() {

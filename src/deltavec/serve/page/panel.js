@@ -1,17 +1,18 @@
 // What surrounds the map: its colours and their key, the text of a point, and its keys.
 
-import { ask } from "./api.js";
 import { byId, counted, element, later, replace } from "./dom.js";
 import { category, css } from "./palette.js";
-import { excerptOf } from "./results.js";
+import { read, written } from "./lasso.js";
 
 const tip = byId("tip");
 const canvas = byId("marks");
 
 export class Panel {
-  constructor(map, actions) {
+  // The source gives the colours of points and the beginnings of texts.
+  constructor(map, actions, source) {
     this.map = map;
     this.actions = actions;
+    this.source = source;
     this.ids = [];
     this.numbers = new Map();
     this.colors = null;
@@ -21,6 +22,8 @@ export class Panel {
       this.hideTip();
       actions.similar(this.ids[number]);
     };
+    map.onarea = (corners) => actions.area(written(corners));
+    byId("lasso").addEventListener("click", () => this.draws(!map.drawing));
     canvas.addEventListener("blur", () => {
       this.hideTip();
       map.hover(-1);
@@ -34,15 +37,17 @@ export class Panel {
     return [...byId("color-by").options].some((option) => option.value === "cluster");
   }
 
-  show(points) {
+  show(points, without = 0) {
     this.most = Math.min(24, Math.floor(points.documents / 2));
     this.ids = points.ids;
     this.numbers = new Map(points.ids.map((id, number) => [id, number]));
-    this.map.show(points.x, points.y);
+    this.map.show(points.x, points.y, points.names);
     const drawn = points.ids.length;
-    const sample = drawn < points.documents ? `a sample of ${drawn.toLocaleString("en")} of ` : "";
-    const method = points.method === "pca" ? "principal components" : "UMAP";
-    byId("map-note").textContent = `${sample}${counted(points.documents, "document")} by ${method}`;
+    const whole = drawn + without >= points.documents;
+    const sample = whole ? "" : `a sample of ${drawn.toLocaleString("en")} of `;
+    const left = whole && drawn < points.documents ? `, ${(points.documents - drawn).toLocaleString("en")} without known words left out` : "";
+    const method = points.method === "pca" ? "principal components" : "nearest neighbours";
+    byId("map-note").textContent = `${sample}${counted(points.documents, "document")} by ${method}${left}`;
   }
 
   number(id) {
@@ -62,6 +67,24 @@ export class Panel {
     this.map.leave(points === null ? null : Uint8Array.from(points, (one) => Number(one)));
   }
 
+  enclose(area) {
+    this.map.enclose(read(area));
+  }
+
+  // Whether the pointer draws around points; without it, with the shift key held.
+  draws(is) {
+    this.map.drawing = is;
+    byId("lasso").setAttribute("aria-pressed", String(is));
+    canvas.classList.toggle("drawing", is);
+  }
+
+  // What the window shows, as an area: by keyboard, after zooming and moving.
+  inSight() {
+    const { width, height } = this.map;
+    const corners = [[0, 0], [width, 0], [width, height], [0, height]];
+    this.actions.area(written(corners.map(([x, y]) => this.map.spot(x, y))));
+  }
+
   shade(id) {
     const number = this.number(id);
     if (number < 0) return null;
@@ -70,7 +93,7 @@ export class Panel {
 
   async colourBy(name, clusters) {
     const params = name === "cluster" ? { by: name, clusters } : { by: name };
-    this.colors = name === "" ? null : await ask("/map/colors", { params });
+    this.colors = name === "" ? null : await this.source.colors(params);
     this.map.color(this.colors);
     this.legend();
   }
@@ -117,13 +140,19 @@ export class Panel {
     );
     const isTopic = this.colors.by === "cluster" && number < this.colors.labels.length;
     button.addEventListener("click", () => {
-      if (isTopic) return this.actions.topic(number);
-      this.map.isolate(number < 0 ? this.map.painted.other : number);
-      for (const one of byId("legend").querySelectorAll("button")) {
-        one.setAttribute("aria-pressed", String(one === button && this.map.only !== null));
-      }
+      if (isTopic) this.actions.topic(number);
+      else this.isolate(number < 0 ? this.map.painted.other : number);
     });
+    button.dataset.number = number < 0 ? this.map.painted.other : number;
     return element("li", {}, button);
+  }
+
+  // Only the points of one colour, or all of them again.
+  isolate(number) {
+    this.map.isolate(number);
+    for (const one of byId("legend").querySelectorAll("button")) {
+      one.setAttribute("aria-pressed", String(Number(one.dataset.number) === this.map.only));
+    }
   }
 
   hovered(number, x, y) {
@@ -140,7 +169,7 @@ export class Panel {
   }
 
   async tell(number, x, y) {
-    const text = await excerptOf(this.ids[number], 260).catch(() => null);
+    const text = await this.source.excerpt(this.ids[number], 260).catch(() => null);
     if (text === null || this.map.hovered !== number) return;
     const value = this.colors?.values[number];
     const label =
@@ -172,7 +201,7 @@ export class Panel {
     map.hover(number);
     map.reveal(number);
     this.showTip(number, ...map.place(number));
-    excerptOf(this.ids[number], 120).then(
+    this.source.excerpt(this.ids[number], 120).then(
       (text) => {
         byId("map-spoken").textContent = text;
       },
@@ -192,6 +221,8 @@ export class Panel {
       "=": () => map.zoom(1.4),
       "-": () => map.zoom(1 / 1.4),
       0: () => map.all(),
+      s: () => this.inSight(),
+      l: () => this.draws(!map.drawing),
       Enter: here((id) => this.actions.similar(id)),
       w: here((id) => this.actions.why({ id })),
       c: here((id) => this.actions.hold(id)),

@@ -1,6 +1,6 @@
 // What is looked at stands in the address: the back button works, and so does a bookmark.
 
-const KEPT = { query: "", filter: "", by: "", like: null, cluster: null, clusters: "" };
+const KEPT = { query: "", filter: "", by: "", like: null, cluster: null, clusters: "", area: null };
 
 export function wanted() {
   const given = new URLSearchParams(location.hash.slice(1));
@@ -9,9 +9,9 @@ export function wanted() {
   );
 }
 
-// A document whose neighbours are shown, or a topic, gives way to what is asked next.
+// A document whose neighbours are shown, a topic, or an area gives way to what is asked next.
 export function change(changed, { keep = false } = {}) {
-  const next = { ...wanted(), like: null, cluster: null, ...changed };
+  const next = { ...wanted(), like: null, cluster: null, area: null, ...changed };
   const given = Object.entries(next).filter(([, value]) => value !== null && value !== "");
   const address = `#${new URLSearchParams(given)}`;
   if (keep) history.replaceState(null, "", address);
@@ -19,17 +19,19 @@ export function change(changed, { keep = false } = {}) {
 }
 
 // Where the documents come from; null if nothing is asked.
-export function source({ query, filter, by, like, cluster, clusters }) {
+export function source({ query, filter, by, like, cluster, clusters, area }) {
   if (like !== null) return { path: "/similar", params: { id: like, filter, explain: true } };
   if (query.trim()) return { path: "/search", params: { query, by, filter, explain: true } };
   if (cluster !== null) return { path: "/list", params: { cluster, clusters, filter, explain: true } };
+  if (area !== null) return { path: "/list", params: { area, filter } };
   if (filter.trim()) return { path: "/list", params: { filter } };
   return null;
 }
 
-// Documents that a filter leaves, or a topic holds; null if that is all of them.
-export function selected({ query, filter, like, cluster, clusters }) {
-  const topic = cluster !== null && like === null && !query.trim();
-  if (!filter.trim() && !topic) return null;
-  return topic ? { filter, cluster, clusters } : { filter };
+// Documents that a filter leaves, a topic holds or an area has; null if that is all of them.
+export function selected({ query, filter, like, cluster, clusters, area }) {
+  const listed = like === null && !query.trim();
+  if (listed && cluster !== null) return { filter, cluster, clusters };
+  if (listed && area !== null) return { filter, area };
+  return filter.trim() ? { filter } : null;
 }

@@ -9,12 +9,29 @@ const system = matchMedia("(prefers-color-scheme: dark)");
 const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : system.matches);
 
 export function wireTheme(changed) {
-  const kept = localStorage.getItem(KEY);
+  const kept = stored();
   if (kept) root.dataset.theme = kept;
   byId("theme").addEventListener("click", () => {
     root.dataset.theme = isDark() ? "light" : "dark";
-    localStorage.setItem(KEY, root.dataset.theme);
+    keep(root.dataset.theme);
     changed();
   });
   system.addEventListener("change", changed);
+}
+
+// A page from a file may have no such memory.
+function stored() {
+  try {
+    return localStorage.getItem(KEY);
+  } catch {
+    return null;
+  }
+}
+
+function keep(theme) {
+  try {
+    localStorage.setItem(KEY, theme);
+  } catch {
+    // until the page is closed
+  }
 }

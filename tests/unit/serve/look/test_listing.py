@@ -14,7 +14,7 @@ import deltavec as dv
 from deltavec.serve import responses
 from deltavec.serve.app import create_app
 from deltavec.serve.limits import Limits
-from served import TEXTS, ask, small_collection
+from served import PLACED, TEXTS, ask, small_collection
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def test_the_topics_hold_every_document_with_a_vector_once(
             assert np.mean(scores) == pytest.approx(topic["cohesion"])
             assert all(one["pieces"] for one in page["results"])
             points = get(app, "/selection", asked, responses.Selection)["points"]
-            on_map = [name for name, there in zip(TEXTS, points, strict=True) if there == "1"]
+            on_map = [name for name, there in zip(PLACED, points, strict=True) if there == "1"]
             assert sorted(on_map) == sorted(one["id"] for one in page["results"])
         assert len(seen) == len(set(seen)) == len(TEXTS) - collection.description.zero_rows
 
@@ -88,7 +88,7 @@ def test_a_filter_and_a_topic_together_leave_what_both_leave(app: FastAPI) -> No
 
 
 def test_without_a_filter_all_are_selected(app: FastAPI) -> None:
-    assert get(app, "/selection") == {"documents": len(TEXTS), "points": "1" * len(TEXTS)}
+    assert get(app, "/selection") == {"documents": len(TEXTS), "points": "1" * len(PLACED)}
 
 
 def test_clusters_colour_the_map_in_any_number(app: FastAPI) -> None:

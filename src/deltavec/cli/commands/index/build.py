@@ -15,6 +15,7 @@ from deltavec.cli.printing import (
     counted,
     coverage_line,
     duration,
+    map_line,
     model_line,
     print_result,
     refit_line,
@@ -75,6 +76,14 @@ def build(
         ),
     ] = True,
     stems: options.Stems = True,
+    with_map: Annotated[
+        bool,
+        typer.Option(
+            "--map/--no-map",
+            help="Draw the map of the collection now; otherwise `deltavec serve` does at its first "
+            "start.",
+        ),
+    ] = False,
     threads: options.Threads = None,
     trust: options.Trust = False,
     as_json: options.AsJson = False,
@@ -108,6 +117,8 @@ def build(
             words=words,
             stems=stems,
         )
+        if with_map:
+            built = built.with_map(threads=threads, on_stage=work.begin, on_progress=work.reach)
         info = built.info()
     record = {"collection": output, **info, "seconds": work.seconds}
     print_result(as_json, record, summary(info, output, work.seconds))
@@ -139,6 +150,7 @@ def summary(info: dict[str, Any], output: Path, seconds: float) -> dict[str, str
         "coverage": f"{coverage_line(info['coverage_built'])} "
         f"({share(info['coverage_at_fit'] or 0)} when the model was fitted)",
         "words": words_line(info),
+        "map": map_line(info),
         "time": duration(seconds),
         "saved": str(output),
     }

@@ -1,24 +1,30 @@
 """The collection in two dimensions: where each document stands.
 
-PCA is the default: two directions in which the documents differ most, found from a sample and
-applied to all. UMAP shows groups better and distances worse, takes longer, and needs
-``umap-learn``; it places the sample only.
+``neighbors`` puts a document among those that it is most alike to (`deltavec.search.plane`): groups
+show, distances between them tell little. ``pca`` shows the two directions in which documents differ
+most: at once, and mostly as one cloud.
 """
 
 from __future__ import annotations
 
 import math
-from importlib import import_module
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
+from deltavec.core.arguments import require_one_of
 from deltavec.core.arrays import blocks, signs_fixed
 from deltavec.core.kernels import Float32s, Float64s, Int64s
 from deltavec.core.threads import one_blas_thread
-from deltavec.errors import InputError, needing
+from deltavec.errors import InputError
 
 DIGITS = 4  # of a coordinate between -1 and 1: finer than a screen
+POINTS = 200_000  # documents on a map; of more a sample
+EQUAL = 1 - 1e-6  # the cosine of two documents that are the same
+SPEAKING = 5  # neighbours that say where a document stands that came later
+
+OnShare = Callable[[float], None]
 
 
 class Axes(NamedTuple):
@@ -53,15 +59,15 @@ class Positions(NamedTuple):
     Attributes
     ----------
     method : str
-        ``pca`` or ``umap``.
+        ``neighbors`` or ``pca``.
     places : ndarray of float32, shape (documents, 2)
         Between -1 and 1; NaN for a document that was not placed.
     shown : ndarray of int64
         The rows on the map, in their order: all, or a sample.
     explained : tuple of float
-        The share of the documents' variance along each axis; empty for UMAP.
+        The share of the documents' variance along each axis; empty for ``neighbors``.
     axes : Axes or None
-        What places other documents on the same map; None for UMAP, which cannot.
+        What places other documents on the same map; None for ``neighbors``.
     """
 
     method: str
@@ -79,19 +85,26 @@ class Positions(NamedTuple):
     def along_axes(self, vectors: Float32s, points: int, seed: int = 0) -> Positions:
         """Where other documents stand, along the axes of this map."""
         if self.axes is None:
-            raise InputError("a UMAP map has no axes along which others could be placed")
-        shown = sampled(len(vectors), points, seed)
+            raise InputError("a map of neighbours has no axes along which others could be placed")
+        shown = sampled(np.arange(len(vectors)), points, seed)
         return self._replace(places=self.axes.places(vectors), shown=shown)
 
-    def kept(self, numbers: Int64s) -> Positions:
-        """Where documents stand that had these rows when the map was drawn; -1 has no place."""
+    def kept(self, numbers: Int64s, vectors: Float32s, points: int) -> Positions:
+        """Where documents stand that had these rows when the map was drawn; -1 came later."""
         places = np.where((numbers >= 0)[:, None], self.places[numbers], np.float32(np.nan))
-        return self._replace(places=places, shown=np.flatnonzero(~np.isnan(places[:, 0])))
+        return placed_positions(
+            with_newcomers(places, vectors, np.flatnonzero(numbers < 0)), points
+        )
 
 
-@one_blas_thread()
 def positions(
-    vectors: Float32s, method: str = "pca", *, points: int = 50_000, seed: int = 0
+    vectors: Float32s,
+    method: str = "neighbors",
+    *,
+    points: int = POINTS,
+    seed: int = 0,
+    threads: int | None = None,
+    on_progress: OnShare | None = None,
 ) -> Positions:
     """Where the documents of these vectors stand.
 
@@ -100,24 +113,63 @@ def positions(
     vectors
         One a row; may be memory-mapped.
     method
-        ``pca`` or ``umap``.
+        ``neighbors`` or ``pca``.
     points
-        How many to show; of more documents a sample is drawn, and the directions come from it.
+        How many to show; of more documents a sample is drawn, and the map is that of the sample.
     seed
-        For the sample, and for UMAP.
+        For the sample.
+    threads
+        How many cores; all of them by default.
+    on_progress
+        Called with the share of the work that is done.
     """
-    if method not in METHODS:
-        raise InputError(f"map must be 'pca' or 'umap', got {method!r}")
-    shown = sampled(len(vectors), points, seed)
-    return METHODS[method](vectors, shown, seed)
+    require_one_of("map", method, METHODS)
+    if method == "pca":
+        return pca(vectors, points, seed)
+    from deltavec.search.plane.layout import neighbor_layout, rows_with_direction
+
+    there = sampled(np.flatnonzero(rows_with_direction(vectors)), points, seed)
+    places = np.full((len(vectors), 2), np.nan)
+    places[there] = neighbor_layout(vectors[there], threads=threads, on_progress=on_progress)
+    return placed_positions(Frame.of(places).scaled(places), points)
 
 
-def sampled(rows: int, points: int, seed: int) -> Int64s:
+METHODS = ("neighbors", "pca")
+
+
+def placed_positions(places: Float32s, points: int = POINTS, seed: int = 0) -> Positions:
+    """The positions of a map of neighbours, by its places."""
+    shown = sampled(np.flatnonzero(~np.isnan(places[:, 0])), points, seed)
+    return Positions("neighbors", places, shown, ())
+
+
+def with_newcomers(places: Float32s, vectors: Float32s, newcomers: Int64s) -> Float32s:
+    """The places, those of newcomers in the middle (median) of their nearest neighbours' places.
+
+    A mean would put one whose neighbours stand in two groups into the gap between them. A document
+    without a vector has no place.
+    """
+    from deltavec.search import Index
+    from deltavec.search.plane.layout import rows_with_direction
+
+    known = np.flatnonzero(~np.isnan(places[:, 0]))
+    newcomers = newcomers[rows_with_direction(vectors[newcomers])]
+    if not len(known) or not len(newcomers):
+        return places
+    near = Index(np.ascontiguousarray(vectors[known])).search(vectors[newcomers], SPEAKING)
+    around = places[known[near.ids]]
+    same = near.scores[:, :1] >= EQUAL  # equal documents stand in one place
+    filled = places.copy()
+    filled[newcomers] = np.where(same, around[:, 0], np.median(around, axis=1))
+    return filled
+
+
+def sampled(rows: Int64s, points: int, seed: int) -> Int64s:
     """The rows to show: all of them, or so many drawn at random, in their order."""
-    if rows <= points:
-        return np.arange(rows)
-    drawn = np.random.default_rng(seed).choice(rows, points, replace=False, shuffle=False)
-    return np.sort(drawn)
+    if len(rows) <= points:
+        return rows
+    drawn = np.random.default_rng(seed).choice(len(rows), points, replace=False, shuffle=False)
+    return rows[np.sort(drawn)]
 
 
 class Frame(NamedTuple):
@@ -148,8 +200,10 @@ def on_plane(vectors: Float32s, mean: Float64s, directions: Float64s) -> Float64
     return places
 
 
-def pca(vectors: Float32s, shown: Int64s, seed: int) -> Positions:
+@one_blas_thread()
+def pca(vectors: Float32s, points: int, seed: int) -> Positions:
     """All documents along the two directions in which the shown ones differ most."""
+    shown = sampled(np.arange(len(vectors)), points, seed)
     sample = vectors[shown].astype(np.float64)
     mean = sample.mean(axis=0) if len(sample) else np.zeros(vectors.shape[1])
     centred = sample - mean
@@ -160,20 +214,3 @@ def pca(vectors: Float32s, shown: Int64s, seed: int) -> Positions:
     shares = (float(value) / total if total > 0 else 0.0 for value in variances[::-1][:2])
     frame = Frame.of(places)
     return Positions("pca", frame.scaled(places), shown, tuple(shares), Axes(mean, axes, *frame))
-
-
-def umap(vectors: Float32s, shown: Int64s, seed: int) -> Positions:
-    """The shown documents as UMAP puts them."""
-    with needing("map", "a UMAP map needs umap-learn"):
-        umap_learn = import_module("umap")
-    if len(shown) <= 4:  # too few to have neighbours that could be kept
-        return pca(vectors, shown, seed)._replace(method="umap")
-    places = np.full((len(vectors), 2), np.nan)
-    reducer = umap_learn.UMAP(
-        metric="cosine", n_neighbors=min(15, len(shown) - 1), random_state=seed, n_jobs=1
-    )
-    places[shown] = reducer.fit_transform(np.asarray(vectors[shown]))
-    return Positions("umap", Frame.of(places).scaled(places), shown, ())
-
-
-METHODS = {"pca": pca, "umap": umap}

@@ -1,0 +1,92 @@
+"""``deltavec map``: the map of a collection, drawn, and written to a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from deltavec.cli import options
+from deltavec.cli.outputs import require_file
+from deltavec.cli.printing import duration, map_line, print_result
+from deltavec.cli.progress import stages
+from deltavec.errors import InputError, needing
+
+if TYPE_CHECKING:
+    from deltavec.serve.overview import Overview
+
+EXAMPLES = (
+    "deltavec map reviews.idx -o map.html",
+    "deltavec map reviews.idx -o map.png --color-by rating",
+)
+SUFFIXES = (".html", ".png", ".svg")
+
+
+def map(
+    collection: options.Collection,
+    output: Annotated[
+        Path | None,
+        options.output(
+            "FILE", "Write the map to a .html file that works offline, or as a .png or .svg."
+        ),
+    ] = None,
+    color_by: Annotated[
+        str | None,
+        options.option(
+            "COLUMN", "What colours the points of a picture; a page has all columns.",
+            default="clusters",
+        ),
+    ] = None,
+    dark: Annotated[bool, typer.Option("--dark", help="A picture on dark ground.")] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Draw the map anew, even if there is one.")
+    ] = False,
+    threads: options.Threads = None,
+    trust: options.Trust = False,
+    as_json: options.AsJson = False,
+) -> None:  # fmt: skip
+    """Draw the map of a collection: like documents near each other, regions named.
+
+    The map is drawn once and stored with the collection; `deltavec serve` shows the same. With -o
+    it is written to a file: a page to look around in that needs no server, or a picture.
+    """
+    if output is not None:
+        require_file(output, SUFFIXES)
+        with needing("serve", "a file of the map needs fastapi and pydantic"):
+            import fastapi  # noqa: F401
+    with stages("opening the collection") as work:
+        from deltavec.collection import open_collection
+
+        opened = open_collection(collection, verify=False, trust=trust)
+        if color_by is not None and color_by not in ("cluster", *opened.columns):
+            known = ", ".join(("cluster", *opened.columns))
+            raise InputError(f"expected one of {known} to colour by, got {color_by!r}")
+        if opened.map is None or again:
+            opened = opened.with_map(threads=threads, on_stage=work.begin, on_progress=work.reach)
+        if output is not None:
+            from deltavec.serve.overview import Overview
+
+            overview = Overview.of(opened, on_stage=work.begin)
+            work.begin("writing")
+            write(overview, output, collection.resolve().stem, color_by, dark)
+        info = opened.info()
+    facts = {"map": map_line(info), "time": duration(work.seconds)}
+    facts["saved"] = str(output or collection)
+    record = {"collection": collection, "map": info["map"], "output": output}
+    print_result(as_json, {**record, "seconds": work.seconds}, facts)
+
+
+def write(overview: Overview, output: Path, name: str, color_by: str | None, dark: bool) -> None:
+    """Write the map in the format that the file's ending names."""
+    if output.suffix.lower() == ".html":
+        from deltavec.io.files import replacing
+        from deltavec.serve.page.offline import map_page
+
+        with replacing(output) as temporary:
+            temporary.write_text(map_page(overview, name), encoding="utf-8")
+        return
+    from deltavec.serve.look.picture import save_picture
+
+    usual = "cluster" if overview.clusters else None
+    save_picture(overview, output, by=color_by or usual, dark=dark)

@@ -1,0 +1,1 @@
+"""The map of a collection: where its documents stand, and the names of regions."""

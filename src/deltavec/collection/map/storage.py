@@ -1,0 +1,168 @@
+"""The map of a collection on disk: drawn once, carried along as documents come and go.
+
+A document that is added stands among its nearest neighbours. When more than one in ten came that
+way the map is let go: it is drawn anew when it is next wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from deltavec.collection.description import Description, MapFile, StoredFile
+from deltavec.collection.folder import (
+    COLLECTION_FOLDER,
+    changing,
+    map_name,
+    next_number,
+    write_description,
+)
+from deltavec.collection.map.names import RegionName, names_json, names_read, region_names
+from deltavec.collection.map.places import OnShare, positions, with_newcomers
+from deltavec.collection.vectors import mapped_vectors
+from deltavec.core.kernels import Float32s
+from deltavec.errors import DeltavecError, InputError
+from deltavec.io.files import on_disk
+from deltavec.io.seals import problems_of, require_size, require_unchanged
+from deltavec.io.tensors import Arrays, Layout, layout, mapped_tensors, write_tensors
+
+if TYPE_CHECKING:
+    from deltavec.collection.collection import Collection
+
+MOST_NEWCOMERS = 0.1  # of the documents that a map was drawn of
+
+
+class StoredMap(NamedTuple):
+    """A map: where documents stand (NaN: nowhere), and names of regions."""
+
+    places: Float32s
+    names: list[RegionName]
+
+
+def drawn_map(
+    collection: Collection,
+    *,
+    threads: int | None = None,
+    on_stage: Callable[[str], None] | None = None,
+    on_progress: OnShare | None = None,
+) -> StoredMap:
+    """The map of a collection, drawn now."""
+    begin = on_stage or (lambda stage: None)
+    begin("drawing the map")
+    placed = positions(collection.index.vectors, threads=threads, on_progress=on_progress)
+    begin("naming regions")
+    return StoredMap(placed.places, region_names(collection, placed))
+
+
+def store_map(collection: Collection, drawn: StoredMap) -> None:
+    """Put a map into the folder of the collection that it was drawn of."""
+    with changing(collection.path, collection.description.model) as before:
+        if before.vectors != collection.description.vectors:
+            raise InputError(
+                f"{collection.path}: it changed while its map was drawn: draw it again"
+            )
+        count = int(np.count_nonzero(~np.isnan(drawn.places[:, 0])))
+        stored = write_map(collection.path, drawn, count)
+        write_description(collection.path, replace(before, map=stored))
+
+
+def with_map_kept(
+    collection: Collection,
+    *,
+    threads: int | None = None,
+    on_stage: Callable[[str], None] | None = None,
+    on_progress: OnShare | None = None,
+) -> tuple[Collection, StoredMap]:
+    """The collection with a map that is drawn now, and the map; stored if the folder lets us.
+
+    A folder may be read-only, or somebody may be writing to it: then the map is not kept.
+    """
+    from deltavec.collection.opening import refreshed
+
+    drawn = drawn_map(collection, threads=threads, on_stage=on_stage, on_progress=on_progress)
+    try:
+        store_map(collection, drawn)
+    except DeltavecError:
+        return collection, drawn
+    return refreshed(collection), drawn
+
+
+def map_layout(documents: int, name_bytes: int) -> Layout:
+    """The file of a map of so many documents."""
+    shapes = {"places": ("F32", (documents, 2)), "names": ("U8", (name_bytes,))}
+    return layout("deltavec map", shapes, aligned="places")
+
+
+def write_map(folder: Path, drawn: StoredMap, count: int) -> MapFile:
+    """Write a map to a new file; so many documents were placed when it was drawn."""
+    names = np.frombuffer(names_json(drawn.names), np.uint8)
+    path = folder / map_name(next_number(folder))
+    with path.open("xb") as file:
+        arrays: Arrays = {"places": drawn.places, "names": names}
+        write_tensors(file, map_layout(len(drawn.places), len(names)), arrays)
+    written = on_disk(path)
+    return MapFile(
+        name=path.name,
+        documents=len(drawn.places),
+        bytes=written.bytes,
+        sha256=written.sha256,
+        drawn=count,
+        name_bytes=len(names),
+    )
+
+
+def opened_map(folder: Path, stored: MapFile, *, verify: bool) -> StoredMap:
+    """The map in a folder, once the file is known to be the one described."""
+    with COLLECTION_FOLDER.opened(folder / stored.name) as file, problems_of(folder / stored.name):
+        require_size(file, stored.bytes)
+        if verify:
+            require_unchanged(file, stored.sha256)
+        file.seek(0)
+        found = mapped_tensors(file, map_layout(stored.documents, stored.name_bytes))
+        places = found["places"]
+        # NaN is a document without a place; both of its numbers are, then.
+        outside = ~(np.abs(places) <= 1)
+        if (outside.any(axis=1) != np.isnan(places).all(axis=1)).any():
+            raise InputError("expected places from -1 to 1: the map is damaged")
+        return StoredMap(places, names_read(found["names"].tobytes()))
+
+
+def carried_map(
+    folder: Path,
+    before: Description,
+    keep: npt.NDArray[np.bool_] | None,
+    vectors: StoredFile,
+) -> MapFile | None:
+    """The map after a change of a collection that has one; None if it is let go.
+
+    Parameters
+    ----------
+    folder
+        Where the collection is.
+    before
+        What it was.
+    keep
+        Which documents stay; None keeps all. Others may come behind them.
+    vectors
+        The vectors of all documents after the change.
+    """
+    if before.map is None:
+        return None
+    old = opened_map(folder, before.map, verify=True)
+    kept = old.places if keep is None else old.places[keep]
+    if not len(kept):
+        return None
+    places = np.full((vectors.documents, 2), np.nan, np.float32)
+    places[: len(kept)] = kept
+    fresh = np.arange(len(kept), len(places))
+    placed = np.count_nonzero(~np.isnan(kept[:, 0]))
+    if placed + len(fresh) > (1 + MOST_NEWCOMERS) * before.map.drawn and len(fresh):
+        return None
+    mapped = mapped_vectors(folder, vectors, before.dimensions)
+    places = with_newcomers(places, mapped, fresh)
+    return write_map(folder, StoredMap(places, old.names), before.map.drawn)
