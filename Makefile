@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 PYTEST := $(BIN)/pytest --quiet --numprocesses=auto --dist=loadfile
 
 # All that pyproject.toml offers; the tools are a dependency group, which older versions of pip do not know.
-EXTRAS := ann,bm25,excel,plots,serve,spark
+EXTRAS := bm25,excel,plots,serve,spark
 GROUPS := pip>=25.1
 
 # Stamps: a set-up is done again only when what it is made from has changed.
@@ -31,7 +31,8 @@ test: $(DEV)  ## Run the tests on all cores: core without the JIT for line cover
 	NUMBA_DISABLE_JIT=1 HYPOTHESIS_PROFILE=nojit $(PYTEST) tests/unit/core tests/laws/core \
 		tests/unit/search/test_kernels.py tests/laws/search/test_kernels.py \
 		tests/unit/search/test_sieve_kernels.py tests/laws/search/test_sieve_kernels.py \
-		tests/unit/search/words/test_kernels.py tests/unit/search/plane/test_kernels.py -m "not compiled" \
+		tests/unit/search/approximately/test_kernels.py tests/unit/search/plane/test_kernels.py \
+		tests/unit/search/words/test_kernels.py tests/unit/search/words/test_likely.py -m "not compiled" \
 		--cov=src/deltavec/core --cov=src/deltavec/search --cov-report=term-missing:skip-covered --cov-fail-under=100
 	$(PYTEST)
 

@@ -1,6 +1,6 @@
 """The lowest versions that pyproject.toml promises to work with, as constraints for pip.
 
-``python tools/lowest_versions.py > lowest.txt``, then ``pip install -c lowest.txt '.[ann,...]'``.
+``python tools/lowest_versions.py > lowest.txt``, then ``pip install -c lowest.txt '.[serve,...]'``.
 Only what deltavec itself asks for is held down; what those packages need is theirs to choose.
 """
 

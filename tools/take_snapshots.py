@@ -135,7 +135,6 @@ def take_indexes(folder: Path, documents: dict[str, list[str]], queries: list[st
         "rows": dv.Index(rows),
         "numbers": dv.Index(rows, numbers),
         "strings": dv.Index(rows, documents["id"]),
-        # One thread builds the same graph every time.
         "approximate": dv.Index(rows, documents["id"], approximate=True, threads=1),
     }
     np.save(folder / "index-queries.npy", model.embed(queries))

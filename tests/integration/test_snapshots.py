@@ -192,8 +192,6 @@ def test_a_fresh_spectral_fit_embeds_as_the_stored_one_or_better() -> None:
 
 @pytest.mark.parametrize("name", INDEXES)
 def test_a_stored_index_finds_the_same_rows_with_the_same_scores(name: str) -> None:
-    if name == "approximate":
-        pytest.importorskip("usearch")
     index = dv.load_index(SNAPSHOTS / "indexes" / name, threads=1)
     queries = np.load(SNAPSHOTS / "index-queries.npy")
     assert lost(INDEXES[name], index_answers(index, queries)) == []

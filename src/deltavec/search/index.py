@@ -15,7 +15,7 @@ from deltavec.core.kernels import Float32s
 from deltavec.core.threads import thread_count
 from deltavec.errors import InputError
 from deltavec.search import storage
-from deltavec.search.graph import EXPANSION, Graph
+from deltavec.search.approximately.lists import EXPANSION, Lists
 from deltavec.search.hits import Hits
 from deltavec.search.ids import Ids, IdsLike
 from deltavec.search.query import IndexState, Where, require_dimensions, search_state
@@ -41,12 +41,13 @@ class Index:
         What the rows are called: unique whole numbers, or strings. By default rows are numbered
         from 0 on, and a number is never used again when its row is removed.
     approximate
-        Whether to find rows by way of a graph (usearch, the extra ``ann``): many times as fast for
-        large indexes, and now and then it misses a row; `measure_recall` tells how often. Scores
-        are exact all the same. Building the graph takes minutes for a million rows; it depends on
-        the order in which threads come, so that only ``threads=1`` makes it the same again.
+        Whether to put the rows into lists of like ones, and to look only through those that are
+        nearest to a query: many times as fast for large indexes, and now and then it misses a row;
+        `measure_recall` tells how often. Scores are exact all the same. A million rows take some
+        ten seconds of the processor; the same rows make the same lists.
     expansion
-        How many rows the graph's search keeps in sight; more find more, and take longer.
+        How many lists a search looks through; more find more, and take longer. There are twice as
+        many lists as the square root of the number of rows.
     threads
         How many cores a search takes; all of them by default.
 
@@ -73,8 +74,8 @@ class Index:
         thread_count(threads)
         pieces = Pieces.of(U, "U", threads)
         names = Ids.of(ids, len(pieces))
-        graph = Graph.of(pieces, expansion, threads) if approximate else None
-        self._hold(IndexState(pieces, names, graph), threads)
+        lists = Lists.of(pieces, expansion, threads) if approximate else None
+        self._hold(IndexState(pieces, names, lists), threads)
 
     @classmethod
     def _of(cls, state: IndexState, threads: int | None = None) -> Index:
@@ -91,7 +92,7 @@ class Index:
         return len(self._state.pieces)
 
     def __repr__(self) -> str:
-        kind = "approximate" if self._state.graph else "exact"
+        kind = "approximate" if self._state.lists else "exact"
         return f"Index({len(self):,} rows, {self.dimensions} dimensions, {kind})"
 
     @property
@@ -173,7 +174,7 @@ class Index:
             queries = state.pieces.at(rows[: len(self)])
         found, best = (
             search_state(one, queries, k + itself, None, cores).scores[:, itself:]
-            for one in (state, state._replace(graph=None))
+            for one in (state, state._replace(lists=None))
         )
         if not best.size:
             raise InputError("recall needs a query, and rows that it can find")
@@ -185,17 +186,17 @@ class Index:
 
     @property
     def expansion(self) -> int | None:
-        """How many rows the graph's search keeps in sight; None if there is no graph."""
-        graph = self._state.graph
-        return graph.expansion if graph else None
+        """How many lists a search looks through; None if there are none."""
+        lists = self._state.lists
+        return lists.expansion if lists else None
 
     @expansion.setter
     def expansion(self, expansion: int) -> None:
         with self._changing:
-            if self._state.graph is None:
+            lists = self._state.lists
+            if lists is None:
                 raise InputError("an exact index has no expansion: make it with approximate=True")
-            self._state.graph.expand(expansion)
-            self._state = self._state._replace(recall={})
+            self._state = self._state._replace(lists=lists.expanded(expansion), recall={})
 
     def add(self, U: npt.ArrayLike, ids: IdsLike | None = None) -> None:
         """Add rows behind the others.
@@ -208,37 +209,37 @@ class Index:
             What they are called; given if and only if those of the index were.
         """
         with self._changing:
-            pieces, old, graph, _ = self._state
+            pieces, old, lists, _ = self._state
             more = Pieces.of(U, "U", self._threads)
             require_dimensions(more, pieces.dimensions, "U")
             names = old.with_more(ids, len(more))
-            graph = graph.with_more(more, self._threads) if graph else None
-            self._state = IndexState(pieces.with_more(more), names, graph)
+            lists = lists.with_more(more, self._threads) if lists else None
+            self._state = IndexState(pieces.with_more(more), names, lists)
 
     def remove(self, ids: IdsLike) -> None:
         """Remove the rows that have these ids; all of them must be there."""
         with self._changing:
-            pieces, old, graph, _ = self._state
+            pieces, old, lists, _ = self._state
             keep = np.ones(len(pieces), bool)
             keep[old.rows(ids)] = False
             rows = np.flatnonzero(keep)
-            graph = graph.at_rows(rows) if graph else None
-            self._state = IndexState(pieces.at_rows(rows), old.at_rows(rows), graph)
+            lists = lists.at_rows(rows) if lists else None
+            self._state = IndexState(pieces.at_rows(rows), old.at_rows(rows), lists)
 
     def info(self) -> dict[str, Any]:
         """What the index holds; if it is approximate, also how good it is, once measured."""
-        pieces, ids, graph, recall = self._state
+        pieces, ids, lists, recall = self._state
         about = {
             "rows": len(pieces),
             "dimensions": pieces.dimensions,
             "ids": ids.kind if ids.given else "row numbers",
             "bytes": 4 * len(pieces) * pieces.dimensions,
-            "search": "approximate" if graph else "exact",
+            "search": "approximate" if lists else "exact",
         }
-        if graph:
+        if lists:
             about |= {
-                "zero_rows": len(graph.zeros),
-                "expansion": graph.expansion,
+                "zero_rows": lists.zero_rows,
+                "expansion": lists.expansion,
                 "recall": dict(recall) or None,
             }
         return about

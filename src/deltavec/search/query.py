@@ -13,10 +13,10 @@ from deltavec.core.arguments import require_whole
 from deltavec.core.early.later import RENT
 from deltavec.core.kernels import Int64s
 from deltavec.errors import InputError
-from deltavec.search.approximate import likely_best_rows
+from deltavec.search.approximately.lists import Lists
+from deltavec.search.approximately.searching import likely_best_rows
 from deltavec.search.early import plain
 from deltavec.search.exact import Ranked, Search, best_rows
-from deltavec.search.graph import Graph
 from deltavec.search.hits import Hits
 from deltavec.search.ids import Ids, IdsLike
 from deltavec.search.rows import Pieces
@@ -34,15 +34,15 @@ class IndexState(NamedTuple):
         The rows.
     ids : Ids
         What they are called.
-    graph : Graph or None
-        The graph over them, of an approximate index.
+    lists : Lists or None
+        The lists that they are in, of an approximate index.
     recall : mapping
-        How good the graph is, as far as it was measured.
+        How good these are, as far as it was measured.
     """
 
     pieces: Pieces
     ids: Ids
-    graph: Graph | None = None
+    lists: Lists | None = None
     recall: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -50,13 +50,13 @@ def search_state(
     state: IndexState, queries: npt.ArrayLike, k: int, where: Where | None, threads: int
 ) -> Hits:
     """What `Index.search` gives."""
-    pieces, ids, graph, _ = state
+    pieces, ids, lists, _ = state
     wanted = as_queries(queries, pieces.dimensions)
     require_whole("k", k)
     chosen = chosen_rows(where, ids)
     k = min(int(k), len(pieces) if chosen is None else len(chosen))
     search = Search(pieces, ids.ranks, wanted, k, chosen, threads)
-    found = likely_best_rows(search, graph) if graph else exactly_best_rows(search)
+    found = likely_best_rows(search, lists) if lists else exactly_best_rows(search)
     if (found.ranks >= len(pieces)).any():  # fewer are numbers than there are rows
         raise InputError(
             "NaN or infinity among the vectors: the index is damaged; load it with verify=True to "

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from deltavec.core.arrays import frozen
-from deltavec.core.kernels import Float32s
+from deltavec.core.kernels import Float32s, Int64s
 from deltavec.core.threads import on_threads, thread_count
 from deltavec.search import sieve_kernels
 from deltavec.search.sieve_kernels import (
@@ -68,8 +68,11 @@ class MadeSieve(NamedTuple):
     farthest: float
 
 
-def made_sieve(vectors: Float32s, threads: int | None = None) -> MadeSieve:
-    """The sieve of some rows."""
+def made_sieve(
+    vectors: Float32s, threads: int | None = None, order: Int64s | None = None
+) -> MadeSieve:
+    """The sieve of some rows, in this order if one is given."""
+    rows = frozen(np.empty(0, np.int64)) if order is None else order
     blocks = -(-len(vectors) // ROWS)
     dimensions = padded(vectors.shape[1])
     sieve = Sieve(
@@ -79,7 +82,7 @@ def made_sieve(vectors: Float32s, threads: int | None = None) -> MadeSieve:
     )
 
     def fill(first: int) -> None:
-        sieve_kernels.fill_blocks(vectors, first, min(first + BLOCKS_A_TASK, blocks), sieve)
+        sieve_kernels.fill_blocks(vectors, rows, first, min(first + BLOCKS_A_TASK, blocks), sieve)
 
     for _ in on_threads(fill, range(0, blocks, BLOCKS_A_TASK), thread_count(threads)):
         pass

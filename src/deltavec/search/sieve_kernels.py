@@ -101,8 +101,8 @@ class Sums(NamedTuple):
 
 
 @compiled
-def fill_blocks(vectors: Float32s, first: int, last: int, sieve: Sieve) -> None:
-    """Write the blocks ``first`` to ``last``."""
+def fill_blocks(vectors: Float32s, order: Int64s, first: int, last: int, sieve: Sieve) -> None:
+    """Write the blocks ``first`` to ``last``, of rows in this order; as they are if it is empty."""
     dimensions = vectors.shape[1]
     for block in range(first, last):
         slack = 0.0
@@ -110,6 +110,8 @@ def fill_blocks(vectors: Float32s, first: int, last: int, sieve: Sieve) -> None:
             place = block * ROWS + row
             if place >= vectors.shape[0]:
                 break
+            if order.size > 0:
+                place = order[place]
             largest = np.float32(0)
             for k in range(dimensions):
                 largest = max(largest, abs(vectors[place, k]))

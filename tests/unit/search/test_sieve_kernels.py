@@ -8,6 +8,7 @@ from deltavec.search.kernels import Best, Queries, Rows
 from deltavec.search.sieve import coded_queries, made_sieve
 from deltavec.search.sieve_kernels import ROWS, Sums
 from deltavec.search.words.kernels import Lists, Words
+from search_strategies import unit_rows
 
 NONE = np.empty(0, np.int64)
 ALL = np.empty(0, np.uint8)
@@ -182,3 +183,12 @@ def test_light_words_are_left_out_where_the_best_are_far_above_them(worst, expec
     sieve_kernels.add_words(WORDS, np.array([0.5]), best, 10, sums)
     assert sums.added.tolist() == [expected]
     assert sums.rests.tolist() == [0.5 if worst == 9 else 0]
+
+
+def test_rows_in_another_order_have_the_codes_of_rows_that_were_put_into_it():
+    rows = unit_rows(np.random.default_rng(3).standard_normal((ROWS + 3, 5)))
+    order = np.random.default_rng(4).permutation(len(rows))
+    found, expected = made_sieve(rows, 1, order), made_sieve(rows[order], 1)
+    for own, other in zip(found.sieve, expected.sieve, strict=True):
+        np.testing.assert_array_equal(own, other)
+    assert found.farthest == expected.farthest

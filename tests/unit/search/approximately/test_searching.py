@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import sys
+from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import deltavec as dv
-from deltavec.search.approximate import FEW_ROWS
+from deltavec.search.approximately.lists import Lists
+from deltavec.search.approximately.searching import FEW_ROWS, best_in_lists
+from deltavec.search.exact import NONE, Search, best_rows
+from deltavec.search.rows import Pieces
 from search_folders import with_file
 from search_strategies import unit_rows
-
-pytest.importorskip("usearch")
 
 COUNT = FEW_ROWS + 1000
 
@@ -153,35 +155,65 @@ def test_a_small_index_is_searched_exactly_and_may_be_empty(rows):
     assert index.search(rows[:9]).ids.tolist() == dv.Index(rows[:50]).search(rows[:9]).ids.tolist()
 
 
-def test_a_damaged_graph_is_refused(index, tmp_path, rows):
+def test_damaged_lists_are_refused(index, tmp_path):
     index.save(tmp_path / "x.idx")
-    path = tmp_path / "x.idx" / "graph.usearch"
+    path = tmp_path / "x.idx" / "centres.npy"
     whole = path.read_bytes()
     for place in range(0, len(whole), len(whole) // 10):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
-        with pytest.raises(dv.InputError, match=r"graph\.usearch"):
+        with pytest.raises(dv.InputError, match=r"centres\.npy"):
             dv.load_index(tmp_path / "x.idx", verify=False)
     path.write_bytes(whole[:-1])
-    with pytest.raises(dv.InputError, match=r"graph\.usearch: expected"):
+    with pytest.raises(dv.InputError, match=r"centres\.npy: expected"):
         dv.load_index(tmp_path / "x.idx")
 
 
-@pytest.mark.parametrize("other", ["another width", "other rows", "no graph"])
-def test_a_graph_that_is_not_the_index_s_own_is_refused(rows, tmp_path, other):
+@pytest.mark.parametrize("number", [-1, 14 + 1])
+def test_a_row_in_a_list_that_there_is_not_is_refused(rows, tmp_path, number):
     dv.Index(rows[:50], approximate=True).save(tmp_path / "x.idx")
-    graphs = {"another width": rows[:50, 1:], "other rows": rows[:70], "no graph": None}
-    content = b"usearch" * 100
-    if graphs[other] is not None:
-        dv.Index(unit_rows(graphs[other]), approximate=True).save(tmp_path / "y.idx")
-        content = (tmp_path / "y.idx" / "graph.usearch").read_bytes()
-    with_file(tmp_path / "x.idx", "graph.usearch", content)
-    with pytest.raises(
-        dv.InputError, match=r"graph\.usearch: .*(not that of this|expected a graph)"
-    ):
+    there = pa.ipc.open_file(tmp_path / "x.idx" / "ids.arrow").read_all()
+    assert there["list"].to_pylist()[0] == 14  # a row of zeros
+    changed = pa.table({"id": there["id"], "list": [number] * 50}, there.schema)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, changed.schema) as writer:
+        writer.write_table(changed)
+    with_file(tmp_path / "x.idx", "ids.arrow", sink.getvalue().to_pybytes())
+    with pytest.raises(dv.InputError, match=r"ids\.arrow: a row is in a list that there is not"):
         dv.load_index(tmp_path / "x.idx")
 
 
-def test_without_usearch_it_is_said_what_to_install(rows, monkeypatch):
-    monkeypatch.setitem(sys.modules, "usearch.index", None)
-    with pytest.raises(dv.MissingDependencyError, match=r"pip install 'deltavec\[ann\]'"):
-        dv.Index(rows, approximate=True)
+def test_the_same_rows_make_the_same_lists_on_any_number_of_threads(rows):
+    one, two = (dv.Index(rows, approximate=True, threads=count)._state.lists for count in (1, 3))
+    assert one.centres.tobytes() == two.centres.tobytes()
+    assert one.homes.tobytes() == two.homes.tobytes()
+
+
+def test_what_all_lists_hold_is_all_there_is(rows):
+    search = Search(Pieces.of(rows, "rows"), NONE, Pieces.of(rows[1:40], "queries"), 7)
+    lists = Lists.of(search.pieces, 3, None)
+    found = best_in_lists(search, lists, np.arange(39), len(lists.centres))
+    exact = best_rows(search)
+    assert found.ranks.tolist() == exact.ranks.tolist()
+    assert found.scores.tobytes() == exact.scores.tobytes()
+    few = best_in_lists(search, lists, np.arange(39), 1)
+    assert (few.scores <= exact.scores).all()
+
+
+def test_added_rows_have_a_shelf_of_their_own_and_old_ones_keep_theirs(index, rows):
+    lists, pieces = index._state.lists, index.pieces
+    (before, _) = next(lists.shelves(pieces, 1))
+    more = Pieces.of(np.tile(rows[1:9], (600, 1)), "more")
+    after, added = lists.with_more(more, 1).shelves(pieces.with_more(more), 1)
+    assert after[0] is before
+    assert len(added[0].order) == 4800
+
+
+def test_an_index_with_a_graph_of_an_earlier_version_gets_lists(tmp_path):
+    stored = Path(__file__).parents[3] / "snapshots" / "indexes" / "approximate"
+    assert (stored / "graph.usearch").exists()
+    index = dv.load_index(stored)
+    assert index.info()["search"] == "approximate"
+    index.save(tmp_path / "x.idx")
+    assert sorted(one.name for one in (tmp_path / "x.idx").iterdir()) == [
+        "centres.npy", "ids.arrow", "index.json", "vectors.npy",
+    ]  # fmt: skip
