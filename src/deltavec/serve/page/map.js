@@ -9,6 +9,7 @@ import { coloured, palette } from "./palette.js";
 import { disc, inked, Tile } from "./pixels.js";
 
 const MARGIN = 28;
+const SIDES = 80; // for half of a name beside the outermost points, where there is room
 const CELL = 24; // pixels of the grid in which the nearest point is looked for
 const REACH = 14; // pixels from the pointer to a point that counts as touched
 const CLOSEST = 400;
@@ -148,8 +149,9 @@ export class PointMap {
 
   // Pixels from the data's -1 to 1; the y axis points up.
   get unit() {
-    const room = (size, reach) => Math.max(10, size / 2 - MARGIN) / reach;
-    return Math.min(room(this.width, this.reach.x), room(this.height, this.reach.y)) * this.view.scale;
+    const room = (size, reach, margin) => Math.max(10, size / 2 - margin) / reach;
+    const sides = Math.max(MARGIN, Math.min(SIDES, this.width / 8));
+    return Math.min(room(this.width, this.reach.x, sides), room(this.height, this.reach.y, MARGIN)) * this.view.scale;
   }
 
   place(number) {
