@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import statistics
 import subprocess
 import sys
 import time
@@ -19,13 +18,7 @@ from integration.typed import Deltavec, command, reviews
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pipes and signals of Unix")
 
 
-def test_help_is_there_in_half_a_second_and_imports_nothing_heavy() -> None:
-    seconds = []
-    for _ in range(5):
-        begun = time.perf_counter()
-        subprocess.run(command("--help"), stdout=subprocess.DEVNULL, check=True)
-        seconds.append(time.perf_counter() - begun)
-    assert min(seconds) < 0.5, f"median {statistics.median(seconds):.2f} s"
+def test_help_imports_nothing_heavy() -> None:
     heavy = "{'numpy', 'numba', 'pyarrow', 'rich', 'scipy', 'gensim'}"
     check = f"import sys, deltavec.cli.application; print(*{heavy} & {{*sys.modules}})"
     imported = subprocess.run(

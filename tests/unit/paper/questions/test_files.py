@@ -458,11 +458,11 @@ NEVER_CLOSED = """< <! <![ <!-- <!--> <? </ </b <a <a|b=' <a|b="c> &# &#99 <bloc
 
 @pytest.mark.parametrize("part", [*NEVER_CLOSED.split(), "<blockquote>x", "&#" + "9" * 5000])
 def test_markup_that_is_never_closed_is_read_once(part):
-    # Python's parser takes minutes for some of these, and stops at others with an error of its own.
-    begin = time.perf_counter()
+    # Python's parser takes minutes of the processor for some of these, and stops at others.
+    begin = time.process_time()
     for end in ("", ">"):
         without_markup(part.replace("|", " ") * (200_000 // len(part)) + end)
-    assert time.perf_counter() - begin < 20
+    assert time.process_time() - begin < 60
 
 
 def test_markup_is_read_as_pythons_parser_reads_it():
