@@ -9,11 +9,13 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from deltavec.core.early.later import Later
 from deltavec.core.kernels import IDS_AT_ONCE, PACKED
 from deltavec.core.kernels import scan as scan_later
 
 compiled = numba.njit(nogil=True)
-scan = scan_later.compiled()  # a kernel of deltavec is not compiled before it is wanted
+# A kernel of deltavec is not compiled before it is wanted.
+scan = scan_later.compiled() if isinstance(scan_later, Later) else scan_later
 ROWS_AT_ONCE = 8
 
 

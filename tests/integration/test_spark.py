@@ -230,7 +230,7 @@ def test_a_process_opens_a_model_once(
             pass
         before = arrived_model.cache_info().misses
         for _ in range(3):
-            arrived_model(model_key)
+            arrived_model(model_key, False)
         again = arrived_model.cache_info().misses - before
         yield pa.RecordBatch.from_pydict({"process": [os.getpid()], "again": [again]})
 

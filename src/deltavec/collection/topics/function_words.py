@@ -32,6 +32,7 @@ LANGUAGES = {
         where wherever how why
         am is are was were be been being have has had having do does did doing done will would shall
         should can could may might must ought cannot get gets got getting gotten let lets
+        become becomes became becoming de
         don doesn didn isn aren wasn weren haven hasn hadn won wouldn shouldn couldn mustn needn ain
         dont doesnt didnt isnt arent wasnt wont cant couldnt wouldnt im ive id youre theyre thats
         ll ve re nt

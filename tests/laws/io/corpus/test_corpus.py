@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deltavec.errors import CorpusError
@@ -116,6 +116,7 @@ marked = {"utf-8-sig": "", "utf-16": "", "utf-32": "", "utf-8": "", "utf-16-be":
 named = ["cp1252", "latin-1", "cp1251", "gb18030", "utf-16-le", "utf-8"]
 
 
+@settings(max_examples=25)  # each writes and reads a file
 @given(st.data(), suffixes, st.sampled_from([",", ";", "\t", "|"]), st.sampled_from(["csv", "tsv"]))
 def test_a_table_reads_back_in_any_encoding_with_any_delimiter(data, suffix, delimiter, form):
     encoding = data.draw(st.sampled_from([*marked, *named]))
