@@ -347,14 +347,14 @@ def insert(h: np.uint64, marked: np.uint64, number: int, slots: UInt64s) -> None
 
 
 @compiled
-def fill_slots(words: Words, rule: Rule) -> int:
-    """Put every word into the empty slots; the first word that was there already, or -1.
+def fill_slots(words: Words, rule: Rule, first: int) -> int:
+    """Put the words from this one on into free slots; the first that was there already, or -1.
 
     Words that this rule does not read as they are written are marked. The rest must be words as
     they are written under any rule that the slots are used with: `tokens.narrowest_rule`.
     """
     read = np.empty(max(words.longest, PACKED), np.uint8)
-    for number in range(words.offsets.size - 1):
+    for number in range(first, words.offsets.size - 1):
         begin, end = words.offsets[number], words.offsets[number + 1]
         word = words.data[begin:end]
         h = hashed(word, words.secret)

@@ -59,7 +59,7 @@ class Vocabulary:
         slots = np.zeros(4 * power_of_two(max(count, 8)), np.uint64)
         longest = int(np.diff(self.offsets).max(initial=0))
         table = kernels.Words(slots, self.data, self.offsets, longest, SECRET)
-        clash = kernels.fill_slots(table, narrowest_rule())
+        clash = kernels.fill_slots(table, narrowest_rule(), 0)
         if clash >= 0:
             raise twice(self.word(clash))
         slots.flags.writeable = False

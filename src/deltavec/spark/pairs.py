@@ -22,9 +22,8 @@ from deltavec.core.learning.spill import Allocate
 from deltavec.core.learning.windows import (
     Cooccurrence,
     SparseRows,
-    counted_rows,
+    counted_blocks,
     ids_of,
-    row_blocks,
 )
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.texts import Tokenizer, as_texts
@@ -132,9 +131,8 @@ def gathered_ids(
 
 def all_rows(ids: npt.NDArray[np.int32], words: int, window: int) -> Iterator[SparseRows]:
     """The counts of these documents, some words' rows at a time."""
-    occurrences = np.bincount(ids[ids >= 0], minlength=words).astype(np.int64)
-    for first, last in row_blocks(occurrences, window, COUNTING_MEMORY):
-        yield counted_rows(ids, None, occurrences, first, last, window, np.int64, 1, np.empty)[0]
+    counted = counted_blocks(ids, None, words, window, np.empty, 1, COUNTING_MEMORY, np.int64)
+    return (whole for whole, _ in counted)
 
 
 def pair_rows(rows: SparseRows, starts: npt.NDArray[np.int64]) -> Iterator[pa.RecordBatch]:

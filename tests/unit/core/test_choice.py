@@ -89,7 +89,7 @@ def test_a_tokenizer_of_one_s_own_returns_its_own_units() -> None:
 
 
 def test_the_number_of_runs_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deltavec.core.learning.words.MOST_GRAMS", 40)
+    monkeypatch.setattr("deltavec.core.learning.words.MOST_UNITS", 40)
     model = dv.fit(corpus_with(200, 200), units="grams", recipe=SpectralRecipe(dimensions=4))
     assert len(model.vocabulary) == 40
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from deltavec.core.arguments import require_whole
 from deltavec.core.learning.halves import Folds, Ids, folds_of
-from deltavec.core.learning.kernels import documents_with
+from deltavec.core.learning.kernels import document_ends, occurrences_of
 from deltavec.core.learning.spill import Allocate
 from deltavec.core.learning.windows import (
     DEFAULT_MEMORY,
@@ -99,7 +99,7 @@ class LocalCorpus(LearningCorpus):
         if not self.units_open:
             return self
         self.begin("learning the vocabulary")
-        asked, counts = counted_units(self.corpus, self.tokenizer)
+        asked, counts = counted_units(self.corpus, self.tokenizer, self.threads)
         chosen: Any = {"tokenizer": asked.tokenizer, "units": asked.reason, "counts": counts}
         return replace(self, units_open=False, **chosen)
 
@@ -108,10 +108,10 @@ class LocalCorpus(LearningCorpus):
         counts = self.counts
         if counts is None:
             self.begin("learning the vocabulary")
-            counts = word_counts(self.corpus, self.tokenizer)
+            counts = word_counts(self.corpus, self.tokenizer, self.threads)
         vocabulary = frequent_words(counts, min_count)
         self.begin("reading words")
-        ids = listed_ids(self.corpus, vocabulary, self.tokenizer, self.threads)
+        ids = listed_ids(self.corpus, vocabulary, self.tokenizer, self.threads, self.max_memory)
         statistics = statistics_of(ids, len(vocabulary), counts.tokens)
         pairs = partial(
             cooccurrence, ids, len(vocabulary), threads=self.threads, max_memory=self.max_memory
@@ -140,11 +140,10 @@ def corpus_statistics(
 
 def statistics_of(ids: Ids, words: int, tokens: int) -> CorpusStatistics:
     """The statistics of documents given as ids, each document closed by -1."""
-    closed = np.flatnonzero(ids < 0)
+    ends = document_ends(ids)
     return CorpusStatistics(
-        np.bincount(ids[ids >= 0], minlength=words).astype(np.int64),
-        documents_with(ids, words),
-        len(closed),
+        *occurrences_of(ids, words),
+        len(ends),
         tokens,
-        unknown_documents=int((np.diff(closed, prepend=-1) == 1).sum()),
+        unknown_documents=int((np.diff(ends, prepend=-1) == 1).sum()),
     )

@@ -168,18 +168,22 @@ def folds_of(ids: Ids, share: float = 1.0) -> Folds:
     Which documents they hold follows from their words: documents that say the same are in one
     fold, and neither the order of the corpus nor the machine that reads a part of it matters.
     """
-    ends = np.flatnonzero(ids < 0)
+    ends = kernels.document_ends(ids)
     lengths = np.diff(ends, prepend=-1)
     hashes = np.empty(len(ends), np.uint64)
     kernels.hash_documents(ids, ends, hashes)
     taken = (hashes >> np.uint64(1)) / 2.0**63 <= share
     second = (hashes & np.uint64(1)).astype(bool)
-    return Folds.of(*(ids[np.repeat(taken & in_it, lengths)] for in_it in (~second, second)))
+    in_first = int(lengths[taken & ~second].sum())
+    folds = Folds(np.empty(int(lengths[taken].sum()), np.int32), in_first)
+    for fold, wanted in zip(folds.both, (taken & ~second, taken & second), strict=True):
+        kernels.copy_documents(ids, ends, wanted, fold)
+    return folds
 
 
 def long_enough(ids: Ids) -> int:
     """How many documents can be halved."""
-    lengths = np.diff(np.flatnonzero(ids < 0), prepend=-1) - 1
+    lengths = np.diff(kernels.document_ends(ids), prepend=-1) - 1
     return int((lengths >= FEWEST_WORDS).sum())
 
 
@@ -190,7 +194,7 @@ def halves_of(
 
     Those are taken whose hashes are the least.
     """
-    ends = np.flatnonzero(ids < 0)
+    ends = kernels.document_ends(ids)
     hashes = np.empty(len(ends), np.uint64)
     kernels.hash_documents(ids, ends, hashes)
     begins = np.concatenate([np.zeros(min(1, len(ends)), np.int64), ends[:-1] + 1])

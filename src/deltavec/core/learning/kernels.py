@@ -11,8 +11,11 @@ hashed or sorted on its own, and rows are independent of each other, so threads 
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from deltavec.core.kernels import Float32s, Int32s, Int64s, UInt64s, compiled, mixed
+
+Bools = npt.NDArray[np.bool_]
 
 BETWEEN_DOCUMENTS = -1
 CACHED_BYTES = 1 << 20  # of a matrix: what a core keeps near while sparse rows are multiplied by it
@@ -33,19 +36,49 @@ def places_of(ids: Int32s, first: int, last: int, begins: Int64s, places: Int64s
 
 
 @compiled
-def documents_with(ids: Int32s, words: int) -> Int64s:
-    """How many documents hold each word; each document is closed by -1."""
-    counts = np.zeros(words, np.int64)
+def occurrences_of(ids: Int32s, words: int) -> tuple[Int64s, Int64s]:
+    """How often each word occurs, and in how many documents; each document is closed by -1."""
+    occurrences = np.zeros(words, np.int64)
+    documents = np.zeros(words, np.int64)
     seen_in = np.full(words, -1, np.int64)
     document = 0
     for place in range(ids.size):
         number = ids[place]
         if number == BETWEEN_DOCUMENTS:
             document += 1
-        elif seen_in[number] != document:
-            seen_in[number] = document
-            counts[number] += 1
-    return counts
+        else:
+            occurrences[number] += 1
+            if seen_in[number] != document:
+                seen_in[number] = document
+                documents[number] += 1
+    return occurrences, documents
+
+
+@compiled
+def document_ends(ids: Int32s) -> Int64s:
+    """The places where documents are closed."""
+    closed = 0
+    for place in range(ids.size):
+        closed += ids[place] == BETWEEN_DOCUMENTS
+    ends = np.empty(closed, np.int64)
+    closed = 0
+    for place in range(ids.size):
+        if ids[place] == BETWEEN_DOCUMENTS:
+            ends[closed] = place
+            closed += 1
+    return ends
+
+
+@compiled
+def copy_documents(ids: Int32s, ends: Int64s, wanted: Bools, copied: Int32s) -> None:
+    """Write the wanted documents one behind the other."""
+    begin = written = 0
+    for document in range(ends.size):
+        after = ends[document] + 1
+        if wanted[document]:
+            copied[written : written + after - begin] = ids[begin:after]
+            written += after - begin
+        begin = after
 
 
 @compiled

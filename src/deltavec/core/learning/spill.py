@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -47,17 +47,56 @@ def take_room(handle: int, size: int) -> None:
     DeltavecError
         If the disk has no room for it.
     """
-    try:
+    with telling_of_room(size):
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(handle, 0, size)
         else:
             os.truncate(handle, size)
+
+
+@contextmanager
+def telling_of_room(size: int) -> Iterator[None]:
+    """Say what to do where a disk has no room for so many bytes."""
+    try:
+        yield
     except OSError as error:
         raise DeltavecError(
             f"no room for {size:,} bytes of intermediate results in {tempfile.gettempdir()} "
             f"({error.strerror}): make room, let TMPDIR name another folder, or raise max_memory "
             "(--max-memory)"
         ) from error
+
+
+def collected(parts: Iterable[npt.NDArray[Any]], kind: Any, budget: int) -> npt.NDArray[Any]:
+    """All parts, one after the other: in memory if they need no more than a budget, else in a file.
+
+    Raises
+    ------
+    DeltavecError
+        If the disk has no room for them.
+    """
+    held: list[npt.NDArray[Any]] = []
+    left = iter(parts)
+    for part in left:
+        held.append(part)
+        budget -= part.nbytes
+        if budget < 0:
+            break
+    else:
+        return np.concatenate([np.zeros(0, kind), *held])
+    with tempfile.TemporaryFile(prefix="deltavec-") as file:
+        while held:
+            append(file, held.pop(0))
+        for part in left:
+            append(file, part)
+        return np.memmap(file, dtype=kind, mode="r+").view(np.ndarray)
+
+
+def append(file: IO[bytes], part: npt.NDArray[Any]) -> None:
+    """Write an array to the end of a file."""
+    with telling_of_room(part.nbytes):
+        file.write(part.data)
+        file.flush()
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from deltavec.core import kernels
 from deltavec.core.arrays import begins_of
 from deltavec.core.kernels import Texts
 from deltavec.core.learning import kernels as pair_kernels
-from deltavec.core.learning.spill import Allocate
+from deltavec.core.learning.spill import Allocate, collected
 from deltavec.core.passes import on_pieces
 from deltavec.core.texts import Chunked, Tokenizer, as_texts
 from deltavec.core.threads import equal_shares, on_threads, thread_count
@@ -24,6 +24,7 @@ from deltavec.errors import InputError
 BYTES_PER_COUNT = 12  # an int32 column, and an int64 count or two of int32
 DEFAULT_MEMORY = 2 << 30
 SHARES_PER_THREAD = 8
+MOST_SMALL = 2**31 - 1
 
 
 class SparseRows(NamedTuple):
@@ -94,15 +95,22 @@ class Cooccurrence:
 
 
 def listed_ids(
-    corpus: Chunked, vocabulary: Vocabulary, tokenizer: Tokenizer, threads: int | None = None
+    corpus: Chunked,
+    vocabulary: Vocabulary,
+    tokenizer: Tokenizer,
+    threads: int | None = None,
+    max_memory: int = DEFAULT_MEMORY,
 ) -> npt.NDArray[np.int32]:
-    """The corpus as the ids of its known words, each document closed by -1."""
-    pieces = [
+    """The corpus as the ids of its known words, each document closed by -1.
+
+    They lie in a temporary file if they need more than a quarter of the memory.
+    """
+    pieces = (
         piece
         for chunk in corpus
         for piece in ids_of(as_texts(chunk, tokenizer), vocabulary, threads)
-    ]
-    return np.concatenate([np.zeros(0, np.int32), *pieces])
+    )
+    return collected(pieces, np.int32, max_memory // 4)
 
 
 def ids_of(
@@ -164,60 +172,103 @@ def counted_apart(
 
     ``second`` is the place where the documents begin that are not; None if all of them are.
     """
-    occurrences = np.bincount(ids[ids >= 0], minlength=words).astype(np.int64)
-    # A neighbour is met at most once a place of the window and an occurrence of the word.
-    small = 2 * window * int(occurrences.max(initial=0)) <= np.iinfo(np.int32).max
-    kind = np.int32 if small else np.int64
-    counted = [
-        counted_rows(ids, second, occurrences, *some, window, kind, thread_count(threads), allocate)
-        for some in row_blocks(occurrences, window, max_memory)
-    ]
+    counted = [*counted_blocks(ids, second, words, window, allocate, threads, max_memory)]
     return (
         Cooccurrence(words, tuple(whole for whole, _ in counted)),
         Cooccurrence(words, tuple(in_front for _, in_front in counted)),
     )
 
 
-def row_blocks(
-    occurrences: npt.NDArray[np.int64], window: int, max_memory: int
-) -> Iterator[tuple[int, int]]:
-    """Ranges of words whose counts fit into half the memory at the worst, one word at least."""
-    at_most = np.minimum(2 * window * occurrences, len(occurrences)) * BYTES_PER_COUNT
-    needed = np.cumsum(at_most + 8 * occurrences)
+def counted_blocks(
+    ids: npt.NDArray[np.int32],
+    second: int | None,
+    words: int,
+    window: int,
+    allocate: Allocate,
+    threads: int | None,
+    max_memory: int,
+    kind: Any = None,
+) -> Iterator[tuple[SparseRows, SparseRows]]:
+    """The rows of all words, a few of them at a time: see `counted_rows`.
+
+    The places of many words are listed in one go over the ids; their rows, which need more room,
+    are counted in several. The counts are of the kind that is asked for, or of one that holds them.
+    """
+    occurrences, _ = pair_kernels.occurrences_of(ids, words)
+    at_most = np.minimum(2 * window * occurrences, words) * BYTES_PER_COUNT
+    for first, last in ranges(8 * occurrences, max_memory // 4):
+        begins = begins_of(occurrences[first:last])
+        places = np.empty(begins[-1], np.int64)
+        pair_kernels.places_of(ids, first, last, begins, places)
+        for begin, end in ranges(at_most[first:last], max_memory // 2):
+            yield counted_rows(
+                ids,
+                second,
+                words,
+                Places(first + begin, begins[begin : end + 1], places),
+                window,
+                kind or smallest_kind(2 * window * occurrences[first + begin : first + end]),
+                thread_count(threads),
+                allocate,
+            )
+
+
+def smallest_kind(counts: npt.NDArray[np.int64]) -> Any:
+    """The type of whole numbers that holds counts up to these."""
+    return np.int32 if counts.max(initial=0) <= MOST_SMALL else np.int64
+
+
+def ranges(sizes: npt.NDArray[np.int64], most: int) -> Iterator[tuple[int, int]]:
+    """Successive ranges whose sizes add up to no more than this, or that hold one alone."""
+    needed = np.cumsum(sizes)
     first = 0
-    while first < len(occurrences):
+    while first < len(sizes):
         before = needed[first - 1] if first else 0
-        last = int(np.searchsorted(needed, before + max_memory // 2, side="right"))
-        last = max(last, first + 1)
+        last = max(int(np.searchsorted(needed, before + most, side="right")), first + 1)
         yield first, last
         first = last
+
+
+class Places(NamedTuple):
+    """Where some successive words occur.
+
+    Attributes
+    ----------
+    first : int
+        The first of the words.
+    begins : ndarray of int64
+        Where each word's list of places begins, and where the last one's ends.
+    places : ndarray of int64
+        The lists.
+    """
+
+    first: int
+    begins: npt.NDArray[np.int64]
+    places: npt.NDArray[np.int64]
 
 
 def counted_rows(
     ids: npt.NDArray[np.int32],
     second: int | None,
-    occurrences: npt.NDArray[np.int64],
-    first: int,
-    last: int,
+    words: int,
+    occurring: Places,
     window: int,
     kind: Any,
     threads: int,
     allocate: Allocate,
 ) -> tuple[SparseRows, SparseRows]:
-    """The rows of words ``first`` to ``last``, shared out among threads.
+    """The rows of words whose places are known, shared out among threads.
 
     Those of all documents, and those of the documents in front of the place ``second``.
     """
-    begins = begins_of(occurrences[first:last])
-    places = np.empty(begins[-1], np.int64)
-    pair_kernels.places_of(ids, first, last, begins, places)
-    room = begins_of(np.minimum(2 * window * occurrences[first:last], len(occurrences)))
+    first, begins, places = occurring
+    room = begins_of(np.minimum(2 * window * np.diff(begins), words))
     nothing = np.zeros(0, kind)
 
     def write(begin: int, end: int, *rows: npt.NDArray[Any]) -> int:
         apart = rows if second is not None else (*rows, nothing)
         return pair_kernels.count_windows(
-            ids, window, begins, places, begin, end, len(occurrences), second or 0, *apart
+            ids, window, begins, places, begin, end, words, second or 0, *apart
         )
 
     kinds = [kind] if second is None else [kind, kind]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -12,6 +13,7 @@ from deltavec.core import kernels
 from deltavec.core.arrays import frozen
 from deltavec.core.kernels import Listed, Texts
 from deltavec.core.texts import Chunked, Tokenizer, as_texts
+from deltavec.core.threads import in_order, thread_count
 from deltavec.core.tokens import are_unspaced, narrowest_rule
 from deltavec.core.vocabulary import SECRET, Vocabulary, power_of_two
 from deltavec.errors import CorpusError
@@ -19,7 +21,10 @@ from deltavec.errors import CorpusError
 Kind = TypeVar("Kind", bound=np.generic)
 
 FIRST_ROOM = 1 << 14
-MOST_GRAMS = 200_000  # so many runs of characters are learned, the most frequent
+# So many words are learned if it is not said how rare they may be, and so many runs of characters:
+# the most frequent. What a fit keeps of pairs grows with their square: docs/guides/scale.md.
+MOST_UNITS = 200_000
+MOST_APART = 1 << 18  # words in a thread's own table
 
 
 class WordCounts:
@@ -62,10 +67,17 @@ class WordCounts:
         self._offsets = lengthened(self._offsets, words + 1)
         self._counts = lengthened(self._counts, words)
         self._slots = np.zeros(4 * words, np.uint64)
-        known = self._words()._replace(
+        self._fill_slots(0)
+
+    def _fill_slots(self, first: int) -> None:
+        """Let the words from this one on be found."""
+        kernels.fill_slots(self._known(), narrowest_rule(), first)
+
+    def _known(self) -> kernels.Words:
+        """The table as it is, to be read."""
+        return self._words()._replace(
             data=frozen(self._data), offsets=frozen(self._offsets[: self.distinct + 1])
         )
-        kernels.fill_slots(known, narrowest_rule())
 
     def _words(self) -> kernels.Words:
         """The table as the kernels read and extend it."""
@@ -77,6 +89,28 @@ class WordCounts:
         self.of_lists |= not texts.rule.decodes
         self.of_grams |= texts.rule.gram > 0
         self._learn(kernels.learn, texts)
+
+    def absorb(self, other: WordCounts) -> None:
+        """Add what another table has counted."""
+        theirs = other._known()
+        ids = kernels.find_all(theirs.data, theirs.offsets, self._known())
+        lengths = np.diff(theirs.offsets)
+        new = ids < 0
+        more, size = int(new.sum()), int(lengths[new].sum())
+        end = int(self._offsets[self.distinct])
+        while self.distinct + more + 1 >= len(
+            self._counts
+        ) or end + size + kernels.LONGEST_LEARNED > len(self._data):
+            self._make_room(2 * len(self._counts))
+        before, self.distinct = self.distinct, self.distinct + more
+        self._data[end : end + size] = theirs.data[: theirs.offsets[-1]][np.repeat(new, lengths)]
+        self._offsets[before + 1 : self.distinct + 1] = end + np.cumsum(lengths[new])
+        self._fill_slots(before)
+        ids[new] = np.arange(before, self.distinct)
+        self._counts[ids] += other._counts[: other.distinct]
+        self.tokens += other.tokens
+        self.of_lists |= other.of_lists
+        self.of_grams |= other.of_grams
 
     def _learn(self, kernel: Callable[..., bool], texts: Texts, *listed: Listed) -> int:
         """Let a kernel go over documents, with more room whenever it has none left.
@@ -143,12 +177,33 @@ def lengthened(array: npt.NDArray[Kind], length: int) -> npt.NDArray[Kind]:
     return longer
 
 
-def word_counts(corpus: Chunked, tokenizer: Tokenizer) -> WordCounts:
-    """All words of a corpus, counted."""
-    counts = WordCounts()
-    for chunk in corpus:
-        counts.add(as_texts(chunk, tokenizer))
-    return counts
+def word_counts(corpus: Chunked, tokenizer: Tokenizer, threads: int | None = None) -> WordCounts:
+    """All words of a corpus, counted.
+
+    Threads take chunks in turn, each with a table of its own, while the next chunk is read. A large
+    table becomes part of the whole at once, the others in the end.
+    """
+    whole = WordCounts()
+    apart: list[WordCounts] = []
+    merging = threading.Lock()
+
+    def count(texts: Texts) -> None:
+        with merging:
+            table = apart.pop() if apart else WordCounts()
+        table.add(texts)
+        with merging:
+            if table.distinct > MOST_APART:
+                whole.absorb(table)
+            else:
+                apart.append(table)
+
+    chunks = (as_texts(chunk, tokenizer) for chunk in corpus)
+    workers = thread_count(threads)
+    for _ in map(count, chunks) if workers == 1 else in_order(count, chunks, workers):
+        pass
+    for table in apart:
+        whole.absorb(table)
+    return whole
 
 
 def usual_min_count(tokens: int) -> int:
@@ -171,8 +226,8 @@ def frequent_words(counts: WordCounts, min_count: int | None) -> Vocabulary:
         raise CorpusError("the corpus holds no words to learn vectors from")
     least = usual_min_count(counts.tokens) if min_count is None else min_count
     vocabulary, _ = counts.frequent(least)
-    if counts.of_grams and len(vocabulary) > MOST_GRAMS:
-        vocabulary = vocabulary.taken(np.arange(MOST_GRAMS))
+    if (counts.of_grams or min_count is None) and len(vocabulary) > MOST_UNITS:
+        vocabulary = vocabulary.taken(np.arange(MOST_UNITS))
     if len(vocabulary) < 2:
         raise CorpusError(
             f"vectors need at least 2 words that occur {least} times or more, and the corpus has "

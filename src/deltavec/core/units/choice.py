@@ -69,16 +69,18 @@ class ChosenUnits(NamedTuple):
     reason: str
 
 
-def counted_units(corpus: Chunked, tokenizer: Tokenizer) -> CountedUnits:
+def counted_units(
+    corpus: Chunked, tokenizer: Tokenizer, threads: int | None = None
+) -> CountedUnits:
     """The units of a corpus that suit its words, counted.
 
     A corpus is read once more if its words are too rare.
     """
-    counts = word_counts(corpus, tokenizer)
+    counts = word_counts(corpus, tokenizer, threads)
     chosen = units_for(counts, tokenizer)
     if chosen.tokenizer == tokenizer:
         return CountedUnits(chosen, counts)
-    return CountedUnits(chosen, word_counts(corpus, chosen.tokenizer))
+    return CountedUnits(chosen, word_counts(corpus, chosen.tokenizer, threads))
 
 
 def units_for(counts: WordCounts, tokenizer: Tokenizer) -> AskedUnits:

@@ -5,7 +5,7 @@ import tempfile
 import numpy as np
 import pytest
 
-from deltavec.core.learning.spill import Spill, spilling
+from deltavec.core.learning.spill import Spill, collected, spilling
 from deltavec.errors import DeltavecError
 from small_disks import run_on_small_disk
 
@@ -65,3 +65,24 @@ def test_what_the_disk_refuses_is_said_with_what_helps(monkeypatch):
     monkeypatch.setattr(os, "posix_fallocate", refuse, raising=False)
     with pytest.raises(DeltavecError, match=r"no room for 80 bytes .*make room"):
         Spill(0)(10, np.float64)
+
+
+def test_parts_are_collected_in_memory_as_far_as_a_budget_goes():
+    parts = [np.arange(4, dtype=np.int32), np.zeros(0, np.int32), np.arange(2, dtype=np.int32)]
+    for budget, in_file in ((24, False), (23, True), (0, True)):
+        array = collected(iter(parts), np.int32, budget)
+        assert (type(array.base) is np.memmap) == in_file
+        assert array.tolist() == [0, 1, 2, 3, 0, 1]
+    assert collected([], np.int32, 0).tolist() == []
+
+
+COLLECTED = FULL.replace("import Spill", "import collected").replace(
+    "Spill(0)(1_000_000, np.float64)[:] = 1",
+    "collected((np.ones(50_000) for _ in range(20)), np.float64, 100)",
+)
+
+
+def test_a_disk_that_fills_up_while_parts_come_is_an_error(tmp_path):
+    ran = run_on_small_disk(tmp_path, "1m", COLLECTED, str(tmp_path))
+    assert ran.returncode == 0, ran.returncode
+    assert "no room for 400,000 bytes of intermediate results" in ran.stdout

@@ -1,7 +1,9 @@
+import mmap
+
 import numpy as np
 import pytest
 
-from deltavec.core.learning.windows import Cooccurrence, cooccurrence, listed_ids, row_blocks
+from deltavec.core.learning.windows import Cooccurrence, cooccurrence, listed_ids, ranges
 from deltavec.core.texts import as_chunked
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import InputError
@@ -42,10 +44,25 @@ def test_any_memory_and_any_threads_give_the_same_counts():
     assert np.array_equal(whole.totals, pieces.totals)
 
 
-def test_blocks_stay_within_half_the_memory():
-    occurrences = np.array([1_000, 100, 10, 1])
-    # A row needs 12 bytes a neighbour, at most 4 of them, and 8 bytes an occurrence.
-    assert list(row_blocks(occurrences, 5, 2 * 2_000)) == [(0, 1), (1, 4)]
+def test_ranges_stay_within_a_size_or_hold_one_alone():
+    assert list(ranges(np.array([1_000, 100, 10, 1]), 500)) == [(0, 1), (1, 4)]
+    assert list(ranges(np.array([3, 3, 3]), 6)) == [(0, 2), (2, 3)]
+    assert list(ranges(np.zeros(0, np.int64), 6)) == []
+
+
+def test_only_rows_that_can_be_large_have_large_counts(monkeypatch):
+    monkeypatch.setattr("deltavec.core.learning.windows.MOST_SMALL", 20)
+    ids = np.array([0, 0, 0, 0, 1, 0, -1], np.int32)
+    counts = cooccurrence(ids, 2, 3, max_memory=1)
+    assert [block.values.dtype for block in counts.blocks] == [np.int64, np.int32]
+    assert counts.matrix().toarray().tolist() == [[16, 4], [4, 0]]
+
+
+def test_ids_of_a_large_corpus_lie_in_a_file():
+    vocabulary = Vocabulary.of(["a", "b"])
+    ids = listed_ids(as_chunked(["a x b", "", "b"] * 3), vocabulary, "words", max_memory=8)
+    assert isinstance(ids.base.base, mmap.mmap)
+    assert ids.tolist() == [0, 1, -1, -1, 1, -1] * 3
 
 
 def test_counts_add():

@@ -28,6 +28,13 @@ def test_rare_words_are_left_out():
     assert learned_vocabulary(as_chunked(["a b a b c"]), "words", 2).words == ["a", "b"]
 
 
+def test_a_large_vocabulary_ends_with_the_frequent_words_unless_it_is_said_how_rare(monkeypatch):
+    monkeypatch.setattr("deltavec.core.learning.words.MOST_UNITS", 2)
+    corpus = as_chunked(["a b a b a c"])
+    assert learned_vocabulary(corpus, "words").words == ["a", "b"]
+    assert learned_vocabulary(corpus, "words", 1).words == ["a", "b", "c"]
+
+
 def test_the_table_grows_as_words_come(monkeypatch):
     monkeypatch.setattr("deltavec.core.learning.words.FIRST_ROOM", 2)
     words = [f"word-number-{i}" for i in range(200)]
