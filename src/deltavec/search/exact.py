@@ -3,7 +3,7 @@
 A few queries are compared with each row as it is read, as reading takes longer than comparing;
 where rows have a sieve, most of them are not read at all. Many queries are multiplied with a block
 of rows at a time, and the products sifted while they are in the cache. Either way
-`deltavec.search.kernels` and `deltavec.search.sieve_kernels` say why the result is exact.
+`deltavec.search.kernels` and `deltavec.search.sieve.kernels` say why the result is exact.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from deltavec.core.threads import on_threads, one_blas_thread, thread_count
 from deltavec.search import kernels
 from deltavec.search.kernels import Best, Queries, Rows
 from deltavec.search.rows import Pieces
-from deltavec.search.sieve import coded_queries
-from deltavec.search.sieve_kernels import Coded, Sieve, sift_rows
+from deltavec.search.sieve.kernels import Coded, Sieve, sift_rows
+from deltavec.search.sieve.making import coded_queries
 
 NONE = frozen(np.empty(0, np.int64))
 NOBODY = np.iinfo(np.int64).max
@@ -173,7 +173,7 @@ def sifted(
         if here is not None:
             allowed[here] = 1
         coded = coded_queries(
-            queries.vectors, query_error, pieces.length_error, made.farthest,
+            queries.vectors, query_error, pieces.length_error, made,
             float(queries.margins.max(initial=0)),
         )  # fmt: skip
         found.append(Sifted(made.sieve, coded, frozen(allowed)))

@@ -3,7 +3,7 @@
 Documents are taken in blocks, and all queries that are waiting look through a block together. The
 words' part is added up first, and then rows that cannot reach the best so far are passed over: by
 their words, by their sieve, or by their products where there is none, in the margins of
-`deltavec.search.sieve_kernels` and `deltavec.search.kernels`. So the answer is exact, and no score
+`deltavec.search.sieve.sums` and `deltavec.search.kernels`. So the answer is exact, and no score
 of all documents is ever kept or sorted.
 """
 
@@ -32,14 +32,8 @@ from deltavec.search.exact import (
 )
 from deltavec.search.kernels import Best, Queries
 from deltavec.search.rows import Pieces
-from deltavec.search.sieve_kernels import (
-    ROWS,
-    Sums,
-    add_words,
-    search_added,
-    sift_sums,
-    sums_in_products,
-)
+from deltavec.search.sieve.kernels import ROWS
+from deltavec.search.sieve.sums import Sums, add_words, search_added, sift_sums, sums_in_products
 from deltavec.search.words.index import WordIndex, WordQuery
 from deltavec.search.words.kernels import Words
 from deltavec.search.words.likely import MOST, likely_documents, lowest_sums

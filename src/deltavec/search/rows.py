@@ -19,7 +19,7 @@ from deltavec.core.kernels import Float32s, Float64s, Int64s
 from deltavec.core.threads import on_threads, thread_count
 from deltavec.errors import InputError
 from deltavec.search import kernels
-from deltavec.search.sieve import LazySieve
+from deltavec.search.sieve.making import LazySieve
 
 SHORT = 4096  # rows
 LARGEST_ERROR = 1e-3

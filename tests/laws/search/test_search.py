@@ -15,7 +15,7 @@ from deltavec.core.arrays import frozen
 from deltavec.search.exact import Search, Sizes, best_rows
 from deltavec.search.pairs import Strips, row_pairs
 from deltavec.search.rows import Pieces, length_error
-from deltavec.search.sieve import made_sieve
+from deltavec.search.sieve.making import made_sieve
 from search_strategies import close_rows, coarse_rows, rows_and_queries
 
 NONE = np.empty(0, np.int64)

@@ -7,7 +7,7 @@ from deltavec.core.learning.stems import Stems
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.search.mixed import Light, Wanted, best_documents
 from deltavec.search.rows import Pieces
-from deltavec.search.sieve import made_sieve
+from deltavec.search.sieve.making import made_sieve
 from deltavec.search.words.index import WordIndex, WordQuery
 from deltavec.search.words.kernels import Lists, Words, add_query_scores
 from search_strategies import unit_rows

@@ -8,7 +8,7 @@ import numpy as np
 
 from deltavec.core.kernels import Int64s, UInt8s, compiled
 from deltavec.search.kernels import Best, Queries, Rows, bound_of, consider, fast_dot
-from deltavec.search.sieve_kernels import MOST_BLOCKS, ROWS, Coded, Sieve, high_rows, worst_of
+from deltavec.search.sieve.kernels import MOST_BLOCKS, ROWS, Coded, High, Sieve, high_rows, worst_of
 
 
 class Shelf(NamedTuple):
@@ -44,7 +44,7 @@ def sift_lists(
 
     ``allowed`` says which rows may be found; all if it is empty.
     """
-    places = np.empty(MOST_BLOCKS * ROWS, np.int64)
+    high = High(np.empty(MOST_BLOCKS * ROWS, np.int64), np.empty(MOST_BLOCKS * ROWS, np.float32))
     vector = queries.vectors[query]
     for number in numbers:
         first, last = shelf.begins[number], shelf.begins[number + 1]
@@ -52,9 +52,9 @@ def sift_lists(
         while begin < end:
             stop = min(begin + MOST_BLOCKS, end)
             worst = worst_of(best, query)
-            found = high_rows(shelf.sieve, begin, stop, coded, query, worst, places)
+            found = high_rows(shelf.sieve, begin, stop, coded, query, worst, high)
             bound = bound_of(best, queries, query)
-            for place in places[:found]:
+            for place in high.places[:found]:
                 if place < first or place >= last:  # of the list before, or of the next
                     continue
                 row = shelf.order[place]

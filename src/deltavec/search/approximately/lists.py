@@ -3,7 +3,7 @@
 Centres come from a sample of the rows (spherical k-means: Dhillon and Modha 2001). A search looks
 through the lists whose centres are nearest to its query, and passes over the rest. Of the rows
 there, codes of a byte a number tell most that cannot be among the best, as in an exact search
-(`deltavec.search.sieve_kernels`); the others are scored as there, to the last bit. So a row that is
+(`deltavec.search.sieve.kernels`); the others are scored as there, to the last bit. So a row that is
 found has the same score either way, and only a missing one tells the two apart. Rows of zeros have
 a list of their own, the last, which every search looks through.
 
@@ -26,7 +26,7 @@ from deltavec.core.threads import on_threads, one_blas_thread, thread_count
 from deltavec.errors import InputError
 from deltavec.search.approximately.kernels import Shelf
 from deltavec.search.rows import Pieces
-from deltavec.search.sieve import made_sieve
+from deltavec.search.sieve.making import MadeSieve, made_sieve
 
 EXPANSION = 64
 LARGEST_EXPANSION = 100_000
@@ -53,7 +53,7 @@ class Lists:
     centres: Float32s
     homes: Int64s
     expansion: int
-    kept: list[tuple[Float32s, Shelf, float]] = field(default_factory=list)
+    kept: list[tuple[Float32s, Shelf, MadeSieve]] = field(default_factory=list)
     making: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
@@ -84,20 +84,20 @@ class Lists:
         """The lists of these rows only; they are in ascending order."""
         return replace(self, homes=self.homes[rows])
 
-    def shelves(self, pieces: Pieces, threads: int | None) -> Iterator[tuple[Shelf, float]]:
-        """The shelf of each piece, and the farthest that a row is from its codes."""
+    def shelves(self, pieces: Pieces, threads: int | None) -> Iterator[tuple[Shelf, MadeSieve]]:
+        """The shelf of each piece, and the sieve that stands on it."""
         with self.making:
             kept = list(self.kept)
             self.kept[:] = [self._shelf(kept, *piece, threads) for piece in pieces]
-            return ((shelf, farthest) for _, shelf, farthest in list(self.kept))
+            return ((shelf, made) for _, shelf, made in list(self.kept))
 
     def _shelf(
         self,
-        kept: list[tuple[Float32s, Shelf, float]],
+        kept: list[tuple[Float32s, Shelf, MadeSieve]],
         begin: int,
         array: Float32s,
         threads: int | None,
-    ) -> tuple[Float32s, Shelf, float]:
+    ) -> tuple[Float32s, Shelf, MadeSieve]:
         for one in kept:
             if one[0] is array:
                 return one
@@ -105,7 +105,7 @@ class Lists:
         order = np.argsort(homes, kind="stable")
         begins = np.searchsorted(homes[order], np.arange(len(self.centres) + 2))
         made = made_sieve(array, threads, frozen(order))
-        return array, Shelf(frozen(order), frozen(begins), made.sieve), made.farthest
+        return array, Shelf(frozen(order), frozen(begins), made.sieve), made
 
     def nearest(self, query: Float32s, count: int) -> Int64s:
         """The numbers of so many lists, the nearest first, and behind them that of the zeros."""

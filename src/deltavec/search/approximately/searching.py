@@ -27,7 +27,7 @@ from deltavec.search.exact import (
 )
 from deltavec.search.kernels import Best, Queries, Rows
 from deltavec.search.rows import Pieces
-from deltavec.search.sieve import coded_queries
+from deltavec.search.sieve.making import coded_queries
 
 # A filter that leaves fewer rows than this, or this share, is searched exactly.
 FEW_ROWS = 5_000
@@ -73,10 +73,10 @@ def best_in_lists(search: Search, lists: Lists, numbers: Int64s, looked_at: int)
         np.zeros(len(vectors), np.int64),
     )
     parts = []
-    for (begin, array), (shelf, farthest) in zip(
+    for (begin, array), (shelf, made) in zip(
         pieces, lists.shelves(pieces, search.threads), strict=True
     ):
-        coded = coded_queries(vectors, error, pieces.length_error, farthest, margin)
+        coded = coded_queries(vectors, error, pieces.length_error, made, margin)
         allowed = allowed_rows(search.chosen, begin, len(array))
         parts.append((Rows(array, begin, NONE, search.ranks), allowed, shelf, coded))
 

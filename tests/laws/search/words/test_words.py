@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import words_reference
 from deltavec.search.mixed import Wanted, best_documents
 from deltavec.search.rows import Pieces
-from deltavec.search.sieve import made_sieve
+from deltavec.search.sieve.making import made_sieve
 from search_strategies import unit_rows
 from words_written import WORDS, documents, stem, written
 

@@ -7,7 +7,7 @@ from deltavec.search import kernels
 from deltavec.search.approximately.kernels import Shelf, sift_lists
 from deltavec.search.exact import NOBODY, NONE
 from deltavec.search.kernels import Best, Queries, Rows, cosine
-from deltavec.search.sieve import coded_queries, made_sieve
+from deltavec.search.sieve.making import coded_queries, made_sieve
 from search_strategies import unit_rows
 
 COUNT, LISTS, K = 300, 4, 5
@@ -24,7 +24,7 @@ def test_the_best_of_the_lists_are_found(numbers, filtered):
     begins = np.searchsorted(homes[order], np.arange(LISTS + 1))
     made = made_sieve(vectors, 1, order)
     margin = kernels.margin(6, 1e-6, 1e-6)
-    coded = coded_queries(query, 1e-6, 1e-6, made.farthest, margin)
+    coded = coded_queries(query, 1e-6, 1e-6, made, margin)
     best = Best(
         np.full((1, K), -np.inf, np.float32), np.full((1, K), NOBODY), np.zeros(1, np.int64)
     )

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import deltavec as dv
-from deltavec.search import sieve
-from deltavec.search.sieve import LazySieve
+from deltavec.search.sieve import making
+from deltavec.search.sieve.making import LazySieve
 from search_strategies import unit_rows
 
 ROWS = unit_rows(np.random.default_rng(0).standard_normal((300, 8)))
@@ -15,7 +15,7 @@ ROWS = unit_rows(np.random.default_rng(0).standard_normal((300, 8)))
 
 @pytest.fixture
 def few_are_enough(monkeypatch):
-    monkeypatch.setattr(sieve, "FEWEST_NUMBERS", 1)
+    monkeypatch.setattr(making, "FEWEST_NUMBERS", 1)
 
 
 def made(index):

@@ -4,8 +4,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deltavec.search import kernels, sieve_kernels
-from deltavec.search.sieve import coded_queries, made_sieve
+from deltavec.search import kernels
+from deltavec.search.sieve import kernels as sieves
+from deltavec.search.sieve import sums
+from deltavec.search.sieve.kernels import ROWS, High
+from deltavec.search.sieve.making import coded_queries, made_sieve
 from search_reference import cosines
 
 
@@ -30,19 +33,22 @@ def test_no_row_is_passed_over_at_its_own_score(seed, dimensions, count, error, 
     measured = np.abs(np.linalg.norm(vectors.astype(float), axis=1) - 1)
     measured = measured[vectors.any(axis=1)].max(initial=0)
     margin = kernels.margin(dimensions, measured, measured)
-    made = made_sieve(vectors, 1)
-    coded = coded_queries(queries, measured, measured, made.farthest, margin)
+    # Heads in any directions: all, some or none of what rows are is seen.
+    turned = np.linalg.qr(rng.standard_normal((dimensions, dimensions)))[0]
+    seen = rng.integers(0, dimensions + 1)
+    made = made_sieve(vectors, 1, directions=np.ascontiguousarray(turned[:, :seen]))
+    coded = coded_queries(queries, measured, measured, made, margin)
     scores = cosines(queries, vectors)
-    places = np.empty(2 * sieve_kernels.ROWS, np.int64)
+    high = High(np.empty(2 * ROWS, np.int64), np.empty(2 * ROWS, np.float32))
     added = rng.standard_normal(count)
-    blocks = len(made.sieve.slacks)
+    blocks = len(made.sieve.whole.slacks)
     for query in range(len(queries)):
         for row in rng.permutation(count)[:5].tolist():
             score = scores[query, row]
-            found = sieve_kernels.high_rows(made.sieve, 0, blocks, coded, query, score, places)
-            assert row in places[:found]
+            found = sieves.high_rows(made.sieve, 0, blocks, coded, query, score, high)
+            assert score <= high.scores[high.places[:found].tolist().index(row)]
             total = scale * np.float64(score) + added[row]
-            found = sieve_kernels.high_sums(
-                made.sieve, 0, blocks, coded, query, total, scale, added, places
+            found = sums.high_sums(
+                made.sieve, 0, blocks, coded, query, total, scale, added, high.places
             )
-            assert row in places[:found]
+            assert row in high.places[:found]

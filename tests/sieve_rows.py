@@ -1,0 +1,30 @@
+"""Rows, queries and their sieve for tests, small enough to be checked by hand."""
+
+import numpy as np
+
+from deltavec.search.kernels import Best, Queries
+from deltavec.search.sieve.making import coded_queries, made_sieve
+
+NONE = np.empty(0, np.int64)
+ALL = np.empty(0, np.uint8)
+VECTORS = np.array([[1, 0], [0, 1], [0.6, 0.8], [0, 0]], np.float32)
+
+
+def nothing_found(queries, k, kind=np.float32):
+    return Best(
+        np.full((queries, k), -np.inf, kind),
+        np.full((queries, k), 999),
+        np.zeros(queries, np.int64),
+    )
+
+
+def hits(best, query=0):
+    size = best.sizes[query]
+    found = zip(best.scores[query, :size].tolist(), best.ranks[query, :size].tolist(), strict=True)
+    return sorted(found, key=lambda pair: (-pair[0], pair[1]))
+
+
+def asked(vectors, rows=VECTORS):
+    made = made_sieve(rows, 1)
+    queries = Queries(vectors, np.full(len(vectors), 1e-5, np.float32))
+    return made.sieve, queries, coded_queries(vectors, 1e-6, 1e-6, made, 1e-5)
