@@ -22,17 +22,26 @@ CACHED_BYTES = 1 << 20  # of a matrix: what a core keeps near while sparse rows 
 
 
 @compiled
-def places_of(ids: Int32s, first: int, last: int, begins: Int64s, places: Int64s) -> None:
-    """List, word after word, the places of words ``first`` to ``last``.
+def places_of(
+    ids: Int32s, begin: int, end: int, first: int, last: int, free: Int64s, places: Int64s
+) -> None:
+    """List, word after word, the places of words ``first`` to ``last`` in a part of the ids.
 
-    ``begins`` says where each word's list begins in ``places``.
+    ``free`` says where each word's list goes on in ``places``, and moves on.
     """
-    free = begins.copy()
-    for place in range(ids.size):
+    for place in range(begin, end):
         number = ids[place]
         if first <= number < last:
             places[free[number - first]] = place
             free[number - first] += 1
+
+
+@compiled
+def count_ids(ids: Int32s, counts: Int64s) -> None:
+    """Count how often each word occurs."""
+    for place in range(ids.size):
+        if ids[place] != BETWEEN_DOCUMENTS:
+            counts[ids[place]] += 1
 
 
 @compiled

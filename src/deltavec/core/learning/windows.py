@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from deltavec.core import kernels
-from deltavec.core.arrays import begins_of
+from deltavec.core.arrays import begins_of, blocks
 from deltavec.core.kernels import Texts
 from deltavec.core.learning import kernels as pair_kernels
 from deltavec.core.learning.spill import Allocate, collected
@@ -194,23 +194,47 @@ def counted_blocks(
     The places of many words are listed in one go over the ids; their rows, which need more room,
     are counted in several. The counts are of the kind that is asked for, or of one that holds them.
     """
-    occurrences, _ = pair_kernels.occurrences_of(ids, words)
+    workers = thread_count(threads)
+    parts = [*blocks(len(ids), max(-(-len(ids) // workers), 1))]
+    in_parts = np.zeros((len(parts), words), np.int64)
+
+    def count(number: int) -> None:
+        pair_kernels.count_ids(ids[parts[number]], in_parts[number])
+
+    list(on_threads(count, range(len(parts)), workers))
+    occurrences = in_parts.sum(axis=0)
     at_most = np.minimum(2 * window * occurrences, words) * BYTES_PER_COUNT
     for first, last in ranges(8 * occurrences, max_memory // 4):
-        begins = begins_of(occurrences[first:last])
-        places = np.empty(begins[-1], np.int64)
-        pair_kernels.places_of(ids, first, last, begins, places)
+        occurring = listed_places(ids, parts, in_parts, first, last, workers)
         for begin, end in ranges(at_most[first:last], max_memory // 2):
-            yield counted_rows(
-                ids,
-                second,
-                words,
-                Places(first + begin, begins[begin : end + 1], places),
-                window,
-                kind or smallest_kind(2 * window * occurrences[first + begin : first + end]),
-                thread_count(threads),
-                allocate,
-            )
+            most = smallest_kind(2 * window * occurrences[first + begin : first + end])
+            some = Places(first + begin, occurring.begins[begin : end + 1], occurring.places)
+            yield counted_rows(ids, second, words, some, window, kind or most, workers, allocate)
+
+
+def listed_places(
+    ids: npt.NDArray[np.int32],
+    parts: Sequence[slice],
+    in_parts: npt.NDArray[np.int64],
+    first: int,
+    last: int,
+    threads: int,
+) -> Places:
+    """Where the words ``first`` to ``last`` occur.
+
+    Threads list the parts of the ids; it is known how often each word occurs in each.
+    """
+    counts = in_parts[:, first:last]
+    begins = begins_of(counts.sum(axis=0))
+    places = np.empty(begins[-1], np.int64)
+    free = begins[:-1] + np.cumsum(counts, axis=0) - counts
+
+    def listed(number: int) -> None:
+        begin, end, _ = parts[number].indices(len(ids))
+        pair_kernels.places_of(ids, begin, end, first, last, free[number], places)
+
+    list(on_threads(listed, range(len(parts)), threads))
+    return Places(first, begins, places)
 
 
 def smallest_kind(counts: npt.NDArray[np.int64]) -> Any:
@@ -308,16 +332,15 @@ def shared_rows(
         size = int(room[share[1]] - room[share[0]])
         arrays = [np.empty(size, kind) for kind in types]
         written = write(*share, lengths, *arrays)
-        return [array[:written].copy() for array in arrays]
+        return [array[:written] for array in arrays]
 
     parts = list(on_threads(work, equal_shares(begins, threads * SHARES_PER_THREAD), threads))
-    whole = [gathered([part[k] for part in parts], kind, allocate) for k, kind in enumerate(types)]
+    ends = begins_of(np.array([len(part[0]) for part in parts], np.int64))
+    whole = [allocate(int(ends[-1]), kind) for kind in types]
+
+    def gather(number: int) -> None:
+        for array, part in zip(whole, parts[number], strict=True):
+            array[ends[number] : ends[number + 1]] = part
+
+    list(on_threads(gather, range(len(parts)), threads))
     return [begins_of(lengths), *whole]
-
-
-def gathered(parts: list[npt.NDArray[Any]], kind: Any, allocate: Allocate) -> npt.NDArray[Any]:
-    """The parts one after the other."""
-    whole = allocate(sum(map(len, parts)), kind)
-    if parts:
-        np.concatenate(parts, out=whole)
-    return whole
