@@ -32,6 +32,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from large_plot import drawn
 from measuring import publish, surroundings
 
 import deltavec as dv
@@ -214,7 +215,10 @@ def main() -> None:
         for words in arguments.words:
             runs.append(measured(source, int(words), Path(folder)))
             print(json.dumps(runs[-1]), file=sys.stderr, flush=True)
-    publish({**about, "runs": runs}, arguments.output)
+    report = {**about, "runs": runs}
+    publish(report, arguments.output)
+    if arguments.output:
+        arguments.output.with_suffix(".svg").write_text(drawn(report))
 
 
 if __name__ == "__main__":
