@@ -135,6 +135,8 @@ def require_inside(arrays: Mapping[str, npt.NDArray[Any]], sizes: Sizes) -> None
     groups = arrays["groups"]
     if not sound or (sizes.words and not 0 <= groups.min() <= groups.max() < sizes.terms):
         raise InputError("places outside of the file: it is damaged")
+    if not np.bincount(groups, minlength=sizes.terms).all():
+        raise InputError("a term that no word is a form of: the file is damaged")
     if (np.diff(arrays["begins"]) > sizes.documents).any():
         raise InputError("a word in more documents than there are: the file is damaged")
     for name, (smallest, largest) in RANGES.items():

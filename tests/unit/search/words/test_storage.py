@@ -32,6 +32,7 @@ def stored(tmp_path):
         ("word_offsets", [0, 2**62, 4, 11], "word_offsets must rise"),
         ("groups", [0, 1, 3], "places outside of the file"),
         ("groups", [0, 1, -1], "places outside of the file"),
+        ("groups", [0, 1, 1], "a term that no word is a form of"),
         ("documents", [0, 0, 1, 3], "documents must be from 0 to 2"),
         ("documents", [0, 0, 1, -1], "documents must be from 0 to 2"),
         ("words", list(b"sea\xffoomwind"), "words must be UTF-8"),
