@@ -2,7 +2,8 @@
 
 A child process does the tries and says the number of each before it begins; whoever watches it
 knows which one it died of, or hung in, and starts another behind it. A try fails by a crash, by
-taking more than `LONGEST` seconds, or by any exception that is not deltavec's own.
+taking more than `LONGEST` seconds of the processor (or so long that nothing else explains it), or
+by any exception that is not deltavec's own.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 LONGEST = 60.0  # seconds; a page of Parquet may claim 2 GB, which takes a while to lay out
+WAITING = 600.0  # seconds of the clock: who waits for nothing uses no processor
 FIRST = 600.0  # before the first try: it compiles
 ADDRESS_SPACE = 8 << 30
 CHILD = 25_000  # tries of one process
@@ -130,17 +132,26 @@ class Watched:
         self.lines: list[str] = []
 
     def line(self, patience: float) -> str | None:
-        """The next line; None if the child is dead, "" if it says nothing for so long."""
+        """The next line; None if the child is dead, "" if it works for so long and says nothing."""
         assert self.process.stdout is not None
         while not self.lines:
-            if not select.select([self.process.stdout], [], [], patience)[0]:
-                return ""
+            begin, used = time.monotonic(), self.worked()
+            while not select.select([self.process.stdout], [], [], 1.0)[0]:
+                if self.worked() - used > patience or time.monotonic() - begin > WAITING:
+                    return ""
             data = os.read(self.process.stdout.fileno(), 1 << 16)
             if not data:
                 return None
             *whole, self.rest = (self.rest + data).split(b"\n")
             self.lines += [line.decode("utf-8", "replace") for line in whole]
         return self.lines.pop(0)
+
+    def worked(self) -> float:
+        """The seconds of the processor that the child has had; others on the machine take none."""
+        with suppress(OSError, IndexError):  # it is dead
+            after = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(") ")[2].split()
+            return (int(after[11]) + int(after[12])) / os.sysconf("SC_CLK_TCK")
+        return 0.0
 
     def end(self) -> int:
         """Its exit code, once it has ended."""
