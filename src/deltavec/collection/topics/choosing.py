@@ -59,7 +59,7 @@ def clustered(
     if max(n or 1, 1) > documents:
         raise InputError(
             f"cannot make {n or 'any'} clusters of {documents:,} documents that have a vector: "
-            + ("ask for fewer" if documents else "no word of them is known")
+            + ("ask for fewer" if documents else "no word of them is known, or all are alike")
         )
     number = Number(n, "as asked for") if n else fitting_number(vectors[there], seed)
     labels = grouped(vectors, there, number.groups, seed)

@@ -70,5 +70,6 @@ class Topics:
 
 def usual_clusters(collection: Collection) -> Clusters | None:
     """As many clusters as there are colours; none for a collection too small to part."""
-    wanted = min(MOST_LABELS, len(collection) // 2)
+    there = len(collection) - collection.description.zero_rows
+    wanted = min(MOST_LABELS, len(collection) // 2, there)
     return collection.cluster(wanted, seed=0) if wanted >= FEWEST_CLUSTERS else None

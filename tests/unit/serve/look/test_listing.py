@@ -117,13 +117,18 @@ def test_what_is_not_there_is_refused(app: FastAPI, path: str, asked: str, param
     assert refused(app, path, asked) == (422, param)
 
 
-def test_a_collection_too_small_to_part_has_no_topics(tmp_path: Path) -> None:
-    model = dv.fit(["a quiet room", "a loud street"] * 9)
-    collection = dv.build_collection(model, ["a quiet room"], tmp_path / "one.idx")
+@pytest.mark.parametrize("documents", [["a quiet room"], ["a quiet room"] * 30])
+def test_a_collection_too_small_to_part_or_of_equal_documents_has_no_topics(
+    documents: list[str], tmp_path: Path
+) -> None:
+    # Words that are in every document weigh nothing: thirty equal ones have no vector.
+    vectors = dv.WordVectors(["quiet", "room"], np.eye(2))
+    model = dv.fit(documents, vectors, "idf-sum")
+    collection = dv.build_collection(model, documents, tmp_path / "one.idx")
     app = create_app(collection)
     assert refused(app, "/topics", "") == (422, "clusters")
     assert get(app, "/columns", model=responses.Columns) == {"columns": []}
-    assert get(app, "/list", model=responses.Listing)["documents"] == 1
+    assert get(app, "/list", model=responses.Listing)["documents"] == len(documents)
 
 
 @pytest.mark.parametrize("by", ["both", "words", "meaning"])
