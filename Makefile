@@ -6,7 +6,8 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 PYTEST := $(BIN)/pytest --quiet --numprocesses=auto --dist=loadfile
 
-# All that pyproject.toml offers; the tools are a dependency group, which older versions of pip do not know.
+# What pyproject.toml offers, but for adapters, of which LangChain's alone is quick to install; the tools are a
+# dependency group, which older versions of pip do not know.
 EXTRAS := bm25,excel,plots,serve,spark
 GROUPS := pip>=25.1
 
@@ -108,7 +109,7 @@ $(BASE): pyproject.toml constraints.txt | $(BIN)/python
 $(DEV): pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing deltavec and its development tools into $(VENV) ..."
 	@$(PIP) install '$(GROUPS)'
-	@$(PIP) install -c constraints.txt -e '.[$(EXTRAS)]' --group dev
+	@$(PIP) install -c constraints.txt -e '.[$(EXTRAS),langchain]' --group dev
 	@touch $(BASE) $@
 
 # BERTopic without what it depends on: all that is used of it works without torch.

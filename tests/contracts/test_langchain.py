@@ -7,7 +7,7 @@ import pytest
 import deltavec as dv
 from contracts.adapted import QUERY, TEXTS, best_first, small_model
 
-pytest.importorskip("langchain_core", reason="make test-peers has it")
+pytest.importorskip("langchain_core", reason="an extra: pip install 'deltavec[langchain]'")
 
 
 def test_the_store_finds_the_nearest_texts_with_their_cosines():
