@@ -8,7 +8,8 @@ use all cores. Each runs in a process of its own, one after the other, and tells
 beside the seconds on the clock: on a busy machine the former tells more. Then it is counted how
 many of a document's 15 nearest neighbours (exact, by cosine) are among its 15, and its 50, nearest
 points on the map, for 2,000 documents drawn at random. Methods that are not installed are reported
-as absent.
+as absent. ``--more`` keeps what the output holds of other methods and sizes, so that a long
+measurement can be done in pieces.
 """
 
 from __future__ import annotations
@@ -135,6 +136,7 @@ def main() -> None:
     parser.add_argument("--methods", default=",".join(name for name in METHODS))
     parser.add_argument("--seconds", type=float, default=7200)
     parser.add_argument("--alone")
+    parser.add_argument("--more", action="store_true")
     parser.add_argument("-o", "--output", type=Path)
     arguments = parser.parse_args()
     if arguments.alone:
@@ -166,6 +168,10 @@ def main() -> None:
                     result["kept_in_50"] = kept(near, found, judged, WIDER)
                 results.append(result)
                 print(json.dumps(result), file=sys.stderr, flush=True)
+    if arguments.more and arguments.output.exists():
+        done = {(one["rows"], one["method"]) for one in results}
+        earlier = json.loads(arguments.output.read_text())["results"]
+        results = [one for one in earlier if (one["rows"], one["method"]) not in done] + results
     publish({**surroundings(packages), "results": results}, arguments.output)
 
 
