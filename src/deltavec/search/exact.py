@@ -64,10 +64,12 @@ class Sizes(NamedTuple):
     rows_to_read: int = 32_768
     rows_to_sift: int = 131_072  # a multiple of 128, the rows of a sieve's block
     worth_a_thread: int = 1_000_000  # numbers multiplied; below, starting a thread takes longer
+    sifted_worth_a_thread: int = 32_000_000  # of rows most of which are not read
 
-    def workers(self, numbers: int, threads: int | None) -> int:
+    def workers(self, numbers: int, threads: int | None, *, is_sifted: bool = False) -> int:
         """How many threads so many numbers to multiply are worth."""
-        return max(1, min(thread_count(threads), numbers // max(1, self.worth_a_thread)))
+        worth = self.sifted_worth_a_thread if is_sifted else self.worth_a_thread
+        return max(1, min(thread_count(threads), numbers // max(1, worth)))
 
 
 class Search(NamedTuple):
@@ -132,7 +134,8 @@ def best_rows(
     result = search.unanswered()
     if k == 0 or len(vectors) == 0:
         return result
-    workers = cut.workers(search.candidates * len(vectors) * pieces.dimensions, threads)
+    numbers = search.candidates * len(vectors) * pieces.dimensions
+    workers = cut.workers(numbers, threads)
     firsts = range(0, len(vectors), cut.queries)
     # With many batches of queries each has a thread to itself; else threads share one's rows.
     apart = workers > 1 and len(firsts) >= 2 * workers
@@ -141,13 +144,14 @@ def best_rows(
         batch = vectors[first : first + cut.queries]
         wanted = Queries(batch, frozen(np.full(len(batch), margin, np.float32)))
         few = len(batch) <= cut.few_queries
-        sifting, size = None, cut.rows
+        sifting, size, sharing = None, cut.rows, 1 if apart else workers
         if few:
             sifting = sifted(pieces, wanted, queries.length_error, chosen, workers)
             size = cut.rows_to_sift if any(sifting) else cut.rows_to_read
+            sharing = cut.workers(numbers, sharing, is_sifted=all(sifting))
         blocks = blocks_of(pieces, ranks, chosen, size, sifting)
         look = search_few if few else search_many
-        found = shared_out(look, blocks, wanted, k, 1 if apart else workers)
+        found = shared_out(look, blocks, wanted, k, sharing)
         for whole, part in zip(result, found, strict=True):
             whole[first : first + len(batch)] = part
 

@@ -33,13 +33,14 @@ from deltavec.search.exact import (
 from deltavec.search.kernels import Best, Queries
 from deltavec.search.rows import Pieces
 from deltavec.search.sieve.kernels import ROWS
-from deltavec.search.sieve.sums import Sums, add_words, search_added, sift_sums, sums_in_products
+from deltavec.search.sieve.sums import Sums, add_words, search_added, search_sums, sums_in_products
 from deltavec.search.words.index import WordIndex, WordQuery
 from deltavec.search.words.kernels import Words
 from deltavec.search.words.likely import MOST, likely_documents, lowest_sums
 
 AT_ONCE = 16_384  # documents that one query looks at
 LEAST_AT_ONCE = 2_048  # and many do; their sums and products stay in the cache
+SHARES = 4  # of each thread: who is done first takes more of them
 LIGHT = 0.1  # what the lightest words may add, as a share of all
 NUMBERS_A_POSTING = 8  # a posting takes as long as so many numbers to multiply
 QUERY_ERROR = 1e-6  # how far from 1 the length of a float32 vector of unit length may be
@@ -160,6 +161,11 @@ class Together:
         return [Light.of(one.words) for one in self.wanted]
 
     @functools.cached_property
+    def most(self) -> Float64s:
+        """What the lightest words of each can add."""
+        return frozen(np.array([light.most for light in self.light]))
+
+    @functools.cached_property
     def words(self) -> Words:
         """Their words."""
         each = [one.words for one in self.wanted]
@@ -183,12 +189,16 @@ class Together:
         """The k best documents for each of them."""
         cut, count, meaning = Sizes(), len(self.wanted), bool(self.scales.any())
         size = max(min(at_once, LEAST_AT_ONCE), at_once // count)
-        workers = cut.workers(work_for(self.pieces, self.index, self.wanted), threads)
-        sifting = None
+        work = work_for(self.pieces, self.index, self.wanted)
+        sifting, read_whole = None, False
         if meaning:
-            sifting = sifted(self.pieces, self.queries, QUERY_ERROR, chosen, workers)
-            size = -(-size // ROWS) * ROWS
-        blocks = blocks_of(self.pieces, NONE, None, size, sifting)
+            making = cut.workers(work, threads)
+            sifting = sifted(self.pieces, self.queries, QUERY_ERROR, chosen, making)
+            size, read_whole = -(-size // ROWS) * ROWS, not all(sifting)
+        workers = cut.workers(work, threads, is_sifted=not read_whole)
+        # What is sifted is not parted for the memory's sake: one call looks through all of it.
+        share = size if read_whole else size * -(-len(self.pieces) // (size * workers * SHARES))
+        blocks = blocks_of(self.pieces, NONE, None, share if meaning else size, sifting)
 
         def look(blocks: Iterator[Block], queries: Queries, best: Best) -> None:
             memory = np.empty(count * size)
@@ -224,14 +234,13 @@ class Together:
                 rows, first, last, sifts = inside
                 if first == last:
                     continue
-                sums = self._sums(block, memory, best)
                 if sifts is None:
-                    products = multiply(inside)
+                    sums, products = self._sums(block, memory, best), multiply(inside)
                     sums_in_products(rows, first, products, self.queries, sums, best)
                 else:
-                    sift_sums(
+                    search_sums(
                         rows, sifts.allowed, sifts.sieve, first, last, self.queries, sifts.coded,
-                        sums, best,
+                        self.words, self.most, self.scales, memory, best,
                     )  # fmt: skip
 
     def _look_for_words(
@@ -247,8 +256,7 @@ class Together:
         queries, count = len(self.wanted), block.last - block.first
         added = memory[: queries * count].reshape(queries, count)
         sums = Sums(block.first, added, np.zeros(queries), self.scales, self.words)
-        most = np.array([light.most for light in self.light])
-        add_words(self.words, most, best, block.rows.begin + block.first, sums)
+        add_words(self.words, self.most, best, block.rows.begin + block.first, sums)
         return sums
 
 

@@ -3,20 +3,22 @@
 The event loop only passes messages. A request whose client has gone, or whose time is up, gives its
 place in the queue away; one that is already worked on ends where its work next asks whether it is
 still wanted (`deltavec.core.threads.stop_if_unwanted`). Requests that can share their work do so if
-they wait at the same moment; one alone waits for no other. Work that may take seconds has threads
-of its own and half of the places, so that short requests never wait for it.
+they wait at the same moment; one alone waits only for those that are nearly done. Work that may
+take seconds has threads of its own and half of the places, so that short requests never wait for
+it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 
 from deltavec.core.threads import while_wanted
 from deltavec.serve.errors import RequestError
@@ -27,7 +29,11 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 RETRY_AFTER = {"Retry-After": "1"}
-MOST_TOGETHER = 32  # the last of them waits for the others' answers to be written
+MOST_TOGETHER = 64  # the last of them waits for the others' answers to be written
+HELD_BACK = 0.01  # seconds for answers, handed over together: to wake the event loop costs as much
+# Seconds to wait for those worked on now: two threads that write answers at the same time take the
+# interpreter from each other, and are slower than one. Those that come meanwhile are taken along.
+PATIENCE = 0.05
 
 
 class Lane:
@@ -114,14 +120,13 @@ class Workers:
             if self.stopping:
                 raise stopping()
             self._enter(self.short)
-            future: Future[Result] = Future()
-            future.add_done_callback(partial(self._leave, self.short))
-            one = Waiting(item, future, threading.Event())
+            answer: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+            one = Waiting(item, answer, partial(self._leave, self.short))
             shared.add(one)
             try:
-                return await asyncio.wrap_future(future)
+                return await answer
             finally:
-                one.gone.set()
+                one.go()
 
         return run
 
@@ -171,16 +176,50 @@ class Workers:
         self.on_queue(working, self.inside - working)
 
 
-class Waiting(NamedTuple, Generic[Item, Result]):
-    """An item that waits for its result, and whether its client has gone meanwhile."""
+class Waiting(Generic[Item, Result]):
+    """An item that waits for its result.
 
-    item: Item
-    result: Future[Result]
-    gone: threading.Event
+    Parameters
+    ----------
+    item
+        What is to be worked on.
+    answer
+        Where the result goes.
+    leave
+        Gives the place away in which it waits.
+    """
+
+    def __init__(
+        self, item: Item, answer: asyncio.Future[Result], leave: Callable[[], None]
+    ) -> None:
+        self.item = item
+        self.answer = answer
+        self.leave = leave
+        self.gone = False
+        self.begun = threading.Lock()  # who gets it, the work or the client that goes, has to leave
+
+    def begin(self) -> bool:
+        """Whether to work on it: its client has not gone."""
+        return self.begun.acquire(blocking=False)
+
+    def go(self) -> None:
+        """Wait no longer."""
+        self.gone = True
+        if self.begin():
+            self.leave()
 
     def is_wanted(self) -> bool:
         """Whether its client is still there."""
-        return not self.gone.is_set()
+        return not self.gone
+
+    def settle(self, result: Result | Exception) -> None:
+        """Hand the result to the client; in the thread of the event loop."""
+        if self.answer.done():
+            return
+        if isinstance(result, Exception):
+            self.answer.set_exception(result)
+        else:
+            self.answer.set_result(result)
 
 
 class Shared(Generic[Item, Result]):
@@ -202,6 +241,7 @@ class Shared(Generic[Item, Result]):
         self.work = work
         self.summon = summon
         self.waiting: deque[Waiting[Item, Result]] = deque()
+        self.turn = threading.Lock()
         self.summoned = False  # a thread is on its way, and takes all that wait when it is there
 
     def add(self, one: Waiting[Item, Result]) -> None:
@@ -212,7 +252,15 @@ class Shared(Generic[Item, Result]):
             self.summon(self.take)
 
     def take(self, cores: Callable[[int], int]) -> None:
-        """Do the work for those that wait now, if any do."""
+        """Do the work for those that wait, if any do, when the others are done or take long."""
+        is_our_turn = self.turn.acquire(timeout=PATIENCE)
+        try:
+            self._take_now(cores)
+        finally:
+            if is_our_turn:
+                self.turn.release()
+
+    def _take_now(self, cores: Callable[[int], int]) -> None:
         self.summoned = False  # first: who comes from here on summons another
         taken = self._taken()
         if self.waiting and not self.summoned:
@@ -220,24 +268,35 @@ class Shared(Generic[Item, Result]):
             self.summon(self.take)
         if not taken:
             return
-        results = iter(self.work([one.item for one in taken], cores(len(taken))))
-        for place, one in enumerate(taken):
-            try:
-                with while_wanted(one.is_wanted):
-                    result = next(results)
-            except Exception as error:  # of the work itself: none of the others has a result
-                for other in taken[place:]:
-                    other.result.set_exception(error)
-                return
-            if isinstance(result, Exception):
-                one.result.set_exception(result)
-            else:
-                one.result.set_result(result)
+        done: list[tuple[Waiting[Item, Result], Result | Exception]] = []
+        since = time.monotonic()
+        for one, result in zip(taken, self._results(taken, cores(len(taken))), strict=True):
+            done.append((one, result))
+            if time.monotonic() - since > HELD_BACK:
+                hand_over(done)
+                done, since = [], time.monotonic()
+        hand_over(done)
+
+    def _results(
+        self, taken: list[Waiting[Item, Result]], cores: int
+    ) -> Iterator[Result | Exception]:
+        """The result for each item; the error of the work itself for all that have none yet."""
+        results = iter(self.work([one.item for one in taken], cores))
+        failure: Exception | None = None
+        for one in taken:
+            if failure is None:
+                try:
+                    with while_wanted(one.is_wanted):
+                        result = next(results)
+                except Exception as error:
+                    failure = error
+            yield failure or result
 
     def drop(self) -> None:
         """Send those away that wait."""
         while self.waiting:
-            self.waiting.popleft().result.cancel()
+            one = self.waiting.popleft()
+            one.answer.get_loop().call_soon_threadsafe(one.answer.cancel)
 
     def _taken(self) -> list[Waiting[Item, Result]]:
         taken: list[Waiting[Item, Result]] = []
@@ -246,9 +305,23 @@ class Shared(Generic[Item, Result]):
                 one = self.waiting.popleft()
             except IndexError:
                 break
-            if one.result.set_running_or_notify_cancel():  # else its client has gone
+            if one.begin():  # else its client has gone
                 taken.append(one)
         return taken
+
+
+def hand_over(done: Sequence[tuple[Waiting[Any, Any], Any]]) -> None:
+    """Give results to those that wait for them: the event loop is woken once for all of them."""
+
+    def settle() -> None:
+        for one, result in done:
+            one.settle(result)
+
+    for one, _ in done:
+        one.leave()
+    with suppress(RuntimeError):  # the event loop has been closed: nobody waits
+        for one, _ in done[:1]:
+            one.answer.get_loop().call_soon_threadsafe(settle)
 
 
 def stopping() -> RequestError:

@@ -95,6 +95,29 @@ def test_who_has_gone_is_left_out_and_gives_its_place_away() -> None:
     assert workers.inside == 0
 
 
+def test_work_that_takes_long_keeps_others_waiting_for_a_moment_only() -> None:
+    workers = Workers(Limits(workers=2, waiting=9))
+    begun, slow = threading.Event(), threading.Event()
+
+    def work(numbers: Sequence[int], cores: int) -> Iterator[int]:
+        for number in numbers:
+            if number == 0:
+                begun.set()
+                slow.wait()
+            yield number
+
+    async def several() -> tuple[int, int]:
+        run = workers.sharing(work)
+        first = asyncio.ensure_future(run(0))
+        await asyncio.to_thread(begun.wait)
+        second = await run(1)  # while the first is not done
+        slow.set()
+        return await first, second
+
+    assert asyncio.run(several()) == (0, 1)
+    assert workers.inside == 0
+
+
 def test_one_alone_has_all_cores_and_one_among_others_has_one() -> None:
     workers, work = Workers(Limits(workers=2, waiting=9)), Doubling()
     work.free.set()

@@ -166,6 +166,36 @@ def sift_sums(
 
 
 @compiled
+def search_sums(
+    rows: Rows,
+    allowed: UInt8s,
+    sieve: Sieve,
+    first: int,
+    last: int,
+    queries: Queries,
+    coded: Coded,
+    words: Words,
+    most: Float64s,
+    scales: Float64s,
+    memory: Float64s,
+    best: Best,
+) -> None:
+    """Look through rows ``first`` to ``last`` for the best sums, as many at once as fit in memory.
+
+    ``memory`` has room for a multiple of `ROWS` numbers for each query.
+    """
+    count = queries.vectors.shape[0]
+    size = memory.size // count
+    rests = np.zeros(count)
+    for begin in range(first, last, size):
+        end = min(begin + size, last)
+        added = memory[: count * (end - begin)].reshape(count, end - begin)
+        sums = Sums(begin, added, rests, scales, words)
+        add_words(words, most, best, rows.begin + begin, sums)
+        sift_sums(rows, allowed, sieve, begin, end, queries, coded, sums, best)
+
+
+@compiled
 def sums_in_products(
     rows: Rows, first: int, products: Float32s, queries: Queries, sums: Sums, best: Best
 ) -> None:

@@ -132,3 +132,14 @@ def test_light_words_are_left_out_where_the_best_are_far_above_them(worst, expec
     sifting.add_words(WORDS, np.array([0.5]), best, 10, sums)
     assert sums.added.tolist() == [expected]
     assert sums.rests.tolist() == [0.5 if worst == 9 else 0]
+
+
+def test_rows_looked_through_part_by_part_have_the_same_best_sums():
+    many = np.tile(VECTORS, (ROWS, 1))
+    sieve, wanted, coded = asked(VECTORS[:1], many)
+    best = nothing_found(1, 2, np.float64)
+    sifting.search_sums(
+        Rows(many, 10, NONE, NONE), ALL, sieve, 0, len(many), wanted, coded, WORDS,
+        np.zeros(1), np.array([2.0]), np.empty(ROWS), best,
+    )  # fmt: skip
+    assert hits(best) == [(2 * np.float64(np.float32(0.6)) + 2.25, 12), (3.0, 11)]
