@@ -64,6 +64,7 @@ def entries(setting: Setting) -> list[Entry]:
     listed = Entry(
         "deltavec, list of strings", cores, PLAIN_DIMENSIONS, documents, plan.peer_repeats
     )
+    spectral = Entry("deltavec spectral", cores, 300, documents, plan.peer_repeats)
     peers = [
         Entry(
             name,
@@ -75,7 +76,7 @@ def entries(setting: Setting) -> list[Entry]:
         for name in CONTESTANTS
         if not name.startswith(OURS)
     ]
-    return [*ours, listed, *peers]
+    return [*ours, listed, spectral, *peers]
 
 
 def comparison(setting: Setting) -> dict[str, Any]:
@@ -83,7 +84,7 @@ def comparison(setting: Setting) -> dict[str, Any]:
     rows = entries(setting)
     prepare(setting, rows)
     seconds: dict[Entry, list[float]] = {row: [] for row in rows}
-    found: dict[Entry, int] = {}
+    found: dict[Entry, int | None] = {}
     absent: dict[str, str] = {}
     with ExitStack() as stack:
         workers = {}
@@ -120,7 +121,7 @@ def comparison(setting: Setting) -> dict[str, Any]:
 def prepare(setting: Setting, rows: list[Entry]) -> None:
     """Write the documents, and a model for each number of dimensions."""
     pq.write_table(pa.table({"text": setting.sample}), setting.folder / "texts.parquet")
-    for dimensions in {row.dimensions for row in rows}:
+    for dimensions in {row.dimensions for row in rows if row.contestant != "deltavec spectral"}:
         setting.model(dimensions).save(setting.folder / f"model-{dimensions}.dv")
 
 
@@ -181,7 +182,7 @@ def agreement(setting: Setting, workers: dict[Entry, Worker]) -> dict[str, Any] 
     }
 
 
-def rate(row: Entry, dimensions: int, seconds: list[float], words: int) -> dict[str, Any]:
+def rate(row: Entry, dimensions: int | None, seconds: list[float], words: int) -> dict[str, Any]:
     """One row of the result."""
     return {
         "name": row.label,

@@ -7,6 +7,7 @@ since each runs in a process of its own. What is text for all of them is a list 
 from __future__ import annotations
 
 import re
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -63,6 +64,17 @@ def deltavec_list(given: Given) -> Run:
     return lambda: model.embed(given.texts, threads=given.threads)
 
 
+def deltavec_spectral(given: Given) -> Run:
+    """Ours with the default recipe, learned from these documents: 300 dimensions."""
+    import pyarrow as pa
+
+    import deltavec as dv
+
+    model = dv.fit(given.training, threads=given.threads)
+    column = pa.array(given.texts, pa.large_string())
+    return lambda: model.embed(column, threads=given.threads)
+
+
 def regex_dict_scipy(given: Given) -> Run:
     """What people write: ``re.findall``, a dict, a sparse matrix times the table, unit rows."""
     from scipy import sparse
@@ -117,6 +129,45 @@ def model2vec_potion(given: Given) -> Run:
     return lambda: model.encode(given.texts)
 
 
+def wordllama(given: Given) -> Run:
+    """``WordLlama.embed`` with its default model: 256 dimensions."""
+    from wordllama import WordLlama
+
+    model = WordLlama.load(disable_download=True)
+    return lambda: model.embed(given.texts)
+
+
+def fasttext_sentences(given: Given) -> Run:
+    """``get_sentence_vector``, a line each, from vectors of one epoch: 100 dimensions."""
+    import fasttext
+
+    lines = [" ".join(text.split()) for text in given.training]
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+        file.write("\n".join(lines))
+        file.flush()
+        model = fasttext.train_unsupervised(
+            file.name, dim=100, epoch=1, thread=given.threads, verbose=0
+        )
+    asked = lines[: len(given.texts)]
+    return lambda: np.stack([model.get_sentence_vector(line) for line in asked])
+
+
+def bm25s_tokens(given: Given) -> Run:
+    """``bm25s.tokenize`` alone: the words of each document as numbers, no vectors."""
+    import bm25s
+
+    return lambda: bm25s.tokenize(given.texts, show_progress=False)
+
+
+def tokenizers_alone(given: Given) -> Run:
+    """``encode_batch_fast`` with potion-base-8M's own tokenizer, on all cores: no vectors."""
+    from tokenizers import Tokenizer
+
+    folder = required(given.models / "potion-base-8M")
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    return lambda: tokenizer.encode_batch_fast(given.texts, add_special_tokens=False)
+
+
 def gensim_doc2vec(given: Given) -> Run:
     """``simple_preprocess`` and ``Doc2Vec.infer_vector`` with its defaults: 100 dimensions."""
     from gensim.models.doc2vec import Doc2Vec, TaggedDocument
@@ -167,10 +218,15 @@ def required(folder: Path) -> Path:
 CONTESTANTS: dict[str, Callable[[Given], Run]] = {
     "deltavec": deltavec_column,
     "deltavec, list of strings": deltavec_list,
+    "deltavec spectral": deltavec_spectral,
     "regex + dict + scipy": regex_dict_scipy,
     "scikit-learn TfidfVectorizer": scikit_learn_tfidf,
     "scikit-learn LSA": scikit_learn_lsa,
     "model2vec potion-base-8M": model2vec_potion,
+    "wordllama": wordllama,
+    "fastText sentence vectors": fasttext_sentences,
+    "bm25s, words alone": bm25s_tokens,
+    "tokenizers, pieces alone": tokenizers_alone,
     "gensim doc2vec": gensim_doc2vec,
     "spaCy Doc.vector": spacy_vectors,
     "sentence-transformers MiniLM": sentence_transformers_minilm,
@@ -179,6 +235,10 @@ CONTESTANTS: dict[str, Callable[[Given], Run]] = {
 # What must be installed or unpacked for a contestant, as `set_up.py` names it.
 NEEDS = {
     "model2vec potion-base-8M": ("model2vec", "potion-base-8M"),
+    "wordllama": ("wordllama",),
+    "fastText sentence vectors": ("fasttext-numpy2-wheel",),
+    "bm25s, words alone": ("bm25s",),
+    "tokenizers, pieces alone": ("tokenizers", "potion-base-8M"),
     "spaCy Doc.vector": ("spacy",),
     "sentence-transformers MiniLM": ("torch", "sentence-transformers", "all-MiniLM-L6-v2"),
 }

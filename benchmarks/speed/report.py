@@ -55,7 +55,7 @@ def peers(section: Results, results: Results) -> str:
     rows = [
         (
             row["name"],
-            f"{row['dimensions']:,}",
+            f"{row['dimensions']:,}" if row["dimensions"] else "none",
             f"{row['documents']:,}",
             rate(row["million_words_per_second"]),
             times_of(row, ours(results)),

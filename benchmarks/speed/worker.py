@@ -42,6 +42,11 @@ def answers_only() -> Any:
     return answers
 
 
+def dimensions_of(result: Any) -> int | None:
+    """How many numbers a document became; None if words were parted and no more."""
+    return int(result.shape[1]) if hasattr(result, "shape") else None
+
+
 def serve(name: str, path: Path, answers: Any) -> None:
     """Set up, then answer until there are no more lines."""
 
@@ -56,7 +61,7 @@ def serve(name: str, path: Path, answers: Any) -> None:
     except (ImportError, OSError) as error:
         answer({"absent": f"{type(error).__name__}: {error}"})
         return
-    answer({"ready": True, "dimensions": int(result.shape[1])})
+    answer({"ready": True, "dimensions": dimensions_of(result)})
     for line in sys.stdin:
         asked, _, argument = line.strip().partition(" ")
         if asked == "run":
