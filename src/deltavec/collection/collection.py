@@ -374,7 +374,13 @@ class Collection:
         return write_left(self, removed, output, corpus=corpus)
 
     def cluster(
-        self, n: int | None = None, *, levels: int = 1, seed: int = 0, words: int = 5
+        self,
+        n: int | None = None,
+        *,
+        levels: int = 1,
+        seed: int = 0,
+        words: int = 5,
+        smooth: bool = False,
     ) -> Clusters:
         """The documents in groups of like ones, each named by the words that tell it from others.
 
@@ -389,10 +395,13 @@ class Collection:
             For the random part: the same seed gives the same groups.
         words
             How many words name a group.
+        smooth
+            Whether groups are found among documents that are moved towards their neighbours: they
+            agree better with labels, and take a search for ten neighbours of each document.
         """
         from deltavec.collection.topics.choosing import clustered
 
-        return clustered(self, n, levels=levels, seed=seed, words=words)
+        return clustered(self, n, levels=levels, seed=seed, words=words, smooth=smooth)
 
     def add(
         self,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 EXAMPLES = (
     "deltavec cluster reviews.idx",
     "deltavec cluster reviews.idx -n 4 -o clusters.csv",
+    "deltavec cluster reviews.idx --smooth",
     "deltavec cluster reviews.idx --levels 2 --per-document 3 -o topics.parquet",
 )
 
@@ -43,6 +44,10 @@ def cluster(
         int, options.count("How many groups to write for each document, nearest first.")
     ] = 1,
     words: Annotated[int, options.count("How many words name a group.")] = 5,
+    smooth: Annotated[
+        bool,
+        typer.Option("--smooth", help="Find groups of documents moved towards their neighbours."),
+    ] = False,
     seed: options.Seed = 0,
     trust: options.Trust = False,
     as_json: options.AsJson = False,
@@ -64,7 +69,7 @@ def cluster(
 
         opened = open_collection(collection, verify=False, trust=trust)
         work.begin("clustering")
-        found = opened.cluster(n, levels=levels, seed=seed, words=words)
+        found = opened.cluster(n, levels=levels, seed=seed, words=words, smooth=smooth)
         if output is not None:
             work.begin("writing")
             table = topic_table(opened, found, per_document)

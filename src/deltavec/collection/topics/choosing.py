@@ -21,6 +21,7 @@ import numpy as np
 from deltavec.collection.topics.clusters import Clusters, described, grouped, with_vector
 from deltavec.collection.topics.levels import MOST_LEVELS, in_levels
 from deltavec.collection.topics.names import mean_directions
+from deltavec.collection.topics.smoothing import smoothed
 from deltavec.core.arguments import require_whole
 from deltavec.core.kernels import Float32s
 from deltavec.core.threads import one_blas_thread
@@ -44,7 +45,7 @@ class Number(NamedTuple):
 
 
 def clustered(
-    collection: Collection, n: int | None, *, levels: int, seed: int, words: int
+    collection: Collection, n: int | None, *, levels: int, seed: int, words: int, smooth: bool
 ) -> Clusters:
     """The documents of a collection in groups; see `Collection.cluster`."""
     if n is not None:
@@ -61,6 +62,8 @@ def clustered(
             f"cannot make {n or 'any'} clusters of {documents:,} documents that have a vector: "
             + ("ask for fewer" if documents else "no word of them is known, or all are alike")
         )
+    if smooth:
+        vectors = smoothed(vectors, there)
     number = Number(n, "as asked for") if n else fitting_number(vectors[there], seed)
     labels = grouped(vectors, there, number.groups, seed)
     finest = described(collection, labels, words=words, seed=seed, reason=number.reason)

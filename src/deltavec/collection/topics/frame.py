@@ -32,6 +32,7 @@ def topics(
     levels: int = 1,
     per_document: int = 1,
     seed: int = 0,
+    smooth: bool = False,
 ) -> pa.Table:
     """A table of documents with their topics: groups of like ones, named by their words.
 
@@ -52,6 +53,8 @@ def topics(
         How many topics to give for each document, nearest first.
     seed
         For the random part: the same seed gives the same topics.
+    smooth
+        Whether documents are moved towards their neighbours first, as `Collection.cluster` does.
 
     Returns
     -------
@@ -73,13 +76,13 @@ def topics(
 
     require_whole("per_document", per_document)
     if isinstance(documents, Collection):
-        found = documents.cluster(n, levels=levels, seed=seed, words=NAME_WORDS)
+        found = documents.cluster(n, levels=levels, seed=seed, words=NAME_WORDS, smooth=smooth)
         return topic_table(documents, found, per_document)
     corpus = read_corpus(documents)
     fitted = fit(corpus) if model is None else model
     with TemporaryDirectory() as folder:
         built = build_collection(fitted, corpus, Path(folder) / "c.idx", id_column=id_column)
-        return topics(built, n, levels=levels, per_document=per_document, seed=seed)
+        return topics(built, n, levels=levels, per_document=per_document, seed=seed, smooth=smooth)
 
 
 def topic_name(words: Sequence[str]) -> str:

@@ -90,12 +90,15 @@ def neighbor_layout(
 
 
 def nearest_rows(
-    rows: Float32s, count: int, threads: int | None, tell: Callable[[float], None]
+    rows: Float32s,
+    count: int,
+    threads: int | None = None,
+    on_progress: Callable[[float], None] | None = None,
 ) -> Int64s:
     """The nearest neighbours of each row: exactly, or most of them where rows are very many."""
     if len(rows) > MOST_EXACT:
-        return likely_neighbors(rows, count, threads=threads, on_progress=tell)
-    found: Int64s = neighbors(rows, count, threads=threads, on_progress=tell).ids
+        return likely_neighbors(rows, count, threads=threads, on_progress=on_progress)
+    found: Int64s = neighbors(rows, count, threads=threads, on_progress=on_progress).ids
     return found
 
 
