@@ -21,7 +21,14 @@ OTHERS = (
     "english_stackexchange",
     "lee",
 )
-BOOTSTRAPPED = ("askubuntu", "meta_stackexchange", "english_stackexchange", "lee")
+BOOTSTRAPPED = (
+    "askubuntu",
+    "meta_stackexchange",
+    "english_stackexchange",
+    "lee",
+    "lee_others",
+    "sts",
+)
 OURS = "spectral"
 METHODS = (
     "unit-sum, word2vec",

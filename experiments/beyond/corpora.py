@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,10 @@ from deltavec.paper.words import CorpusWords, read_words
 KINDS = ("hotel", "restaurant", "attraction")
 PARTS = ("comp", "rec", "sci", "talk")
 FORUMS = ("askubuntu", "meta_stackexchange", "english_stackexchange")
+# Sets of judged/ with one label a text; all texts are fitted, those with one label compared.
+TOPICS = {"reuters": "reuters21578", "ohsumed": "ohsumed"}
+OTHERS = "lee_others"
+LANGUAGES = ("eng_Latn", "fin_Latn", "zho_Hans", "arb_Arab", "swh_Latn", "hin_Deva")
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +49,8 @@ class LabelledCorpus:
         What people said of Lee's stories; the judged ones come last.
     first : int
         Where the texts of a forum, or of a kind, begin among those of all.
+    alike : ndarray of float64 or None
+        How alike people found the texts of each pair; first all first texts, then all second ones.
     """
 
     name: str
@@ -55,6 +61,13 @@ class LabelledCorpus:
     forums: tuple[Forum, ...] = ()
     lee: LeeDocuments | None = None
     first: int = 0
+    alike: npt.NDArray[np.float64] | None = None
+
+    @property
+    def learned(self) -> list[str]:
+        """What is fitted on: all texts, but for Lee's others those that nobody judged."""
+        judged_apart = self.lee is not None and self.name == OTHERS
+        return self.texts[: len(self.lee.background)] if judged_apart else self.texts
 
     @property
     def peer_name(self) -> str:
@@ -143,9 +156,49 @@ def lee(folder: Path | None = None) -> LabelledCorpus:
     return of_texts("lee", documents.stories, lee=documents)
 
 
+def lee_others(folder: Path | None = None) -> LabelledCorpus:
+    """The same, fitted on the stories that nobody judged."""
+    return replace(lee(folder), name=OTHERS)
+
+
+def topics(folder: Path, name: str) -> LabelledCorpus:
+    """News or abstracts with topics; those that have several, or none, are of no kind."""
+    table = pq.read_table(folder / "judged" / TOPICS[name] / "documents.parquet")
+    texts, labels = table["text"].to_pylist(), table["label"].to_pylist()
+    kinds = ["" if label is None else name for label in labels]
+    return of_texts(name, texts, [label or "" for label in labels], kinds)
+
+
+def sentences(folder: Path, language: str) -> LabelledCorpus:
+    """The sentences of SIB-200 in one language, with their topics."""
+    table = pq.read_table(
+        folder / "judged" / "sib200" / "documents.parquet", filters=[("lang", "=", language)]
+    )
+    texts, labels = table["text"].to_pylist(), table["label"].to_pylist()
+    return of_texts(language, texts, labels, [language] * len(texts))
+
+
+def scored_pairs(folder: Path) -> LabelledCorpus:
+    """Pairs of sentences that people compared: all are fitted."""
+    table = pq.read_table(folder / "judged" / "sts" / "documents.parquet")
+    first, second = table["text_a"].to_pylist(), table["text_b"].to_pylist()
+    return of_texts("sts", first + second, alike=table["score"].to_numpy())
+
+
 # What is fitted as a whole: one kind of reviews, or one forum, is a corpus; "reviews" is the
 # file as it is, all kinds.
-CORPORA = (*KINDS, "reviews", "newsgroups", *PARTS, *FORUMS, "lee")
+CORPORA = (
+    *KINDS,
+    "reviews",
+    "newsgroups",
+    *PARTS,
+    *FORUMS,
+    "lee",
+    OTHERS,
+    *TOPICS,
+    "sts",
+    *LANGUAGES,
+)
 
 
 def corpus_named(name: str, folder: Path) -> LabelledCorpus:
@@ -156,5 +209,17 @@ def corpus_named(name: str, folder: Path) -> LabelledCorpus:
         return newsgroups(folder, name)
     if name in FORUMS:
         return questions(folder, name)
-    makers = {"reviews": reviews, "newsgroups": newsgroups, "questions": questions, "lee": lee}
+    if name in TOPICS:
+        return topics(folder, name)
+    if name in LANGUAGES:
+        return sentences(folder, name)
+    if name == "sts":
+        return scored_pairs(folder)
+    makers = {
+        "reviews": reviews,
+        "newsgroups": newsgroups,
+        "questions": questions,
+        "lee": lee,
+        OTHERS: lee_others,
+    }
     return makers[name](folder)

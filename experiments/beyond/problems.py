@@ -3,7 +3,8 @@
 Reviews and newsgroups: documents of k texts of one location (or group), drawn without replacement
 within a draw; ROC AUC over all pairs of documents. Questions: the judged pairs, resampled with
 replacement (a bootstrap) within duplicates and others. Lee: the 50 judged stories, resampled with
-replacement; Pearson's correlation over pairs of different stories.
+replacement; Pearson's correlation over pairs of different stories. Pairs of sentences: 2,000 of
+them, resampled; Pearson's correlation with what people said.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from corpora import LabelledCorpus
+from corpora import LANGUAGES, LabelledCorpus
 from scipy import sparse
 
 from deltavec.evaluation.auc import ROWS_AT_ONCE, Block, blocks_auc, pairs_auc
@@ -51,6 +52,12 @@ REVIEW_TASKS = tuple(
     for k, documents in sizes.items()
 )
 NEWSGROUP_TASKS = tuple(GroupTask(f"newsgroups k={k}", "", k, 40, 0) for k in (1, 4))
+TOPIC_TASKS = (
+    *(GroupTask(f"reuters k={k}", "reuters", k, 24, 99) for k in (1, 4)),
+    *(GroupTask(f"ohsumed k={k}", "ohsumed", k, 30, 120) for k in (1, 4)),
+    *(GroupTask(language, language, 1, 60, 60) for language in LANGUAGES),
+)
+COMPARED_PAIRS = 2_000
 # Documents that a slow transformer can embed: fewer of each location, one text each.
 SMALL_TASKS = (
     GroupTask("hotel k=1", "hotel", 1, 5, 250),
@@ -127,11 +134,19 @@ def problems(
     for forum in corpus.forums:
         yield pair_problem(corpus, forum, first)
         first += len(forum.questions)
-    if corpus.lee is None and not corpus.forums:
-        tasks = SMALL_TASKS if small else (*REVIEW_TASKS, *NEWSGROUP_TASKS)
+    if corpus.alike is not None:
+        yield alike_problem(corpus, corpus.alike)
+    elif corpus.lee is None and not corpus.forums:
+        tasks = SMALL_TASKS if small else (*REVIEW_TASKS, *tasks_of_one(corpus))
         for task in tasks:
             if task.kind in set(corpus.kinds):
                 yield group_problem(corpus, task, draws)
+
+
+def tasks_of_one(corpus: LabelledCorpus) -> tuple[GroupTask, ...]:
+    """The tasks of a corpus that is no review: texts without a kind are compared in some only."""
+    own = tuple(task for task in TOPIC_TASKS if task.kind in set(corpus.kinds))
+    return own or NEWSGROUP_TASKS
 
 
 def group_rows(corpus: LabelledCorpus, kind: str, least: int) -> list[npt.NDArray[np.int64]]:
@@ -202,7 +217,28 @@ def lee_problem(corpus: LabelledCorpus) -> Problem:
         return [correlation(found, both, draw) for draw in draws]
 
     places = len(corpus.lee.background) + np.arange(count)[:, None]
-    return Problem("lee", corpus, [Draw(places, judge, np.zeros(0, np.int64))], bootstrap=True)
+    return Problem(
+        corpus.name, corpus, [Draw(places, judge, np.zeros(0, np.int64))], bootstrap=True
+    )
+
+
+def alike_problem(corpus: LabelledCorpus, alike: npt.NDArray[np.float64]) -> Problem:
+    """Pairs of sentences that people compared."""
+    count = len(alike)
+    some = np.sort(np.random.default_rng(0).permutation(count)[:COMPARED_PAIRS])
+    scores = alike[some]
+
+    def judge(found: Products) -> list[float]:
+        own = np.arange(len(some))
+        cosines = found[own, len(some) + own].astype(np.float64)
+        draws = [own] + [
+            np.random.default_rng(seed).integers(0, len(own), len(own))
+            for seed in range(BOOTSTRAPS)
+        ]
+        return [float(np.corrcoef(cosines[draw], scores[draw])[0, 1]) for draw in draws]
+
+    places = np.concatenate([some, count + some])[:, None]
+    return Problem("sts", corpus, [Draw(places, judge, np.zeros(0, np.int64))], bootstrap=True)
 
 
 def correlation(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from comparison_tables import BOOTSTRAPPED, OTHERS, REVIEWS
-from corpora import CORPORA, KINDS
+from corpora import CORPORA, KINDS, PARTS
 from markdown_tables import change, share, table
 from outcomes import RESULTS, kept
 from problems import difference, estimate
@@ -175,6 +175,85 @@ def subword_table() -> str:
     return table(["fit → problem", "unknown", "left out", "mean", "ridge", "ridge explains"], rows)
 
 
+def variation_table(prefix: str, base: str) -> str:
+    """What each way changes on every problem, from files that name ways before problems."""
+    rows: list[list[str]] = []
+    ways: list[str] = []
+    for corpus in CORPORA:
+        if not (RESULTS / f"{prefix}-{corpus}.json").exists():
+            continue
+        found = kept(f"{prefix}-{corpus}")
+        ways = [way for way in found if way != base]
+        for problem, scores in found[base].items():
+            bootstrap = problem in BOOTSTRAPPED
+            cells = [change(difference(found[way][problem], scores, bootstrap)) for way in ways]
+            title = problem if corpus not in PARTS else problem.replace("newsgroups", corpus)
+            title = f"mixed file: {title}" if corpus == "reviews" else title
+            rows.append([title, share(estimate(scores, bootstrap).mean), *cells])
+    return table(["problem", base, *ways], rows) if rows else NOT_YET
+
+
+def few_table() -> str:
+    """Measured strengths of small samples, against guessed ones."""
+    rows: list[list[str]] = []
+    ways: list[str] = []
+    for corpus in CORPORA:
+        if not (RESULTS / f"few-{corpus}.json").exists():
+            continue
+        for size, by_problem in kept(f"few-{corpus}").items():
+            for problem, found in by_problem.items():
+                base = found["guessed"]
+                ways = [way for way in found if way != "guessed"]
+                cells = [change(difference(found[way], base, False)) for way in ways]
+                rows.append([problem, size, share(estimate(base, False).mean), *cells])
+    return table(["problem", "documents", "guessed", *ways], rows) if rows else NOT_YET
+
+
+def smoothing_table() -> str:
+    """Groups of documents that were moved towards their neighbours."""
+    rows: list[list[str]] = []
+    ways: list[str] = []
+    for corpus in CORPORA:
+        if not (RESULTS / f"smoothing-{corpus}.json").exists():
+            continue
+        found = kept(f"smoothing-{corpus}")
+        base, *ways = found
+        for measure in ("nmi", "auc"):
+            scores = found[base][measure]
+            cells = [change(difference(found[way][measure], scores, False)) for way in ways]
+            title = f"{corpus}, {measure.upper()}"
+            rows.append([title, share(estimate(scores, False).mean), *cells])
+    return table(["corpus", "as they are", *ways], rows) if rows else NOT_YET
+
+
+def adapted_table() -> str:
+    """What documents compared give alone, and with a model of other text."""
+    rows = []
+    for problem, found in kept("adapted").items():
+        bootstrap = problem in BOOTSTRAPPED
+        alone = found["alone"]
+        sparse = max(("tf-idf", "tf-idf2"), key=lambda way: estimate(alone[way], bootstrap).mean)
+        base = alone[sparse]
+        for source, ways in found.items():
+            if source in ("alone", "prior"):
+                continue
+            notes = found["prior"].get(source, [])
+            lists = (ways["transferred"], alone["own"], ways.get("adapted"), ways.get("always"))
+            rows.append(
+                [
+                    f"{source} → {problem}",
+                    f"{share(estimate(base, bootstrap).mean)}{' (squared)' * (sparse != 'tf-idf')}",
+                    *(
+                        "-" if scores is None else change(difference(scores, base, bootstrap))
+                        for scores in lists
+                    ),
+                    f"{notes.count('used')} of {len(notes)}" if notes else "-",
+                ]
+            )
+    head = ["transfer", "better tf-idf", "transferred", "own", "adapted", "always", "prior used"]
+    return table(head, rows) if rows else NOT_YET
+
+
 TABLES = {
     "idf": lambda: parameter_table([f"idf_power={power:g}" for power in (0.5, 1.5, 2)]),
     "identity": lambda: parameter_table(
@@ -193,4 +272,9 @@ TABLES = {
     "own-exact": own_exact_table,
     "subwords": subword_table,
     "windows": window_table,
+    "strengths": lambda: variation_table("strengths", "default"),
+    "phrases": lambda: variation_table("phrases", "words"),
+    "few": few_table,
+    "smoothing": smoothing_table,
+    "adapted": adapted_table,
 }

@@ -33,6 +33,10 @@ done
 run transfer "$data" --own lee $forums newsgroups reviews hotel restaurant attraction
 run transfer "$data"
 run subwords "$data"
+run strengths "$data" lee lee_others $forums attraction eng_Latn fin_Latn zho_Hans arb_Arab swh_Latn hin_Deva comp
+run smoothing "$data" attraction comp eng_Latn zho_Hans fin_Latn
+run adapted "$data" lee $forums eng_Latn
+"$python" "$here/few.py" "$data" attraction
 if [ $# -ge 5 ]; then
     run peer_texts "$data"
     for corpus in lee questions newsgroups reviews; do
