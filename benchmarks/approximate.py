@@ -1,118 +1,225 @@
-"""Approximate indexes side by side: our lists and usearch's graphs, built and asked on one core.
+"""Approximate indexes side by side: our lists, usearch, hnswlib and faiss, on one core.
 
     python benchmarks/approximate.py -o benchmarks/results/approximate.json
+    python benchmarks/approximate.py --vectors documents.npy
 
 Seconds are those of the processor, on one core, so that what else the machine does matters little.
-Each of usearch's graphs proposes twice as many rows as are wanted, and the best by float32 products
-count. Recall is the share of the ten best rows that is found.
+Each index is made in a process of its own, by what its library calls usual: graphs of 16 links and
+128 rows in sight when built, and as many lists as ours has. Each is asked one query after the
+other, and in one batch, at several depths: the lists looked through, or the rows in sight. What it
+proposes is ranked anew by float32 products where its own numbers are smaller. Recall is the share
+of the ten best rows that is found. Memory is what the process has more when the index is there; it
+holds the rows that are given, which ours does not copy. Peers that are not installed are absent.
 """
 
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import os
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from measuring import publish, surroundings
-from search import K, drawn
+from search import K, drawn, from_file, installed
 
 import deltavec as dv
 
 QUERIES = 500
-EXPANSIONS = (8, 16, 32, 64, 128)
-# Numbers of usearch's graphs: kind, connectivity, expansion when rows are added.
-GRAPHS = (("f16", 16, 128), ("i8", 16, 128), ("i8", 12, 48))
+ALONE = 200  # of them, one after the other
+DEPTHS = (16, 32, 64, 128, 256)
+LINKS, IN_SIGHT = 16, 128
+
+Search = Callable[[np.ndarray, int], np.ndarray]
+"""From queries and a depth to the numbers of the best rows."""
 
 
-def lists(rows: np.ndarray) -> tuple[Any, Callable[[Any, np.ndarray, int], np.ndarray]]:
-    """Our own."""
-
-    def search(index: Any, queries: np.ndarray, expansion: int) -> np.ndarray:
-        index.expansion = expansion
-        return np.asarray(index.search(queries, K, threads=1).ids)
-
+def lists(rows: np.ndarray) -> Search:
     index = dv.Index(rows, approximate=True, threads=1)
-    index.search(rows[0], K)
-    return index, search
+    index.search(rows[0], K)  # their codes are made
+
+    def search(queries: np.ndarray, depth: int) -> np.ndarray:
+        index.expansion = depth
+        return np.asarray(index.search(queries, K).ids)
+
+    return search
 
 
-def graph(
-    rows: np.ndarray, kind: str, connectivity: int, expansion: int
-) -> tuple[Any, Callable[[Any, np.ndarray, int], np.ndarray]]:
-    """One of usearch's."""
+def usearch_graph(rows: np.ndarray, kind: str) -> Search:
     from usearch.index import Index
 
-    def search(index: Any, queries: np.ndarray, expansion: int) -> np.ndarray:
-        index.expansion_search = expansion
-        keys = index.search(queries, 2 * K, threads=1).keys.astype(np.int64)
-        scores = np.einsum("qkd,qd->qk", rows[keys], queries)
-        order = np.argsort(-scores, axis=1)[:, :K]
-        return np.take_along_axis(keys, order, axis=1)
-
     index = Index(
-        ndim=rows.shape[1],
-        metric="cos",
-        dtype=kind,
-        connectivity=connectivity,
-        expansion_add=expansion,
+        ndim=rows.shape[1], metric="cos", dtype=kind, connectivity=LINKS, expansion_add=IN_SIGHT
     )
     index.add(np.arange(len(rows)), rows, threads=1)
-    return index, search
+
+    def search(queries: np.ndarray, depth: int) -> np.ndarray:
+        index.expansion_search = depth
+        found = index.search(queries, K if kind == "f32" else 2 * K, threads=1).keys
+        return ranked_anew(rows, queries, found.astype(np.int64).reshape(len(queries), -1))
+
+    return search
 
 
-def measured(make: Callable[[], Any], queries: np.ndarray, best: np.ndarray) -> dict[str, Any]:
-    """What an index takes to build, what it finds, and how quickly."""
+def hnswlib_graph(rows: np.ndarray) -> Search:
+    import hnswlib
+
+    index = hnswlib.Index(space="ip", dim=rows.shape[1])
+    index.init_index(len(rows), ef_construction=IN_SIGHT, M=LINKS)
+    index.add_items(rows, num_threads=1)
+
+    def search(queries: np.ndarray, depth: int) -> np.ndarray:
+        index.set_ef(max(K, depth))
+        return index.knn_query(queries, K, num_threads=1)[0].astype(np.int64)
+
+    return search
+
+
+def faiss_index(rows: np.ndarray, kind: str) -> Search:
+    import faiss
+
+    faiss.omp_set_num_threads(1)
+    count = round(2 * len(rows) ** 0.5)
+    names = {"hnsw": f"HNSW{LINKS}", "ivf": f"IVF{count},Flat", "ivf_sq8": f"IVF{count},SQ8"}
+    index = faiss.index_factory(rows.shape[1], names[kind], faiss.METRIC_INNER_PRODUCT)
+    if kind == "hnsw":
+        index.hnsw.efConstruction = IN_SIGHT
+    index.train(rows)
+    index.add(rows)
+
+    def search(queries: np.ndarray, depth: int) -> np.ndarray:
+        if kind == "hnsw":
+            index.hnsw.efSearch = depth
+        else:
+            index.nprobe = depth
+        found = index.search(queries, 2 * K if kind == "ivf_sq8" else K)[1]
+        return ranked_anew(rows, queries, found)
+
+    return search
+
+
+def ranked_anew(rows: np.ndarray, queries: np.ndarray, found: np.ndarray) -> np.ndarray:
+    """The best of what was proposed, by float32 products; as it is if no more than that."""
+    if found.shape[1] == K:
+        return found
+    scores = np.einsum("qkd,qd->qk", rows[found], queries)
+    return np.take_along_axis(found, np.argsort(-scores, axis=1)[:, :K], axis=1)
+
+
+class Method(NamedTuple):
+    """How an index is made, and the module it needs."""
+
+    make: Callable[[np.ndarray], Search]
+    module: str
+
+
+METHODS = {
+    "deltavec": Method(lists, "deltavec"),
+    "usearch_f32": Method(lambda rows: usearch_graph(rows, "f32"), "usearch"),
+    "usearch_i8": Method(lambda rows: usearch_graph(rows, "i8"), "usearch"),
+    "hnswlib": Method(hnswlib_graph, "hnswlib"),
+    "faiss_hnsw": Method(lambda rows: faiss_index(rows, "hnsw"), "faiss"),
+    "faiss_ivf": Method(lambda rows: faiss_index(rows, "ivf"), "faiss"),
+    "faiss_ivf_sq8": Method(lambda rows: faiss_index(rows, "ivf_sq8"), "faiss"),
+}
+
+
+def megabytes() -> float:
+    """What this process has in memory of its own."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("RssAnon")) / 1024
+
+
+def queries_a_second(search: Search, queries: np.ndarray, depth: int, at_once: int) -> float:
     begun = time.process_time()
-    index, search = make()
-    built = time.process_time() - begun
+    for first in range(0, len(queries), at_once):
+        search(queries[first : first + at_once], depth)
+    return len(queries) / (time.process_time() - begun)
+
+
+def measured(name: str, rows: np.ndarray, queries: np.ndarray, best: np.ndarray, out: Any) -> None:
+    """Send what an index takes to build, what it finds, and how quickly."""
+    METHODS[name].make(rows[:2000])(queries[:2], 16)  # compiled, or loaded
+    memory, begun = megabytes(), time.process_time()
+    search = METHODS[name].make(rows)
+    built, memory = time.process_time() - begun, megabytes() - memory
     curve = []
-    for expansion in EXPANSIONS:
-        begun = time.process_time()
-        found = search(index, queries, expansion)
-        used = time.process_time() - begun
+    for depth in DEPTHS:
+        found = search(queries, depth)
         shared = [len(set(a) & set(b)) for a, b in zip(found.tolist(), best.tolist(), strict=True)]
         curve.append(
             {
-                "expansion": expansion,
+                "depth": depth,
                 "recall_at_10": round(sum(shared) / best.size, 4),
-                "milliseconds_a_query": round(1000 * used / len(queries), 3),
+                "queries_a_second_alone": round(
+                    queries_a_second(search, queries[:ALONE], depth, 1)
+                ),
+                "queries_a_second_together": round(
+                    queries_a_second(search, queries, depth, len(queries))
+                ),
             }
         )
-    return {"build_processor_seconds": round(built, 2), "curve": curve}
+    out.send(
+        {
+            "build_processor_seconds": round(built, 2),
+            "megabytes_more": round(memory),
+            "curve": curve,
+        }
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--dimensions", type=int, default=100)
+    parser.add_argument("--vectors", type=Path, help="an .npy file of unit rows, instead of drawn")
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
     parser.add_argument("-o", "--output", type=Path)
     arguments = parser.parse_args()
-    both = drawn(arguments.rows + QUERIES, arguments.dimensions)
-    rows, queries = both[:-QUERIES], np.ascontiguousarray(both[-QUERIES:])
-    dv.Index(rows[:10_000], approximate=True).search(queries, K)  # compiled, or fetched
-    exact = dv.Index(rows)
-    begun = time.process_time()
-    best = np.asarray(exact.search(queries, K, threads=1).ids)
-    used = time.process_time() - begun
+    if arguments.vectors:
+        rows, queries = from_file(arguments.vectors, QUERIES)
+    else:
+        both = drawn(arguments.rows + QUERIES, arguments.dimensions)
+        rows, queries = both[:-QUERIES], both[-QUERIES:]
+    rows, queries = np.ascontiguousarray(rows), np.ascontiguousarray(queries)
+    exact = dv.Index(rows, threads=1)
+    exact.search(queries[:2], K)
+    best = np.asarray(exact.search(queries, K).ids)
+    rates = {
+        "alone": round(
+            queries_a_second(lambda q, _: exact.search(q, K).ids, queries[:ALONE], 0, 1)
+        ),
+        "together": round(
+            queries_a_second(lambda q, _: exact.search(q, K).ids, queries, 0, QUERIES)
+        ),
+    }
+    there = [name for name in arguments.methods if find_spec(METHODS[name].module)]
+    found = {}
+    for name in there:
+        ours, theirs = multiprocessing.get_context("fork").Pipe()
+        child = multiprocessing.get_context("fork").Process(
+            target=measured, args=(name, rows, queries, best, theirs)
+        )
+        child.start()
+        theirs.close()
+        found[name] = ours.recv()
+        child.join()
+        print(name, found[name], flush=True)
     report = {
-        **surroundings(["numba", "numpy", "usearch"]),
+        **surroundings(installed(["faiss-cpu", "hnswlib", "numba", "numpy", "usearch"])),
         "load_of_the_machine": [round(each, 1) for each in os.getloadavg()],
         "rows": len(rows),
-        "dimensions": arguments.dimensions,
-        "exact_milliseconds_a_query": round(1000 * used / QUERIES, 3),
-        "deltavec_lists": measured(lambda: lists(rows), queries, best),
-        **{
-            f"usearch_{kind}_{links}_{seen}": measured(
-                lambda kind=kind, links=links, seen=seen: graph(rows, kind, links, seen),
-                queries,
-                best,
-            )
-            for kind, links, seen in GRAPHS
-        },
+        "dimensions": rows.shape[1],
+        "vectors": arguments.vectors.name if arguments.vectors else "drawn around centres",
+        "megabytes_of_rows": round(rows.nbytes / 2**20),
+        "default_expansion": dv.Index(rows, approximate=True).expansion,
+        "exact_queries_a_second": rates,
+        **found,
+        "absent": sorted(set(arguments.methods) - set(there)),
     }
     publish(report, arguments.output)
 

@@ -15,7 +15,7 @@ from deltavec.core.kernels import Float32s
 from deltavec.core.threads import thread_count
 from deltavec.errors import InputError
 from deltavec.search import storage
-from deltavec.search.approximately.lists import EXPANSION, Lists
+from deltavec.search.approximately.lists import Lists
 from deltavec.search.hits import Hits
 from deltavec.search.ids import Ids, IdsLike
 from deltavec.search.query import IndexState, Where, require_dimensions, search_state
@@ -47,7 +47,8 @@ class Index:
         ten seconds of the processor; the same rows make the same lists.
     expansion
         How many lists a search looks through; more find more, and take longer. There are twice as
-        many lists as the square root of the number of rows.
+        many lists as the square root of the number of rows; by default a sixteenth of them, and 64
+        at least, is looked through.
     threads
         How many cores a search takes; all of them by default.
 
@@ -68,7 +69,7 @@ class Index:
         ids: IdsLike | None = None,
         *,
         approximate: bool = False,
-        expansion: int = EXPANSION,
+        expansion: int | None = None,
         threads: int | None = None,
     ) -> None:
         thread_count(threads)

@@ -28,7 +28,7 @@ from deltavec.search.approximately.kernels import Shelf
 from deltavec.search.rows import Pieces
 from deltavec.search.sieve.making import MadeSieve, made_sieve
 
-EXPANSION = 64
+LEAST_EXPANSION, SHARE_LOOKED_AT = 64, 1 / 16  # of the lists, by default
 LARGEST_EXPANSION = 100_000
 MOST_LISTS = 65_536
 SAMPLED = 40  # rows for each centre
@@ -57,11 +57,13 @@ class Lists:
     making: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
-    def of(cls, pieces: Pieces, expansion: int, threads: int | None) -> Lists:
-        """The lists of these rows."""
-        require_expansion(expansion)
+    def of(cls, pieces: Pieces, expansion: int | None, threads: int | None) -> Lists:
+        """The lists of these rows; without an expansion, one that suits their number."""
+        if expansion is not None:
+            require_expansion(expansion)
         centres = centres_of(pieces, threads)
-        return cls(centres, homes_of(pieces, centres, threads), expansion)
+        looked_at = expansion or max(LEAST_EXPANSION, round(SHARE_LOOKED_AT * len(centres)))
+        return cls(centres, homes_of(pieces, centres, threads), looked_at)
 
     def expanded(self, expansion: int) -> Lists:
         """The same, so many of which a search looks through."""
@@ -104,7 +106,9 @@ class Lists:
         homes = self.homes[begin : begin + len(array)]
         order = np.argsort(homes, kind="stable")
         begins = np.searchsorted(homes[order], np.arange(len(self.centres) + 2))
-        made = made_sieve(array, threads, frozen(order))
+        # No heads: the rows of a near list are alike, and heads would let too many of them pass.
+        no_heads = np.zeros((array.shape[1], 0))
+        made = made_sieve(array, threads, frozen(order), no_heads)
         return array, Shelf(frozen(order), frozen(begins), made.sieve), made
 
     def nearest(self, query: Float32s, count: int) -> Int64s:

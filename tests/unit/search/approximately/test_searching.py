@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import deltavec as dv
+from deltavec.search.approximately import lists
 from deltavec.search.approximately.lists import Lists
 from deltavec.search.approximately.searching import FEW_ROWS, best_in_lists
 from deltavec.search.exact import NONE, Search, best_rows
@@ -217,3 +218,11 @@ def test_an_index_with_a_graph_of_an_earlier_version_gets_lists(tmp_path):
     assert sorted(one.name for one in (tmp_path / "x.idx").iterdir()) == [
         "centres.npy", "ids.arrow", "index.json", "vectors.npy",
     ]  # fmt: skip
+
+
+def test_by_default_a_sixteenth_of_the_lists_is_looked_through_and_64_at_least(monkeypatch):
+    rows = unit_rows(np.random.default_rng(5).standard_normal((1600, 4)))
+    assert dv.Index(rows, approximate=True).expansion == 64
+    monkeypatch.setattr(lists, "LEAST_EXPANSION", 1)
+    assert dv.Index(rows, approximate=True).expansion == 5  # of 80
+    assert dv.Index(rows, approximate=True, expansion=7).expansion == 7
