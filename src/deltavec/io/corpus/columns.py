@@ -155,9 +155,12 @@ def _cut(
             "have; cut it into several"
         )
     ends = np.cumsum(sizes)
+    # Slices of about the same size: a small rest would be joined with what comes next, and copied.
+    whole = int(ends[-1]) if len(ends) else 0
+    at_once = whole // max(1, -(-whole // chunk_bytes)) + 1
     start, before = 0, 0
     while start < batch.num_rows:
-        fits = int(np.searchsorted(ends, before + chunk_bytes, side="right"))
+        fits = int(np.searchsorted(ends, before + min(chunk_bytes, at_once), side="right"))
         stop = min(max(fits, start + 1), start + chunk_documents)
         size = int(ends[stop - 1]) - before
         # cut first, cast second: a string array holds 2 GB, a large_string column may hold more,

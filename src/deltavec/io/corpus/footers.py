@@ -19,20 +19,36 @@ DEEPEST = 32
 TRAILER = 8  # the length of the footer, and four letters
 # Fields in parquet.thrift: of the file, a row group, a column chunk, and its description.
 ROW_GROUPS, COLUMNS, ROWS, DESCRIPTION = 4, 1, 3, 3
-PATH, SIZE, DATA_PAGE, DICTIONARY_PAGE = 3, 6, 9, 11
+TYPE, PATH, CODEC, SIZE, DATA_PAGE, DICTIONARY_PAGE = 1, 3, 4, 6, 9, 11
 
 
 class Chunk(NamedTuple):
-    """The values of one column in one group of rows: their bytes unfolded, and their place."""
+    """The values of one column in one group of rows.
+
+    Attributes
+    ----------
+    column : str
+        The column.
+    size : int
+        Its bytes, no longer compressed.
+    rows : int
+        The rows of the group.
+    begin : int
+        Where in the file its first page is.
+    kind, codec : int
+        What its values are and what compresses them, by their numbers in parquet.thrift.
+    """
 
     column: str
     size: int
     rows: int
     begin: int
+    kind: int
+    codec: int
 
 
-def column_chunks(path: Path) -> list[Chunk]:
-    """The first column chunks of a file that pyarrow takes for a parquet file.
+def row_groups(path: Path) -> list[list[Chunk]]:
+    """The first groups of rows of a file that pyarrow takes for a parquet file: their columns.
 
     Raises
     ------
@@ -47,11 +63,11 @@ def column_chunks(path: Path) -> list[Chunk]:
         footer = Compact(file.read(length))
     try:
         groups = footer.struct()[ROW_GROUPS]
+        most = MOST_CHUNKS // max(1, *(len(group[COLUMNS]) for group in groups), 1)
         return [
-            chunk_of(column[DESCRIPTION], group[ROWS])
-            for group in groups
-            for column in group[COLUMNS]
-        ][:MOST_CHUNKS]
+            [chunk_of(column[DESCRIPTION], group[ROWS]) for column in group[COLUMNS]]
+            for group in groups[: max(1, most)]
+        ]
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
         raise CorpusError(f"{path}: its footer cannot be read; write it again") from None
 
@@ -60,7 +76,9 @@ def chunk_of(about: dict[int, Any], rows: int) -> Chunk:
     """A column chunk by its description."""
     data = about[DATA_PAGE]
     begin = min(data, about.get(DICTIONARY_PAGE, data) or data)
-    return Chunk(about[PATH][0].decode("utf-8", "replace"), int(about[SIZE]), int(rows), int(begin))
+    name = about[PATH][0].decode("utf-8", "replace")
+    numbers = (about[SIZE], rows, begin, about[TYPE], about[CODEC])
+    return Chunk(name, *map(int, numbers))
 
 
 class Compact:

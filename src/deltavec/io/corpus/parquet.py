@@ -2,29 +2,33 @@
 
 A file of a few hundred bytes can hold gigabytes: a value stands once in the dictionary of its
 column, and a million rows name it. So many rows are decoded at once as fit into memory even if
-each of them is as long as the whole dictionary.
+each of them is as long as the longest value of the dictionary.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from io import BytesIO
+from collections.abc import Generator, Iterator, Sequence
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, NamedTuple
 
 import pyarrow as pa
 
 from deltavec.errors import CorpusError
 from deltavec.io.corpus.blocks import LARGEST_RECORD, unreadable
-from deltavec.io.corpus.columns import CHUNK_BYTES, Piece, is_plain_text, repaired
-from deltavec.io.corpus.footers import column_chunks
+from deltavec.io.corpus.columns import (
+    CHUNK_BYTES,
+    CHUNK_DOCUMENTS,
+    Piece,
+    is_plain_text,
+    repaired,
+)
+from deltavec.io.corpus.footers import Chunk, row_groups
 from deltavec.io.corpus.formats import Wanted
+from deltavec.io.corpus.pages import dictionary_of, longest_value
 
-PARQUET_ROWS = 8192  # at most so many at once
 DECODED_BYTES = 1 << 30  # of rows that are decoded at once, whatever they name
-
-DICTIONARY_PAGE = 2  # PageType in parquet.thrift
-HEADER_BYTES = 32  # enough for the first fields of a page's header
 
 
 def parquet_file(path: Path) -> Any:
@@ -43,24 +47,24 @@ def parquet_file(path: Path) -> Any:
 
 def parquet_pieces(path: Path, wanted: Wanted) -> Generator[Piece]:
     """The documents and columns wanted, and the fraction of the rows read."""
-    with parquet_file(path) as file:
-        rows = 0
-        at_once = _rows_at_once(path, file.metadata.num_rows, wanted.columns)
-        batches = None
-        while True:
-            try:
-                if batches is None:
-                    batches = file.iter_batches(at_once, columns=wanted.columns)
-                batch = next(batches, None)
-                if batch is None:
-                    return
-                batch = _sound(batch.select(wanted.columns), wanted)
-            except (pa.ArrowException, OSError, UnicodeDecodeError, KeyError) as error:
-                raise CorpusError(
-                    f"{path}: damaged after row {rows} ({error}); write it again"
-                ) from error
-            rows += batch.num_rows
-            yield Piece(batch, min(1.0, rows / max(1, file.metadata.num_rows)))
+    with parquet_file(path) as file, path.open("rb") as bytes_of_file:
+        rows, total = 0, max(1, file.metadata.num_rows)
+        for groups, at_once in _runs(path, bytes_of_file, file.num_row_groups, wanted.columns):
+            batches = None
+            while True:
+                try:
+                    if batches is None:
+                        batches = file.iter_batches(at_once, groups, wanted.columns)
+                    batch = next(batches, None)
+                    if batch is None:
+                        break
+                    batch = _sound(batch.select(wanted.columns), wanted)
+                except (pa.ArrowException, OSError, UnicodeDecodeError, KeyError) as error:
+                    raise CorpusError(
+                        f"{path}: damaged after row {rows} ({error}); write it again"
+                    ) from error
+                rows += batch.num_rows
+                yield Piece(batch, min(1.0, rows / total))
 
 
 def _sound(batch: pa.RecordBatch, wanted: Wanted) -> pa.RecordBatch:
@@ -77,40 +81,56 @@ def _sound(batch: pa.RecordBatch, wanted: Wanted) -> pa.RecordBatch:
     return pa.record_batch(columns, names=batch.schema.names)
 
 
-def _rows_at_once(path: Path, rows: int, columns: Sequence[str]) -> int:
-    """Rows that hold about one chunk of data, and never more than fits into memory."""
-    chunks = [chunk for chunk in column_chunks(path) if chunk.column in columns]
-    with path.open("rb") as file:
-        longest = max((_dictionary_bytes(file, chunk.begin) for chunk in chunks), default=0)
-    longest = max([longest, *(chunk.size // max(1, chunk.rows) for chunk in chunks)])
+class _Run(NamedTuple):
+    """Groups of rows that are read together, so many rows at once."""
+
+    groups: list[int]
+    at_once: int
+
+
+def _runs(path: Path, file: BinaryIO, count: int, columns: Sequence[str]) -> Iterator[_Run]:
+    """The groups of rows one after the other, small ones together."""
+    chunks = [[one for one in group if one.column in columns] for group in row_groups(path)]
+    _require_short_values(path, file, chunks)
+    fewest, begin = CHUNK_DOCUMENTS, 0
+    while begin < count:
+        end, rows, at_once = begin, 0, CHUNK_DOCUMENTS
+        while end < min(count, len(chunks)) and rows < CHUNK_DOCUMENTS:
+            at_once = min(at_once, _rows_at_once(file, chunks[end]))
+            rows += max((chunk.rows for chunk in chunks[end]), default=0)
+            end += 1
+        fewest = min(fewest, at_once)
+        if end == begin:  # beyond the groups that were looked at
+            end, at_once = count, fewest
+        yield _Run(list(range(begin, end)), at_once)
+        begin = end
+
+
+def _require_short_values(path: Path, file: BinaryIO, groups: Sequence[Sequence[Chunk]]) -> None:
+    """Refuse values that may be longer than a document may be."""
+    longest = 0
+    for chunk in chain.from_iterable(groups):
+        usual = chunk.size // max(1, chunk.rows)
+        longest = max(longest, usual, dictionary_of(file, chunk).size)
     if longest > LARGEST_RECORD:
         raise CorpusError(
             f"{path}: a value may unfold to {longest:,} bytes, more than the {LARGEST_RECORD:,} "
             "that a document may have; write it again with shorter documents"
         )
-    usual = CHUNK_BYTES * rows // max(1, sum(chunk.size for chunk in chunks))
-    at_most = DECODED_BYTES // max(1, longest * len(columns))
-    return max(1, min(PARQUET_ROWS, usual, at_most))
 
 
-def _dictionary_bytes(file: Any, begin: int) -> int:
-    """The size of the dictionary that begins here, unfolded; 0 if it is another page.
-
-    A page's header is Thrift's compact protocol: three numbers, each behind a byte that says so.
-    """
-    file.seek(max(0, begin))
-    header = BytesIO(file.read(HEADER_BYTES))
-    kind, size = (_number(header) for _ in range(2))
-    return size if kind == DICTIONARY_PAGE else 0
-
-
-def _number(header: BytesIO) -> int:
-    """The next number of a header: a byte for the field, then zigzag in groups of seven bits."""
-    header.read(1)
-    value = shift = 0
-    while byte := header.read(1):
-        value |= (byte[0] & 0x7F) << shift
-        shift += 7
-        if byte[0] < 0x80:
-            break
-    return value >> 1
+def _rows_at_once(file: BinaryIO, chunks: Sequence[Chunk]) -> int:
+    """Rows of a group that hold about one chunk of data, and never more than fits into memory."""
+    dictionaries = [dictionary_of(file, chunk) for chunk in chunks]
+    each = [chunk.size / max(1, chunk.rows) for chunk in chunks]
+    of_all = sum(
+        max(mean, found.size / max(1, found.values))
+        for mean, found in zip(each, dictionaries, strict=True)
+    )
+    # Three quarters: batches that are a little too large are cut, and what is cut off is copied.
+    usual = min(CHUNK_DOCUMENTS, int(CHUNK_BYTES * 3 / 4 / max(1.0, of_all)))
+    longest = max((found.size for found in dictionaries), default=0)
+    if usual * longest * len(chunks) > DECODED_BYTES:  # if each row named all of a dictionary
+        longest = max(map(partial(longest_value, file), chunks, dictionaries))
+    at_most = int(DECODED_BYTES / max(1.0, longest, *each) / max(1, len(chunks)))
+    return max(1, min(usual, at_most))

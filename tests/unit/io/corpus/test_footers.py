@@ -14,7 +14,7 @@ import pytest
 
 from deltavec.errors import CorpusError
 from deltavec.io.corpus.corpus import read_corpus
-from deltavec.io.corpus.footers import column_chunks
+from deltavec.io.corpus.footers import row_groups
 
 FOUND = Path(__file__).parents[3] / "campaigns" / "found"
 
@@ -67,14 +67,16 @@ def test_a_footer_says_what_pyarrow_says(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     table = pa.table({"text": ["a", "bb"] * 50, "list": [[1], None] * 50, "n": range(100)})
     pq.write_table(table, path, row_group_size=30, compression="zstd", write_page_index=True)
-    expected = []
     about = pq.ParquetFile(path).metadata
-    for group in map(about.row_group, range(about.num_row_groups)):
-        for chunk in map(group.column, range(group.num_columns)):
+    found = row_groups(path)
+    assert len(found) == about.num_row_groups == 4
+    for group, chunks in zip(map(about.row_group, range(4)), found, strict=True):
+        for chunk, ours in zip(map(group.column, range(group.num_columns)), chunks, strict=True):
             begin = min(chunk.data_page_offset, chunk.dictionary_page_offset or 1 << 60)
             name = chunk.path_in_schema.split(".")[0]
-            expected.append((name, chunk.total_uncompressed_size, group.num_rows, begin))
-    assert column_chunks(path) == expected
+            assert ours[:4] == (name, chunk.total_uncompressed_size, group.num_rows, begin)
+            assert ours.kind == {"BYTE_ARRAY": 6, "INT64": 2}[chunk.physical_type]
+            assert ours.codec == 6  # zstd
 
 
 def test_a_footer_with_any_byte_changed_is_read_or_refused(tmp_path: Path) -> None:
@@ -86,4 +88,4 @@ def test_a_footer_with_any_byte_changed_is_read_or_refused(tmp_path: Path) -> No
         for byte in (0x00, 0x1C, 0x7F, 0xFF):
             path.write_bytes(whole[:place] + bytes([byte]) + whole[place + 1 :])
             with suppress(CorpusError):
-                column_chunks(path)
+                row_groups(path)

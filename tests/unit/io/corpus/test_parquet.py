@@ -3,8 +3,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from deltavec.errors import CorpusError
-from deltavec.io.corpus import columns, parquet
+from deltavec.io.corpus import columns, footers, pages, parquet
 from deltavec.io.corpus.corpus import read_corpus
+from deltavec.io.corpus.footers import row_groups
+from deltavec.io.corpus.pages import dictionary_of, longest_value
 
 
 def folded(path, text, rows, **options):
@@ -46,19 +48,72 @@ def test_a_document_as_long_as_none_may_be_is_an_error(monkeypatch):
         list(read_corpus(pa.table({"text": ["a", "eleven byte"]})))
 
 
+def first_chunk(path):
+    ((chunk,),) = row_groups(path)
+    return chunk
+
+
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
-@pytest.mark.parametrize("dictionary", [True, False])
-def test_the_size_of_a_dictionary_is_read_from_its_page(tmp_path, version, dictionary):
+@pytest.mark.parametrize("codec", ["none", "snappy", "gzip", "brotli", "zstd", "lz4"])
+def test_the_longest_value_of_a_dictionary_is_read_from_its_page(tmp_path, version, codec):
     path = tmp_path / "a.parquet"
-    texts = ["a" * 300, "b" * 500]
-    pq.write_table(
-        pa.table({"text": texts * 9}), path, use_dictionary=dictionary, data_page_version=version
-    )
-    chunk = pq.read_metadata(path).row_group(0).column(0)
-    begin = chunk.dictionary_page_offset if dictionary else chunk.data_page_offset
+    table = pa.table({"text": ["a" * 300, "b" * 500, ""] * 9})
+    pq.write_table(table, path, compression=codec, data_page_version=version)
+    chunk = first_chunk(path)
     with path.open("rb") as file:
-        found = parquet._dictionary_bytes(file, begin)
-    assert found == (808 if dictionary else 0)  # four bytes before each for its length
+        found = dictionary_of(file, chunk)
+        assert found[:2] == (812, 3)  # four bytes before each for its length
+        assert longest_value(file, chunk, found) == 500
+
+
+def test_a_column_without_a_dictionary_has_none(tmp_path):
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"text": ["a" * 300] * 9}), path, use_dictionary=False)
+    with path.open("rb") as file:
+        assert dictionary_of(file, first_chunk(path)).size == 0
+
+
+def test_of_a_dictionary_that_is_not_what_it_says_all_counts_as_one_value(tmp_path):
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"text": ["a" * 300, "b" * 500] * 9}), path, compression="none")
+    chunk = first_chunk(path)
+    with path.open("rb") as file:
+        sound = dictionary_of(file, chunk)
+        for values in (1, 3):  # bytes are left over; values are missing
+            assert longest_value(file, chunk, sound._replace(values=values)) == 808
+        assert longest_value(file, chunk._replace(codec=6), sound) == 808  # not zstd
+        assert longest_value(file, chunk._replace(codec=3), sound) == 808  # lzo, which none reads
+        assert longest_value(file, chunk._replace(kind=2), sound) == 808  # numbers
+        large = sound._replace(size=pages.LARGEST_LOOKED_AT + 1)
+        assert longest_value(file, chunk, large) == large.size
+        file.seek(0, 2)
+        behind_the_end = chunk._replace(begin=file.tell())
+        assert dictionary_of(file, behind_the_end)[:2] == (chunk.size, 1)
+
+
+def test_a_dictionary_of_many_short_texts_is_read_in_large_batches(tmp_path):
+    path = tmp_path / "a.parquet"
+    texts = [f"{number:0100d}" for number in range(9000)]  # 0.9 MB that rows name
+    pq.write_table(pa.table({"text": texts * 3}), path, row_group_size=10_000)
+    assert [len(chunk) for chunk in read_corpus(path)] == [27_000]
+    with path.open("rb") as file:
+        runs = list(parquet._runs(path, file, 3, ["text"]))
+    assert runs == [([0, 1, 2], runs[0].at_once)]
+    assert runs[0].at_once > 50_000
+
+
+def test_groups_beyond_those_looked_at_are_read_as_carefully_as_the_worst_before(
+    tmp_path, monkeypatch
+):
+    path = tmp_path / "a.parquet"
+    texts = ["a" * 1000, "b", "c", "d"] * 500
+    pq.write_table(pa.table({"text": texts}), path, row_group_size=500)
+    monkeypatch.setattr(footers, "MOST_CHUNKS", 2)
+    monkeypatch.setattr(parquet, "CHUNK_DOCUMENTS", 600)
+    monkeypatch.setattr(parquet, "DECODED_BYTES", 100_000)
+    with path.open("rb") as file:
+        assert list(parquet._runs(path, file, 4, ["text"])) == [([0, 1], 100), ([2, 3], 100)]
+    assert [text for chunk in read_corpus(path) for text in chunk.to_pylist()] == texts
 
 
 @pytest.mark.parametrize("value", [pa.string(), pa.large_string(), pa.string_view()], ids=str)
