@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deltavec.cli.failures import notice
@@ -51,6 +52,15 @@ def open_corpus(
     if corpus.note:
         notice(corpus.note)
     return corpus
+
+
+def expect(source: str) -> None:
+    """Have the compiler loaded while the model is, if the file to come is worth it."""
+    from deltavec.core.early.later import NUMBERS_A_BYTE, RENT
+
+    path = Path(source)
+    if path.is_file():
+        RENT.buy_meanwhile(path.stat().st_size * NUMBERS_A_BYTE)
 
 
 def require_rereadable(source: str) -> None:

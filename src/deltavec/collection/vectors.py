@@ -17,6 +17,7 @@ from deltavec.collection.folder import COLLECTION_FOLDER
 from deltavec.core.arrays import blocks
 from deltavec.core.kernels import Float32s
 from deltavec.io.files import flush_to_disk
+from deltavec.io.output.shards import zero_rows
 from deltavec.io.seals import problems_of, require_checksum, require_size, require_unchanged
 from deltavec.io.tensors import Layout, layout, mapped_tensors
 from deltavec.search.rows import as_rows, length_error
@@ -61,7 +62,7 @@ class VectorsWriter:
 
     def write(self, vectors: Float32s) -> None:
         """Write some more rows."""
-        self.zero_rows += int(len(vectors) - np.count_nonzero(vectors.any(axis=1)))
+        self.zero_rows += zero_rows(vectors)
         self._measure(vectors)
         self._append(vectors)
 

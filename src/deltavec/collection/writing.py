@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -17,15 +17,15 @@ from deltavec.collection.folder import documents_name
 from deltavec.collection.store import ID, TEXT, documents_schema, in_groups
 from deltavec.collection.vectors import VectorsWriter
 from deltavec.core.model import EmbeddingModel
-from deltavec.core.passes import embedded
 from deltavec.core.statistics import TextCounts, warn_of_little_known
-from deltavec.core.texts import as_texts, is_text
+from deltavec.core.texts import is_text
 from deltavec.core.threads import in_order
 from deltavec.errors import CorpusError, InputError
 from deltavec.io.corpus.column_types import without_missing
-from deltavec.io.corpus.columns import Piece, text_sizes
+from deltavec.io.corpus.columns import Piece
 from deltavec.io.corpus.corpus import Corpus
 from deltavec.io.output.embed_to_file import Progress
+from deltavec.io.output.embedded_pieces import embedded_pieces
 from deltavec.io.output.read_ahead import pieces_ahead
 from deltavec.io.output.shards import EmbeddedRows, check_writable
 from deltavec.search.words.writing import WordsWriter
@@ -101,9 +101,9 @@ class StoredColumns:
             return ids.numbered(first, len(batch))
         return ids.as_ids(batch.column(self.id_column), self.id_column, first)
 
-    def stored(self, batch: pa.RecordBatch, names: pa.Array) -> pa.RecordBatch:
-        """A batch of the corpus as it is stored."""
-        columns = [names, batch.column(0).fill_null("")]
+    def stored(self, batch: pa.RecordBatch, texts: pa.Array, names: pa.Array) -> pa.RecordBatch:
+        """A batch of the corpus as it is stored, with its texts and ids."""
+        columns = [names, texts]
         for field in list(self.schema)[2:]:
             column = batch.column(field.name)
             try:
@@ -173,34 +173,45 @@ def write_segment(
     names: list[pa.Array] = []
     counts = TextCounts()
 
+    def named(pieces: Iterable[Piece]) -> Iterator[Piece]:
+        done = first
+        for piece in pieces:
+            names.append(columns.ids(piece.batch, done))
+            done += len(piece.batch)
+            yield piece
+
     def rows(pieces: Iterable[Piece], beside: ThreadPoolExecutor) -> Iterator[EmbeddedRows]:
         nonlocal counts
         done = 0
-        for batch, consumed in pieces:
-            texts = batch.column(0).fill_null("")
-            names.append(columns.ids(batch, first + done))
-            done += len(batch)
-            read = as_texts(texts, model.tokenizer)
-            listing = beside.submit(words.add, read) if words else None
-            found = embedded(read, model.vocabulary, model.folded, threads)
-            counts += found.counts
+        listing: Future[None] | None = None
+        for place, made in enumerate(embedded_pieces(model, named(pieces), threads)):
             if listing:
                 listing.result()
-            yield EmbeddedRows(columns.stored(batch, names[-1]), text_sizes(texts), found.vectors)
+            listing = beside.submit(words.add, made.texts) if words else None
+            counts += made.found.counts
+            stored = columns.stored(made.piece.batch, made.documents, names[place])
+            yield EmbeddedRows(stored, made.sizes, made.found.vectors)
+            done += len(stored)
             if on_progress:
-                on_progress(Progress(done, consumed))
+                on_progress(Progress(done, made.piece.consumed))
+        if listing:
+            listing.result()
+
+    def write_vectors(part: EmbeddedRows) -> EmbeddedRows:
+        vectors.write(part.vectors)
+        return part
 
     path = folder / documents_name(number)
     with ArrowWriter(path, columns.schema) as documents:
 
-        def write(group: list[EmbeddedRows]) -> None:
-            for part in group:
-                vectors.write(part.vectors)
+        def write_documents(group: list[EmbeddedRows]) -> None:
             documents.write([part.kept for part in group])
 
         reading = pieces_ahead(columns.corpus, columns.read)
         with reading as pieces, ThreadPoolExecutor(1, "deltavec") as beside:
-            for _ in in_order(write, in_groups(rows(pieces, beside))):
+            # Vectors many at once, documents in groups, each behind the embedding.
+            written = in_order(write_vectors, rows(pieces, beside))
+            for _ in in_order(write_documents, in_groups(written)):
                 pass
         if not documents.documents:
             raise CorpusError(f"{columns.corpus.name} holds no documents")

@@ -6,7 +6,6 @@ other; the kernels hold no interpreter lock.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
@@ -17,7 +16,7 @@ from deltavec.core import kernels
 from deltavec.core.early.few import embed_few, work_for
 from deltavec.core.early.later import RENT
 from deltavec.core.forms import FoldedVectors
-from deltavec.core.kernels import Float32s, Float64s, Scratch, Texts, UInt8s
+from deltavec.core.kernels import Float32s, Float64s, Texts, UInt8s
 from deltavec.core.statistics import CorpusStatistics, TextCounts
 from deltavec.core.threads import equal_shares, on_threads, thread_count
 from deltavec.core.vocabulary import Vocabulary
@@ -114,14 +113,12 @@ def embed_small(
     vectors: Float32s,
 ) -> TextCounts:
     """Write the vectors of documents that are shared out whole; their words, counted."""
-    own = threading.local()
 
     def work(first: int, last: int) -> TextCounts:
-        if not hasattr(own, "scratch"):
-            own.scratch = Scratch.of(len(vocabulary))
-        met = kernels.embed(
-            texts, first, last, vocabulary.table, folded.terms, own.scratch, vectors
-        )
+        with vocabulary.scratch() as scratch:
+            met = kernels.embed(
+                texts, first, last, vocabulary.table, folded.terms, scratch, vectors
+            )
         return TextCounts(last - first, *met)
 
     return sum(on_pieces(work, texts, threads, PIECES_PER_THREAD), TextCounts())

@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import secrets
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -64,6 +65,24 @@ class Vocabulary:
             raise twice(self.word(clash))
         slots.flags.writeable = False
         return table
+
+    @functools.cached_property
+    def _spare(self) -> list[kernels.Scratch]:
+        return []
+
+    @contextmanager
+    def scratch(self) -> Iterator[kernels.Scratch]:
+        """Room for the words of documents, the caller's own while the context lasts.
+
+        It is kept for the next caller: fresh memory costs more than a short document does. There
+        are as many as were ever wanted at the same time.
+        """
+        try:
+            room = self._spare.pop()
+        except IndexError:
+            room = kernels.Scratch.of(len(self))
+        yield room
+        self._spare.append(room)  # not after an error: counts may be left in it
 
     @functools.cached_property
     def numbers(self) -> dict[bytes, int]:

@@ -125,3 +125,19 @@ def test_words_no_rule_would_read_as_written_are_found_by_who_asks_for_them():
     assert counted(own_words, curious).token_counts.tolist() == [1, 1, 1, 1]
     assert counted(as_texts([text], "whitespace"), curious).token_counts.tolist() == [1, 1, 1, 1]
     assert counted(as_texts([text], "words"), curious).token_counts.tolist() == [3, 0, 0, 0]
+
+
+def test_room_for_documents_is_used_again_but_not_by_two_at_once():
+    vocabulary = Vocabulary.of(["sea", "room"])
+    with vocabulary.scratch() as one, vocabulary.scratch() as another:
+        assert one is not another
+    with vocabulary.scratch() as again, vocabulary.scratch() as more:
+        assert {id(again), id(more)} == {id(one), id(another)}
+
+
+def test_room_is_given_up_where_an_error_may_have_left_counts_in_it():
+    vocabulary = Vocabulary.of(["sea"])
+    with pytest.raises(ValueError, match="stop"), vocabulary.scratch() as spoilt:
+        raise ValueError("stop")
+    with vocabulary.scratch() as fresh:
+        assert fresh is not spoilt

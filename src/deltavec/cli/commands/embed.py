@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from deltavec.cli import options
-from deltavec.cli.corpora import followed, open_corpus, rereadable
+from deltavec.cli.corpora import expect, followed, open_corpus, rereadable
 from deltavec.cli.outputs import require_folder_of, require_suffix
 from deltavec.cli.printing import counted, duration, print_result
 from deltavec.cli.progress import Passes, stages
@@ -71,6 +71,7 @@ def embed(
         from deltavec.io.output.embed_to_file import embed_to_file
 
         work.begin("loading the model")
+        expect(corpus)
         loaded = load(model, trust=trust)
         expected = loaded.notes.get(COLUMN)
         documents = open_corpus(corpus, column, format, encoding, delimiter, expected=expected)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from deltavec.core.early.later import NUMBERS_A_BYTE
 from deltavec.core.forms import FoldedVectors
 from deltavec.core.kernels import (
     ROUNDING,
@@ -25,8 +26,6 @@ from deltavec.core.texts import encoded
 from deltavec.core.tokens import TOKEN_SEPARATOR, Units
 from deltavec.core.units.parting import parted_by
 from deltavec.core.vocabulary import Vocabulary
-
-NUMBERS_A_BYTE = 50  # a byte of text takes as long as so many numbers to multiply
 
 
 def work_for(texts: Texts, dimensions: int) -> int:

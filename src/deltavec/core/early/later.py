@@ -19,6 +19,7 @@ from typing import Any
 LOADING = threading.RLock()
 # Numbers that numpy multiplies and adds in the second or so that the compiler takes to be ready.
 PRICE = 50_000_000
+NUMBERS_A_BYTE = 50  # a byte of text takes as long as so many numbers to multiply
 
 
 class Later:
@@ -74,6 +75,11 @@ class Rent:
             return False
         self.paid += numbers
         return True
+
+    def buy_meanwhile(self, numbers: int) -> None:
+        """Load the compiler in another thread, while files are read, if so much is to be done."""
+        if "numba" not in sys.modules and self.paid + numbers > PRICE:
+            threading.Thread(target=self.buy, name="deltavec-compiler").start()
 
     def buy(self) -> None:
         """Load the compiler now: for who will answer many, so that the first does not wait."""

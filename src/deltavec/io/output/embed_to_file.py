@@ -18,13 +18,14 @@ import pyarrow as pa
 from deltavec.core.arguments import require_whole
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.statistics import TextCounts, warn_of_little_known
-from deltavec.core.threads import in_order, thread_count
+from deltavec.core.threads import in_order
 from deltavec.errors import CorpusError
-from deltavec.io.corpus.columns import CHUNK_BYTES, Piece, text_sizes
+from deltavec.io.corpus.columns import Piece
 from deltavec.io.corpus.corpus import Corpus, opened_corpus
 from deltavec.io.corpus.files import COLUMN, Reading
 from deltavec.io.corpus.sources import FileCorpus
 from deltavec.io.output import shards
+from deltavec.io.output.embedded_pieces import embedded_pieces
 from deltavec.io.output.read_ahead import pieces_ahead
 from deltavec.io.output.targets import Add, Target
 
@@ -197,27 +198,14 @@ def _embedded(
     on_progress: Callable[[Progress], None] | None,
     met: list[TextCounts],
 ) -> Iterator[shards.EmbeddedRows]:
-    """The rows of the pieces, several at once: a core that is done goes on with the next piece.
-
-    A piece beyond the usual size holds a document that is worth all cores. A caller's own
-    tokenizer is never called by two threads at once.
-    """
-    workers = 1 if callable(model.tokenizer) else thread_count(threads)
-
-    def embedded(piece: Piece) -> tuple[shards.EmbeddedRows, float | None]:
-        batch, consumed = piece
-        texts = batch.column(0).fill_null("")
-        sizes = text_sizes(texts)
-        alone = workers == 1 or sizes.sum() > 2 * CHUNK_BYTES
-        made = model.embed_and_count(texts, threads=threads if alone else 1)
-        met.append(made.counts)
-        return shards.EmbeddedRows(batch.select(list(keep)), sizes, made.vectors), consumed
-
-    for rows, consumed in in_order(embedded, pieces, workers):
-        done += len(rows.vectors)
+    """The rows of the pieces; what is met in them, and how far it is, is told."""
+    for made in embedded_pieces(model, pieces, threads):
+        met.append(made.found.counts)
+        vectors = made.found.vectors
+        done += len(vectors)
         if on_progress:
-            on_progress(Progress(done, consumed))
-        yield rows
+            on_progress(Progress(done, made.piece.consumed))
+        yield shards.EmbeddedRows(made.piece.batch.select(list(keep)), made.sizes, vectors)
 
 
 def _written(

@@ -140,7 +140,8 @@ def vectors_of(table: pa.Table) -> npt.NDArray[np.float32]:
 
 def zero_rows(vectors: npt.NDArray[np.float32]) -> int:
     """How many rows are zero: documents without known words."""
-    return int(len(vectors) - np.count_nonzero(vectors.any(axis=1)))
+    suspects = vectors[vectors[:, 0] == 0] if vectors.size else vectors
+    return int(len(suspects) - np.count_nonzero(suspects.any(axis=1)))
 
 
 def parquet_options(schema: pa.Schema) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,22 @@ def test_who_has_the_compiler_rents_nothing(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.delitem(sys.modules, "numba")
     assert rent.is_worth(PRICE)
     assert not rent.is_worth(1)
+
+
+def test_the_compiler_is_loaded_meanwhile_if_there_is_enough_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rent, bought = Rent(), threading.Event()
+    monkeypatch.setattr(rent, "buy", bought.set)
+    monkeypatch.delitem(sys.modules, "numba", raising=False)
+    rent.buy_meanwhile(PRICE)
+    assert not bought.is_set()
+    rent.buy_meanwhile(PRICE + 1)
+    assert bought.wait(60)
+    bought.clear()
+    monkeypatch.setitem(sys.modules, "numba", threading)  # it is there
+    rent.buy_meanwhile(PRICE + 1)
+    assert not bought.is_set()
 
 
 def test_a_vocabulary_is_a_dictionary_before_the_compiler_is_there(

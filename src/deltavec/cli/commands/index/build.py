@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from deltavec.cli import options
-from deltavec.cli.corpora import open_corpus
+from deltavec.cli.corpora import expect, open_corpus
 from deltavec.cli.outputs import writing_collection
 from deltavec.cli.printing import (
     counted,
@@ -99,6 +99,7 @@ def build(
         from deltavec.io.models import load
 
         work.begin("loading the model")
+        expect(corpus)
         loaded = load(model, trust=trust)
         expected = loaded.notes.get(COLUMN)
         documents = open_corpus(corpus, column, format, encoding, delimiter, expected=expected)
