@@ -62,9 +62,10 @@ class Sizes(NamedTuple):
     queries: int = 256
     rows: int = 2048  # products of as many queries as above take 2 MB
     rows_to_read: int = 32_768
-    rows_to_sift: int = 131_072  # a multiple of 128, the rows of a sieve's block
+    rows_to_begin: int = 8192
+    rows_to_sift: int = 65_536  # a multiple of 128, the rows of a sieve's block
     worth_a_thread: int = 1_000_000  # numbers multiplied; below, starting a thread takes longer
-    sifted_worth_a_thread: int = 32_000_000  # of rows most of which are not read
+    sifted_worth_a_thread: int = 64_000_000  # of rows most of which are not read
 
     def workers(self, numbers: int, threads: int | None, *, is_sifted: bool = False) -> int:
         """How many threads so many numbers to multiply are worth."""
@@ -149,9 +150,12 @@ def best_rows(
             sifting = sifted(pieces, wanted, queries.length_error, chosen, workers)
             size = cut.rows_to_sift if any(sifting) else cut.rows_to_read
             sharing = cut.workers(numbers, sharing, is_sifted=all(sifting))
-        blocks = blocks_of(pieces, ranks, chosen, size, sifting)
+        blocks = list(blocks_of(pieces, ranks, chosen, size, sifting))
         look = search_few if few else search_many
-        found = shared_out(look, blocks, wanted, k, sharing)
+        # What one thread learns of the first rows tells all of them which others to pass over.
+        begin = blocks[0]._replace(last=min(blocks[0].last, cut.rows_to_begin))
+        floors = floors_of(begin, wanted, k) if few and sharing > 1 else None
+        found = shared_out(look, iter(blocks), wanted, k, sharing, floors=floors)
         for whole, part in zip(result, found, strict=True):
             whole[first : first + len(batch)] = part
 
@@ -232,9 +236,7 @@ def shared_out(
     shape = len(queries.vectors), k
 
     def work(worker: int) -> Best:
-        best = Best(
-            np.full(shape, -np.inf, scores), np.full(shape, NOBODY), np.zeros(shape[0], np.int64)
-        )
+        best = nothing_found(*shape, scores)
         if floors is not None:
             # As if nobody's rows had been found there: any row that is as good takes their place.
             best.scores[:] = floors[:, None]
@@ -244,10 +246,31 @@ def shared_out(
 
     if workers < 2:
         return ranked([work(0)], k)
-    with ThreadPoolExecutor(workers - 1, "deltavec") as pool:
+    pool = ThreadPoolExecutor(workers - 1, "deltavec")
+    try:
         others = [pool.submit(work, worker) for worker in range(1, workers)]
-        found = [work(0), *(other.result() for other in others)]  # our own thread works too
+        found = [work(0)]  # our own thread works too
+        # On a busy machine all may be done before another thread has begun: it is not waited for.
+        found += [other.result() for other in others if not other.cancel()]
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
     return ranked(found, k)
+
+
+def floors_of(block: Block, queries: Queries, k: int) -> Float64s:
+    """The score that k rows of a block reach, for each query; minus infinity if it has fewer."""
+    best = nothing_found(len(queries.vectors), k, np.float32)
+    search_few(iter([block]), queries, best)
+    return np.where(best.sizes == k, best.scores[:, 0], -np.inf).astype(np.float64)
+
+
+def nothing_found(queries: int, k: int, scores: type[np.floating[Any]]) -> Best:
+    """Room for the k best rows of so many queries."""
+    return Best(
+        np.full((queries, k), -np.inf, scores),
+        np.full((queries, k), NOBODY),
+        np.zeros(queries, np.int64),
+    )
 
 
 def taken_from(waiting: SimpleQueue[Block]) -> Iterator[Block]:

@@ -26,7 +26,9 @@ CUTS = st.builds(
     rows=st.integers(1, 70),
     rows_to_read=st.integers(1, 10),
     rows_to_sift=st.sampled_from([128, 256]),
+    rows_to_begin=st.integers(1, 9),
     worth_a_thread=st.just(1),
+    sifted_worth_a_thread=st.just(1),
 )
 
 
@@ -67,7 +69,8 @@ def test_blocks_threads_and_filters_change_nothing(drawn, k, sizes, threads, dat
     search = Search(pieces, NONE, Pieces.of(queries, "queries"), k, chosen, threads)
     if data.draw(st.booleans()):
         for lazy, array in zip(pieces.sieves, arrays, strict=True):
-            lazy.made = made_sieve(array, threads)
+            seen = np.eye(rows.shape[1])[:, : data.draw(st.integers(0, rows.shape[1]))]
+            lazy.made = made_sieve(array, threads, directions=np.ascontiguousarray(seen))
     found = best_rows(search, sizes=sizes)
     assert found.ranks.tolist() == expected[0]
     assert found.scores.tolist() == expected[1]

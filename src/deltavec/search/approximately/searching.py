@@ -23,9 +23,10 @@ from deltavec.search.exact import (
     Sizes,
     best_rows,
     chosen_in,
+    nothing_found,
     ranked,
 )
-from deltavec.search.kernels import Best, Queries, Rows
+from deltavec.search.kernels import Queries, Rows
 from deltavec.search.rows import Pieces
 from deltavec.search.sieve.making import coded_queries
 
@@ -66,12 +67,7 @@ def best_in_lists(search: Search, lists: Lists, numbers: Int64s, looked_at: int)
     margin = kernels.margin(pieces.dimensions, pieces.length_error, error)
     vectors = frozen(search.queries.arrays[0][numbers])
     queries = Queries(vectors, frozen(np.full(len(vectors), margin, np.float32)))
-    shape = len(vectors), k
-    best = Best(
-        np.full(shape, -np.inf, np.float32),
-        np.full(shape, NOBODY),
-        np.zeros(len(vectors), np.int64),
-    )
+    best = nothing_found(len(vectors), k, np.float32)
     parts = []
     for (begin, array), (shelf, made) in zip(
         pieces, lists.shelves(pieces, search.threads), strict=True
