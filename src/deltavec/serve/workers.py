@@ -101,6 +101,7 @@ class Workers:
             return await asyncio.wrap_future(future)
         finally:  # answered, or cancelled: the client has gone, or its time is up
             gone.set()
+            del future  # the error in it leads here: a circle would hold what the work was done on
 
     def sharing(
         self, work: Callable[[Sequence[Item], int], Iterable[Result | Exception]]
@@ -127,6 +128,7 @@ class Workers:
                 return await answer
             finally:
                 one.go()
+                del answer, one  # as above
 
         return run
 
@@ -291,6 +293,7 @@ class Shared(Generic[Item, Result]):
                 except Exception as error:
                     failure = error
             yield failure or result
+        del taken, failure, one  # as above
 
     def drop(self) -> None:
         """Send those away that wait."""

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
+import weakref
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 import pytest
 
@@ -222,3 +225,44 @@ def test_short_requests_go_on_beside_long_ones_which_have_half_of_the_places() -
 
     asyncio.run(several())
     assert workers.inside == 0
+
+
+class State:
+    """What work is done on."""
+
+
+@pytest.mark.parametrize("way", ["run", "run_long", "shared", "shared, its own error"])
+def test_what_failed_work_was_done_on_is_let_go_at_once(way: str) -> None:
+    # Nobody else comes, so that nothing looks for circles: an old collection would stay mapped.
+    workers, state = Workers(Limits(workers=1)), State()
+    seen = weakref.ref(state)
+
+    def fail(one: State) -> None:
+        raise ValueError(type(one).__name__)
+
+    def fail_together(some: Sequence[State], cores: int) -> Iterator[Exception]:
+        if way == "shared":
+            fail(some[0])
+        yield from (ValueError(type(one).__name__) for one in some)
+
+    async def asked(given: list[State]) -> None:
+        with suppress(ValueError):
+            if way == "run":
+                await workers.run(fail, given.pop())
+            elif way == "run_long":
+                await workers.run_long(fail, given.pop())
+            else:
+                await workers.sharing(fail_together)(given.pop())
+
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        given = [state]
+        del state
+        asyncio.run(asked(given))
+        for lane in (workers.short, workers.long):
+            lane.pool.shutdown(wait=True)
+        assert seen() is None
+    finally:
+        if collecting:
+            gc.enable()
