@@ -11,7 +11,7 @@ from deltavec.core.kernels import Float32s, Float64s
 from deltavec.core.threads import on_threads
 from deltavec.errors import InputError
 
-ROWS_AT_ONCE = 4_096  # small enough for threads to have a few each
+ROWS_AT_ONCE = 1_024  # small enough for threads to have a few each
 
 # Directions that carry less than this share of the moment are rounding of the vectors' float32.
 NEGLIGIBLE = 1e-10

@@ -101,7 +101,12 @@ class SpectralModels:
             allocate = self._scratch.enter_context(spilling(self.corpus.max_memory))
             with timed() as seconds:
                 pairs = self.words.pairs(window, allocate)
-                ppmi = Ppmi(pairs, recipe.context_smoothing, threads=self.corpus.threads)
+                ppmi = Ppmi(
+                    pairs,
+                    recipe.context_smoothing,
+                    threads=self.corpus.threads,
+                    allocate=allocate,
+                )
             self.pace.counting = seconds() / window
             self._counted = key, ppmi
         return self._counted[1]

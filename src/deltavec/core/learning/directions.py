@@ -40,19 +40,17 @@ def factorised(
     prior: Prior | None = None,
 ) -> LeftSingular:
     """The leading left singular vectors of diag(r) (M + alpha I), beside prior vectors if any."""
-    r = (np.sqrt(statistics.term_frequencies) * idf(statistics)).astype(np.float32)[:, None]
-    share = np.float32(alpha)
+    r = (np.sqrt(statistics.term_frequencies) * idf(statistics)).astype(np.float32)
 
     def times(matrix: Float32s) -> Float32s:
-        return r * (ppmi.times(matrix) + share * matrix)
+        return ppmi.times(matrix, alpha, r)
 
     def transposed_times(matrix: Float32s) -> Float32s:
-        scaled = r * matrix
-        return ppmi.transposed_times(scaled) + share * scaled
+        return ppmi.transposed_times(r[:, None] * matrix, alpha)
 
     beside = np.zeros((ppmi.size, 0), np.float32)
     if prior is not None:
-        beside = r * (prior.rows * np.float32(mean_row(ppmi, statistics)))
+        beside = r[:, None] * (prior.rows * np.float32(mean_row(ppmi, statistics)))
     return leading_left_singular(
         *with_columns(times, transposed_times, beside),
         ppmi.size,

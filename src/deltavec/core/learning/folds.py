@@ -17,7 +17,7 @@ from deltavec.core.recipes import SpectralRecipe
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.threads import thread_count
 
-FOLD_ITERATIONS = 4  # as many as the whole has gain nothing that was seen: decision 18
+FOLD_ITERATIONS = 6  # as many as the whole has gain nothing that was seen: decision 18
 
 
 class CountedFolds(NamedTuple):
@@ -63,9 +63,11 @@ def fold_directions(
     counts = statistics_of(ids, words, len(ids))
     pairs = counted.pairs if number else counted.of_first
     without = counted.of_first if number else None
-    ppmi = Ppmi(pairs, recipe.context_smoothing, without=without, threads=threads)
-    alpha = own_share(ppmi, counts, recipe)
     with spilling(counted.allocate.left) as room:
+        ppmi = Ppmi(
+            pairs, recipe.context_smoothing, without=without, threads=threads, allocate=room
+        )
+        alpha = own_share(ppmi, counts, recipe)
         found = factorised(ppmi, alpha, counts, quick, room, counted.prior)
     return found._replace(vectors=found.vectors * whitening(counts.term_frequencies))
 

@@ -13,12 +13,20 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.kernels import Float32s, Int32s, Int64s, UInt64s, compiled, mixed
+from deltavec.core.kernels import (
+    Float32s,
+    Float64s,
+    Int32s,
+    Int64s,
+    UInt64s,
+    compiled,
+    mixed,
+)
 
 Bools = npt.NDArray[np.bool_]
 
 BETWEEN_DOCUMENTS = -1
-CACHED_BYTES = 1 << 20  # of a matrix: what a core keeps near while sparse rows are multiplied by it
+CACHED_BYTES = 1 << 19  # of a matrix: what a core keeps near while sparse rows are multiplied by it
 
 
 @compiled
@@ -183,14 +191,7 @@ def add_neighbours(
 
 
 @compiled
-def information(count: int, shifts: float, logs: Float32s) -> float:
-    """What is left of the logarithm of a count above zero; the smallest ones are listed."""
-    log = logs[count] if count < logs.size else np.float32(np.log(count))
-    return float(log) - shifts
-
-
-@compiled
-def square_sums(
+def keep_information(
     begins: Int64s,
     columns: Int32s,
     counts: Int64s,
@@ -201,17 +202,44 @@ def square_sums(
     first_row: int,
     first: int,
     last: int,
-    sums: Float32s,
+    lengths: Int64s,
+    kept_columns: Int32s,
+    kept: Float32s,
+) -> int:
+    """Write log(count_ij) - row_shift_i - column_shift_j of rows ``first`` to ``last``.
+
+    Those are kept which are above zero, or whose counterpart in the transposed matrix is: counts
+    are symmetric, so that one has the shifts exchanged. The counts ``without`` are taken off first,
+    if there are any; the logarithms of small counts are listed. Gives how many were kept.
+    """
+    written = 0
+    for index in range(first, last):
+        written_before = written
+        row_shift, from_other = row_shifts[first_row + index], column_shifts[first_row + index]
+        for entry in range(begins[index], begins[index + 1]):
+            column = columns[entry]
+            count = counts[entry] - (without[entry] if without.size else 0)
+            if count == 0:
+                continue  # a pair of the other fold alone
+            log = logs[count] if count < logs.size else np.float32(np.log(count))
+            value = log - row_shift - column_shifts[column]
+            # Written in any case, and written over if it is not kept: no branch to guess.
+            kept_columns[written] = column
+            kept[written] = value
+            written += max(value, log - from_other - row_shifts[column]) > 0
+        lengths[index] = written - written_before
+    return written
+
+
+@compiled
+def square_sums(
+    begins: Int64s, values: Float32s, first_row: int, first: int, last: int, sums: Float64s
 ) -> None:
-    """Write the sum of squares of each row that `times_positive` multiplies."""
+    """Write the sum of squares of what is above zero in each row."""
     for index in range(first, last):
         total = 0.0
-        shift = row_shifts[first_row + index]
         for entry in range(begins[index], begins[index + 1]):
-            count = counts[entry] - (without[entry] if without.size else 0)
-            if count > 0:
-                shifts = shift + column_shifts[columns[entry]]
-                total += max(0.0, information(count, shifts, logs)) ** 2
+            total += max(0.0, values[entry]) ** 2
         sums[first_row + index] = total
 
 
@@ -219,23 +247,19 @@ def square_sums(
 def times_positive(
     begins: Int64s,
     columns: Int32s,
-    counts: Int64s,
-    without: Int64s,
-    row_shifts: Float32s,
-    column_shifts: Float32s,
-    logs: Float32s,
+    values: Float32s,
+    shifts: Float32s,
+    own: float,
+    scales: Float32s,
     first_row: int,
     first: int,
     last: int,
     matrix: Float32s,
     product: Float32s,
 ) -> None:
-    """Write rows ``first`` to ``last`` of what counts say, times the matrix.
+    """Write rows ``first`` to ``last`` of a product: scale_i ((M + own I) times the matrix).
 
-    The entries are those above zero of log(count_ij) - row_shift_i - column_shift_j, with the
-    counts ``without`` taken off first, if there are any. They are never stored: to find
-    them takes less than a tenth of the time of the product. Counts are symmetric, so the transpose
-    comes from the same loop with the shifts exchanged.
+    The entries of M are those above zero of value_ij + shift_i - shift_j.
 
     Four entries are added at a time: the target is then read and written a quarter as often,
     and the four rows that are fetched from far away are fetched at once. The matrix is gone
@@ -243,40 +267,44 @@ def times_positive(
     what they need of them; columns are in order, so each target goes on where it stopped. It adds
     the same fours in the same order however many rows these are.
     """
-    product[first_row + first : first_row + last] = 0
+    share = np.float32(own)
+    for index in range(first_row + first, first_row + last):
+        target, row = product[index], matrix[index]
+        for k in range(target.size):
+            target[k] = share * row[k]
     next_entries = begins[first:last].copy()
     at_once = max(1, CACHED_BYTES // max(1, 4 * matrix.shape[1]))
-    near = np.empty(4, np.int32)
-    values = np.empty(4, np.float32)
+    none = np.float32(0)
     for edge in range(at_once, matrix.shape[0] + at_once, at_once):
         for index in range(first, last):
             target = product[first_row + index]
-            shift = row_shifts[first_row + index]
+            shift = shifts[first_row + index]
             entry, end = next_entries[index - first], begins[index + 1]
-            held = 0
-            while entry < end and (held > 0 or columns[entry] < edge):
-                column = columns[entry]
-                count = counts[entry] - (without[entry] if without.size else 0)
+            while entry + 4 <= end and columns[entry] < edge:
+                i, j, k, m = (
+                    columns[entry], columns[entry + 1], columns[entry + 2], columns[entry + 3]
+                )  # fmt: skip
+                of_a = max(none, values[entry] + shift - shifts[i])
+                of_b = max(none, values[entry + 1] + shift - shifts[j])
+                of_c = max(none, values[entry + 2] + shift - shifts[k])
+                of_d = max(none, values[entry + 3] + shift - shifts[m])
+                a, b, c, d = matrix[i], matrix[j], matrix[k], matrix[m]
+                for place in range(target.size):
+                    target[place] += (
+                        of_a * a[place] + of_b * b[place] + of_c * c[place] + of_d * d[place]
+                    )
+                entry += 4
+            while entry < end and columns[entry] < edge:  # the last of a row, if any
+                row = matrix[columns[entry]]
+                value = max(none, values[entry] + shift - shifts[columns[entry]])
+                for place in range(target.size):
+                    target[place] += value * row[place]
                 entry += 1
-                if count == 0:
-                    continue  # a pair of the other fold alone
-                value = information(count, shift + column_shifts[column], logs)
-                if value > 0:
-                    near[held] = column
-                    values[held] = value
-                    held += 1
-                    if held == 4:
-                        a, b = matrix[near[0]], matrix[near[1]]
-                        c, d = matrix[near[2]], matrix[near[3]]
-                        of_a, of_b, of_c, of_d = values[0], values[1], values[2], values[3]
-                        for k in range(target.size):
-                            target[k] += of_a * a[k] + of_b * b[k] + of_c * c[k] + of_d * d[k]
-                        held = 0
-            for one in range(held):
-                row, value = matrix[near[one]], values[one]
-                for k in range(target.size):
-                    target[k] += value * row[k]
             next_entries[index - first] = entry
+    for index in range(first_row + first, first_row + last):
+        target, scale = product[index], scales[index]
+        for k in range(target.size):
+            target[k] *= scale
 
 
 @compiled

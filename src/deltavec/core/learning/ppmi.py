@@ -13,11 +13,12 @@ from deltavec.core.kernels import ROUNDING
 from deltavec.core.learning import kernels as pair_kernels
 from deltavec.core.learning.corpora import LearningCorpus
 from deltavec.core.learning.factors import leading_left_singular
-from deltavec.core.learning.spill import spilling
+from deltavec.core.learning.spill import Allocate, spilling
 from deltavec.core.learning.windows import (
     SHARES_PER_THREAD,
     Cooccurrence,
     SparseRows,
+    shared_rows,
 )
 from deltavec.core.threads import equal_shares, on_threads, thread_count
 from deltavec.core.vectors import WordVectors
@@ -36,7 +37,9 @@ class Ppmi:
     .. math:: M_{ij} = \max\left(0, \log \frac{C_{ij}}{C_{i\cdot}\, q_j}\right),
               \quad q_j \propto \Bigl(\sum_i C_{ij}\Bigr)^{\mathrm{smoothing}}
 
-    It takes no room: its entries follow from the counts whenever they are needed.
+    What is above zero in it or in its transpose is kept, eight bytes an entry: counts are
+    symmetric, so :math:`M_{ji}` is what the entry :math:`M_{ij}` was before it was cut off at zero,
+    and a number of each word.
 
     Parameters
     ----------
@@ -46,6 +49,8 @@ class Ppmi:
         The power that makes rare neighbours less rare.
     without
         Counts of a part of the text, with the same entries, that are taken off.
+    allocate
+        Where the entries are kept.
     """
 
     def __init__(
@@ -55,63 +60,99 @@ class Ppmi:
         *,
         without: Cooccurrence | None = None,
         threads: int | None = None,
+        allocate: Allocate = np.empty,
     ) -> None:
         totals = counts.totals.astype(np.float64)
+        taken_off = [np.zeros(0, np.int32)] * len(counts.blocks)
         if without is not None:
             totals -= without.totals
-        with np.errstate(divide="ignore"):  # a word without neighbours has an empty row
-            self._row_shifts = np.log(totals).astype(np.float32)
-            contexts = totals**smoothing
-            self._column_shifts = np.log(contexts / max(contexts.sum(), 1.0)).astype(np.float32)
+            taken_off = [block.values for block in without.blocks]
+        known = np.maximum(totals, 1.0)  # a word without neighbours has an empty row
+        row_shifts = np.log(known).astype(np.float32)
+        contexts = np.log(max((totals**smoothing).sum(), 1.0))
+        column_shifts = (smoothing * np.log(known) - contexts).astype(np.float32)
         self.size = counts.words
         self.threads = thread_count(threads)
-        nothing = np.zeros(0, np.int32)
-        taken_off = [nothing] * len(counts.blocks)
-        if without is not None:
-            taken_off = [block.values for block in without.blocks]
-        self._blocks = list(zip(counts.blocks, taken_off, strict=True))
+        self._to_transpose = row_shifts - column_shifts
+        self._rows = [
+            kept_rows(block, off, row_shifts, column_shifts, self.threads, allocate)
+            for block, off in zip(counts.blocks, taken_off, strict=True)
+        ]
 
     def row_norms(self) -> npt.NDArray[np.float64]:
         """The length of each row of M."""
         squares = np.zeros(self.size)
-        self._on_rows(pair_kernels.square_sums, self._row_shifts, self._column_shifts, squares)
+
+        def work(rows: SparseRows, first: int, last: int) -> None:
+            pair_kernels.square_sums(rows.begins, rows.values, rows.first, first, last, squares)
+
+        self._on_rows(work)
         return np.sqrt(squares)
 
-    def times(self, matrix: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """M times the matrix."""
-        return self._product(self._row_shifts, self._column_shifts, matrix)
+    def times(
+        self,
+        matrix: npt.NDArray[np.float32],
+        own: float = 0.0,
+        scales: npt.NDArray[np.float32] | None = None,
+    ) -> npt.NDArray[np.float32]:
+        """diag(scales) (M + own I) times the matrix; the scales are 1 unless told."""
+        return self._product(np.zeros_like(self._to_transpose), matrix, own, scales)
 
-    def transposed_times(self, matrix: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """The transpose of M times the matrix."""
-        return self._product(self._column_shifts, self._row_shifts, matrix)
+    def transposed_times(
+        self, matrix: npt.NDArray[np.float32], own: float = 0.0
+    ) -> npt.NDArray[np.float32]:
+        """The transpose of M + own I times the matrix."""
+        return self._product(self._to_transpose, matrix, own, None)
 
     def _product(
         self,
-        row_shifts: npt.NDArray[np.float32],
-        column_shifts: npt.NDArray[np.float32],
+        shifts: npt.NDArray[np.float32],
         matrix: npt.NDArray[np.float32],
+        own: float,
+        scales: npt.NDArray[np.float32] | None,
     ) -> npt.NDArray[np.float32]:
         product = np.empty_like(matrix)
-        self._on_rows(pair_kernels.times_positive, row_shifts, column_shifts, matrix, product)
-        return product
+        scales = np.ones(self.size, np.float32) if scales is None else scales
 
-    def _on_rows(self, kernel: Callable[..., None], *arrays: npt.NDArray[Any]) -> None:
-        """Let threads go over the rows, some of them each."""
-        row_shifts, column_shifts, *rest = arrays
-
-        def work(task: tuple[SparseRows, npt.NDArray[Any], tuple[int, int]]) -> None:
-            (first, begins, columns, values), without, share = task
-            kernel(
-                begins, columns, values, without, row_shifts, column_shifts, LOGS,
-                first, *share, *rest,
+        def work(rows: SparseRows, first: int, last: int) -> None:
+            pair_kernels.times_positive(
+                rows.begins, rows.columns, rows.values, shifts, own, scales,
+                rows.first, first, last, matrix, product,
             )  # fmt: skip
 
+        self._on_rows(work)
+        return product
+
+    def _on_rows(self, work: Callable[[SparseRows, int, int], None]) -> None:
+        """Let threads go over the rows, some of them each."""
         tasks = [
-            (block, without, share)
-            for block, without in self._blocks
-            for share in equal_shares(block.begins, self.threads * SHARES_PER_THREAD)
+            (rows, *share)
+            for rows in self._rows
+            for share in equal_shares(rows.begins, self.threads * SHARES_PER_THREAD)
         ]
-        list(on_threads(work, tasks, self.threads))
+        list(on_threads(lambda task: work(*task), tasks, self.threads))
+
+
+def kept_rows(
+    counts: SparseRows,
+    without: npt.NDArray[Any],
+    row_shifts: npt.NDArray[np.float32],
+    column_shifts: npt.NDArray[np.float32],
+    threads: int,
+    allocate: Allocate,
+) -> SparseRows:
+    """What some rows of M, or of its transpose, have above zero; as it is in M."""
+
+    def write(first: int, last: int, *rows: npt.NDArray[Any]) -> int:
+        return pair_kernels.keep_information(
+            counts.begins, counts.columns, counts.values, without, row_shifts, column_shifts, LOGS,
+            counts.first, first, last, *rows,
+        )  # fmt: skip
+
+    begins, columns, values = shared_rows(
+        write, counts.begins, counts.begins, [np.float32], threads, allocate
+    )
+    return SparseRows(counts.first, begins, columns, values)
 
 
 def ppmi_vectors(
@@ -136,7 +177,7 @@ def ppmi_vectors(
         pairs = words.pairs(window, allocate)
         del words  # those of the corpus take room
         corpus.begin("finding leading directions")
-        ppmi = Ppmi(pairs, CONTEXT_SMOOTHING, threads=corpus.threads)
+        ppmi = Ppmi(pairs, CONTEXT_SMOOTHING, threads=corpus.threads, allocate=allocate)
         vectors, values = leading_left_singular(
             ppmi.times,
             ppmi.transposed_times,

@@ -120,12 +120,13 @@ def learned_table(
         helps, derived["prior"] = asked(folds, prior, statistics, corpus, recipe)
         folds = folds._replace(prior=prior if helps else None)
     corpus.begin("finding leading directions")
-    ppmi = Ppmi(pairs, recipe.context_smoothing, threads=corpus.threads)
-    alpha = own_share(ppmi, statistics, recipe)
     with spilling(allocate.left) as room:
+        ppmi = Ppmi(pairs, recipe.context_smoothing, threads=corpus.threads, allocate=room)
+        alpha = own_share(ppmi, statistics, recipe)
         directions = factorised(
             ppmi, alpha, statistics, recipe, room, None if folds is None else folds.prior
         )
+        del ppmi  # it takes room
     if len(directions.values) == 0:
         raise CorpusError(
             "no word of the corpus tells its documents apart: they hold the same words"

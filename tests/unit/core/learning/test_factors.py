@@ -1,7 +1,11 @@
 import numpy as np
 import pytest
 
-from deltavec.core.learning.factors import leading_left_singular, left_singular
+from deltavec.core.learning.factors import (
+    block_width,
+    leading_left_singular,
+    left_singular,
+)
 
 
 def leading(matrix, count, power_iterations=4, threads=1):
@@ -41,7 +45,7 @@ def test_directions_that_are_not_there_are_left_out():
 def test_all_blocks_together_get_further_than_the_last_alone():
     matrix = falling(400, 0.99)
     exact = np.linalg.svd(matrix, compute_uv=False)[:20]
-    steps = [np.square(leading(matrix, 20, q).values).sum() for q in (0, 2, 6)]
+    steps = [np.square(leading(matrix, 20, q).values).sum() for q in (3, 4, 6)]
     best = np.square(exact).sum()
     assert steps[0] < steps[1] < steps[2] < best * (1 + 1e-5)
     assert steps[2] > 0.999 * best
@@ -89,3 +93,18 @@ def test_any_number_of_threads_gives_the_same_bits():
     ]
     assert np.array_equal(found[0].vectors, found[1].vectors)
     assert np.array_equal(found[0].values, found[1].values)
+
+
+def test_a_value_that_many_directions_have_is_found_as_often_as_it_is_there():
+    vectors, values = leading(np.eye(400, dtype=np.float32), 100, power_iterations=7)
+    assert block_width(100) * 8 < 400  # so that blocks are used, the first of which knows all
+    assert values == pytest.approx(np.ones(100), rel=1e-5)
+    assert vectors.T @ vectors == pytest.approx(np.eye(100), abs=1e-5)
+
+
+def test_a_matrix_no_larger_than_its_blocks_is_decomposed_as_it_is():
+    matrix = falling(100, 0.999)  # a spectrum so flat that no start finds it in a few steps
+    vectors, values = leading(matrix, 40, power_iterations=4)
+    exact, exact_values, _ = np.linalg.svd(matrix)
+    assert values == pytest.approx(exact_values[:40], rel=1e-5)
+    assert np.abs(np.diag(vectors.T @ exact[:, :40])) == pytest.approx(np.ones(40), abs=1e-3)
