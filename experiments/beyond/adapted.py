@@ -1,6 +1,8 @@
 """Transfer again: what a model of other text and the documents compared give together.
 
-    python adapted.py DATA TARGET ... --cache CACHE
+    python adapted.py DATA TARGET ... --cache CACHE [--quick]
+
+What is in the results already is not done again.
 
 Nothing is known of the target but the documents that are compared, a few hundred mostly.
 
@@ -79,7 +81,7 @@ def alone(
     yield "tf-idf2, whole", tfidf(counts, whole, power=2.0)
     model = dv.fit(documents)
     yield "own", model.for_collection(documents).embed(documents)
-    if not model.notes["units"].startswith("words:"):
+    if not model.notes["units"].startswith("words:"):  # what prior vectors are added to
         model = dv.fit(documents, units="words")
     yield "own, words", model.for_collection(documents).embed(documents)
 
@@ -95,6 +97,7 @@ def main() -> None:
     parser.add_argument("data", type=Path, help="the folder with the data files")
     parser.add_argument("targets", nargs="+")
     parser.add_argument("--cache", type=Path, required=True, help="a folder outside the repository")
+    parser.add_argument("--quick", action="store_true", help="without prior vectors")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     for name in arguments.targets:
@@ -105,6 +108,8 @@ def main() -> None:
         }
         prior = {source: words_of(model) for source, model in models.items()}
         for problem in problems(target, draws=DRAWS):
+            if (RESULTS / "adapted.json").exists() and problem.name in kept("adapted"):
+                continue
             begun = time.process_time()
             found: dict[str, dict[str, list[float]]] = {}
             notes: dict[str, list[str]] = {}
@@ -124,7 +129,7 @@ def main() -> None:
                         draw,
                         model.for_collection(documents).embed(documents),
                     )
-                    if draw.places.shape[1] > 1:
+                    if arguments.quick or draw.places.shape[1] > 1:
                         continue
                     adapted = dv.fit(documents, prior=prior[source], units="words")
                     always = adapted

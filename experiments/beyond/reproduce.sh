@@ -33,9 +33,10 @@ done
 run transfer "$data" --own lee $forums newsgroups reviews hotel restaurant attraction
 run transfer "$data"
 run subwords "$data"
-run strengths "$data" lee lee_others $forums attraction eng_Latn fin_Latn zho_Hans arb_Arab swh_Latn hin_Deva comp
-run smoothing "$data" attraction comp eng_Latn zho_Hans fin_Latn
-run adapted "$data" lee $forums eng_Latn
+run strengths "$data" lee lee_others $forums attraction eng_Latn fin_Latn zho_Hans arb_Arab swh_Latn hin_Deva comp ohsumed reuters
+run smoothing "$data" attraction comp eng_Latn zho_Hans fin_Latn ohsumed reuters
+run adapted "$data" lee english_stackexchange eng_Latn askubuntu
+run adapted "$data" meta_stackexchange attraction restaurant ohsumed newsgroups --quick
 "$python" "$here/few.py" "$data" attraction
 if [ $# -ge 5 ]; then
     run peer_texts "$data"

@@ -397,7 +397,7 @@ class Collection:
             How many words name a group.
         smooth
             Whether groups are found among documents that are moved towards their neighbours: they
-            agree better with labels, and take a search for ten neighbours of each document.
+            mostly agree better with labels, and take a search for ten neighbours of each document.
         """
         from deltavec.collection.topics.choosing import clustered
 
