@@ -1,0 +1,210 @@
+"""From file to file: embed from every format, and index build, beside an older version.
+
+    python benchmarks/files.py reviews.parquet [--before SOURCES] [--only embed] [-o RESULT.json]
+
+The text is written over and over to files of each format; what is asked of them takes turns, and so
+do versions. Processor time of all threads counts, as a busy machine changes it little, and the time
+on the clock stands beside it. What a document takes once a process has started is the difference
+between a large and a small Parquet file. ``--before`` is the ``src`` of another checkout; it fits
+the model, which both load.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+from measuring import commit, publish, surroundings
+from speed.setting import Plan, Setting
+from speed.text import read_text, repeated
+from speed.timing import digits
+
+DIMENSIONS = 100
+SMALL, LARGE = 100_000, 400_000
+SUFFIXES = (".csv", ".jsonl", ".csv.gz", ".csv.zst", ".jsonl.gz", ".jsonl.zst")
+MAIN = "from deltavec.cli import main; main()"
+FIT = """
+import sys
+import numpy as np
+import pyarrow.parquet as pq
+import deltavec as dv
+words = open(sys.argv[1]).read().split("\\n")
+drawn = np.random.default_rng(0).standard_normal((len(words), int(sys.argv[3])), dtype=np.float32)
+texts = pq.read_table(sys.argv[2])["text"].slice(0, 40_000).combine_chunks()
+dv.fit(texts, dv.WordVectors(words, drawn), "idf-sum-pca").save(sys.argv[4])
+"""
+
+
+class Taken(NamedTuple):
+    """What something took: seconds of the processor, and on the clock."""
+
+    processor: float
+    clock: float
+
+
+def taken(work: Callable[[], Any], who: int) -> Taken:
+    """What this process, or those it starts, take for some work."""
+    before, begin = resource.getrusage(who), time.perf_counter()
+    work()
+    clock, after = time.perf_counter() - begin, resource.getrusage(who)
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Taken(spent, clock)
+
+
+def run(sources: Path, *arguments: str, program: str = MAIN) -> None:
+    subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        env={**os.environ, "PYTHONPATH": str(sources), "PYTHONWARNINGS": "ignore"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        check=True,
+    )
+
+
+def write_files(column: pa.Array, folder: Path) -> None:
+    """The first documents in every format, and the large Parquet file."""
+    for size in (SMALL, LARGE):
+        table = pa.table({"text": pa.chunked_array(repeated(column, size))})
+        pa.parquet.write_table(table, folder / f"{size}.parquet", row_group_size=65_536)
+    small = pa.parquet.read_table(folder / f"{SMALL}.parquet")
+    pa.csv.write_csv(small, folder / f"{SMALL}.csv")
+    small.to_pandas().to_json(folder / f"{SMALL}.jsonl", orient="records", lines=True)
+    for suffix in (".csv", ".jsonl"):
+        plain = folder / f"{SMALL}{suffix}"
+        for ending, codec in ((".gz", "gzip"), (".zst", "zstd")):
+            target = pa.CompressedOutputStream(pa.OSFile(f"{plain}{ending}", "wb"), codec)
+            with plain.open("rb") as source, target:
+                shutil.copyfileobj(source, target)
+
+
+def embedding(
+    setting: Setting, sources: Path, folder: Path, runs: int
+) -> dict[str, dict[str, list[float]]]:
+    """What embedding takes in memory, and from each kind of file to Parquet."""
+    model = setting.model(DIMENSIONS)
+    model.embed(setting.sample)
+    asked: dict[str, Callable[[], Taken]] = {
+        "in memory": lambda: taken(
+            lambda: model.embed(setting.sample, threads=setting.cores), resource.RUSAGE_SELF
+        )
+    }
+    for name in (f"{LARGE}.parquet", *(f"{SMALL}{end}" for end in (".parquet", *SUFFIXES))):
+        asked[name] = lambda name=name: embed_file(sources, folder, name)
+    return in_turn(asked, runs)
+
+
+def embed_file(sources: Path, folder: Path, name: str) -> Taken:
+    """What ``deltavec embed`` takes for a file."""
+    output = folder / "vectors.parquet"
+    command = ("embed", str(folder / "model.dv"), str(folder / name), "--output", str(output))
+    try:
+        return taken(lambda: run(sources, *command), resource.RUSAGE_CHILDREN)
+    finally:
+        output.unlink(missing_ok=True)
+
+
+def building(versions: dict[str, Path], folder: Path, runs: int) -> dict[str, Any]:
+    """What ``deltavec index build`` takes, with and without words where there are some."""
+    corpus, output = folder / f"{SMALL}.parquet", folder / "built.idx"
+
+    def build(sources: Path, *options: str) -> Taken:
+        command = ("index", "build", str(folder / "model.dv"), str(corpus), "-o", str(output))
+        try:
+            return taken(lambda: run(sources, *command, *options), resource.RUSAGE_CHILDREN)
+        finally:
+            shutil.rmtree(output)
+
+    asked: dict[str, Callable[[], Taken]] = {
+        "now, without words": lambda: build(versions["now"], "--no-words"),
+        "now, with words": lambda: build(versions["now"]),
+    }
+    if "before" in versions:
+        asked["before, which has no words"] = lambda: build(versions["before"])
+    return in_turn(asked, runs)
+
+
+def in_turn(asked: dict[str, Callable[[], Taken]], runs: int) -> dict[str, dict[str, list[float]]]:
+    """The seconds of each, several times; the first time is not counted."""
+    found: dict[str, list[Taken]] = {name: [] for name in asked}
+    for _ in range(runs + 1):
+        for name, measure in asked.items():
+            found[name].append(measure())
+    return {
+        name: {kind: [digits(getattr(one, kind)) for one in some[1:]] for kind in Taken._fields}
+        for name, some in found.items()
+    }
+
+
+def told(setting: Setting, seconds: dict[str, Any]) -> dict[str, Any]:
+    """Rates in million words a second of the processor's time, and on the clock."""
+    a_document = setting.text.counts.tokens / len(setting.text.column) / 1e6
+    found: dict[str, Any] = {}
+    for kind in Taken._fields:
+        middle = {name: statistics.median(each[kind]) for name, each in seconds.items()}
+        memory = setting.sample_words / 1e6 / middle.pop("in memory")
+        beyond = middle[f"{LARGE}.parquet"] - middle[f"{SMALL}.parquet"]
+        steady = (LARGE - SMALL) * a_document / beyond
+        rates = {name: int(name.partition(".")[0]) * a_document / m for name, m in middle.items()}
+        found[kind] = {
+            "in memory": digits(memory),
+            "Parquet, once started": digits(steady),
+            "Parquet, once started, over in memory": digits(steady / memory, 3),
+            **{name: digits(rate) for name, rate in rates.items()},
+        }
+    return found
+
+
+def main() -> None:
+    """Measure, print, and write what was measured."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("--column", default="text")
+    parser.add_argument("--before", type=Path)
+    parser.add_argument("--only", nargs="*", choices=("embed", "index"), default=["embed", "index"])
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("-o", "--output", type=Path)
+    given = parser.parse_args()
+    versions = {"now": Path(__file__).parents[1] / "src"}
+    if given.before:
+        versions = {"before": given.before.resolve(), **versions}
+    result = surroundings(["numba", "numpy", "pyarrow"])
+    result |= {
+        "commits": {name: commit(sources.parent) for name, sources in versions.items()},
+        "documents": SMALL,
+        "dimensions": DIMENSIONS,
+    }
+    with tempfile.TemporaryDirectory(prefix="deltavec-files-") as made:
+        folder = Path(made)
+        text = read_text(given.corpus, given.column)
+        setting = Setting(text, Plan(), 2, folder, folder, {})
+        write_files(text.column, folder)
+        words = folder / "words.txt"
+        words.write_text("\n".join(setting.table))
+        small = str(folder / f"{SMALL}.parquet")
+        arguments = (str(words), small, str(DIMENSIONS), str(folder / "model.dv"))
+        run(versions.get("before", versions["now"]), *arguments, program=FIT)
+        result["load"] = os.getloadavg()[0]  # what else the machine has to do
+        if "embed" in given.only:
+            seconds = embedding(setting, versions["now"], folder, given.runs)
+            result["million_words_per_second"] = told(setting, seconds)
+            result["embed_seconds"] = seconds
+        if "index" in given.only:
+            result["index_build_seconds"] = building(versions, folder, given.runs)
+    publish(result, given.output)
+
+
+if __name__ == "__main__":
+    main()
