@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from deltavec.core.components import SecondMoment, leading_components
-from deltavec.core.fitting import chosen_recipe, folded_model, vectors_note
+from deltavec.core.fitting import chosen_recipe, folded_model, require_use, vectors_note
 from deltavec.core.fitting import fit as fit_model
 from deltavec.core.learning.corpora import corpus_statistics
 from deltavec.core.model import EmbeddingModel
@@ -56,6 +56,9 @@ class DocumentEmbedder(TransformerMixin, BaseEstimator):
         Parameters of ``spectral``: see `Recipe`.
     power_iterations, measured_documents : int, default=None
         More of them.
+    prior : WordVectors, default=None
+        Word vectors that ``spectral`` may learn from besides the documents, as in `deltavec.fit`;
+        shared by clones. ``model_.info()["prior"]`` says whether they helped.
     units : {"auto", "words", "words+grams", "grams"}, default="auto"
         What is counted of each word, as in `deltavec.fit`. Word vectors are of words.
     normalization : {"none", "folded"}, default="none"
@@ -112,6 +115,7 @@ class DocumentEmbedder(TransformerMixin, BaseEstimator):
         spectrum_exponent: float | None = None,
         power_iterations: int | None = None,
         measured_documents: int | None = None,
+        prior: WordVectors | None = None,
         units: str = "auto",
         normalization: str = "none",
         tokenizer: Tokenizer = "words",
@@ -132,6 +136,7 @@ class DocumentEmbedder(TransformerMixin, BaseEstimator):
         self.spectrum_exponent = spectrum_exponent
         self.power_iterations = power_iterations
         self.measured_documents = measured_documents
+        self.prior = prior
         self.units = units
         self.normalization = normalization
         self.tokenizer = tokenizer
@@ -139,7 +144,7 @@ class DocumentEmbedder(TransformerMixin, BaseEstimator):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take on what a pickle holds; it may be older than some of the parameters."""
-        since = {"units": "auto", "normalization": "none"}
+        since = {"prior": None, "units": "auto", "normalization": "none"}
         super().__setstate__({**dict.fromkeys(["recipe", *DEFAULTS]), **since, **state})
 
     def fit(self, X: Any, y: object = None) -> Self:
@@ -154,7 +159,7 @@ class DocumentEmbedder(TransformerMixin, BaseEstimator):
         """
         recipe, documents = recipe_of(self), rereadable(one_column(X))
         if self.word_vectors is None or not isinstance(recipe, WeightedRecipe):
-            names = ("tokenizer", "units", "normalization", "threads")
+            names = ("prior", "tokenizer", "units", "normalization", "threads")
             how: Any = {name: getattr(self, name) for name in names}
             self.model_ = fit_model(documents, self.word_vectors, recipe, **how)
             self._seen = None
@@ -301,8 +306,11 @@ def recipe_of(embedder: DocumentEmbedder) -> Recipe:
         if value is not None
     }
     if embedder.recipe is None and WeightedRecipe.own(given):
-        return Recipe(**given)
-    return replace(chosen_recipe(embedder.recipe, vectors).recipe, **given)
+        recipe = Recipe(**given)
+    else:
+        recipe = replace(chosen_recipe(embedder.recipe, vectors).recipe, **given)
+    require_use(embedder.prior, recipe)
+    return recipe
 
 
 def require_unchanged(seen: Seen, now: Seen) -> None:

@@ -67,3 +67,13 @@ def test_a_document_of_unknown_words_is_a_row_of_zeros(tmp_path):
     MODELS["sum"].export(tmp_path / "out")
     static = model2vec.StaticModel.from_pretrained(tmp_path / "out")
     assert not static.encode(["nothing known here", ""]).any()
+
+
+def test_the_words_of_a_folder_are_prior_knowledge_of_a_fit(tmp_path):
+    MODELS["spectral"].export(tmp_path / "static")
+    static = model2vec.StaticModel.from_pretrained(tmp_path / "static")
+    words = [word for word in static.tokens if word.isalnum()]
+    prior = dv.WordVectors(words, static.encode(words))
+    small = dv.Recipe(form="spectral", n_components_removed=0, dimensions=3)
+    model = dv.fit(CORPUS * 3, recipe=small, units="words", prior=prior)
+    assert f"{len(prior)} of {len(model.vocabulary)} words have one" in model.info()["prior"]

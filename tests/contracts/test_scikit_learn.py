@@ -80,6 +80,7 @@ def test_parameters_can_be_read_and_set(vectors):
         "spectrum_exponent": 0.5,
         "power_iterations": 3,
         "measured_documents": 10,
+        "prior": vectors,
         "units": "words",
         "normalization": "folded",
         "tokenizer": "whitespace",
@@ -97,7 +98,7 @@ def test_parameters_reach_the_recipe(vectors):
 
 
 def test_every_parameter_of_either_recipe_is_one_of_the_embedder():
-    own = {"word_vectors", "recipe", "units", "normalization", "tokenizer", "threads"}
+    own = {"word_vectors", "prior", "recipe", "units", "normalization", "tokenizer", "threads"}
     assert DocumentEmbedder().get_params().keys() == DEFAULTS.keys() | own
 
 
@@ -635,3 +636,25 @@ def test_a_first_batch_without_known_words_is_refused_and_forgotten(embedder, ex
     with pytest.raises(dv.CorpusError, match="has a vector"):
         other.partial_fit(["nothing known"])
     assert np.array_equal(other.partial_fit(DOCUMENTS).transform(DOCUMENTS), expected)
+
+
+def test_prior_vectors_are_a_parameter_shared_by_clones(vectors):
+    embedder = clone(DocumentEmbedder(prior=vectors, dimensions=3, units="words"))
+    assert embedder.prior is vectors
+    told = dv.fit(
+        DOCUMENTS * 3,
+        recipe=dv.Recipe(form="spectral", n_components_removed=0, dimensions=3),
+        units="words",
+        prior=vectors,
+    )
+    embedder.fit(DOCUMENTS * 3)
+    assert embedder.model_.info()["prior"] == told.info()["prior"]
+    assert np.array_equal(embedder.transform(DOCUMENTS), told.embed(DOCUMENTS))
+
+
+def test_prior_vectors_are_refused_where_nothing_learns_from_them(vectors):
+    for embedder in (DocumentEmbedder(vectors, prior=vectors), DocumentEmbedder(form="sum")):
+        with pytest.raises(dv.RecipeError, match="prior vectors are for spectral"):
+            embedder.set_params(prior=vectors).fit(DOCUMENTS)
+    with pytest.raises(dv.VectorsError, match="prior must be WordVectors or None, got str"):
+        DocumentEmbedder(prior="glove.txt").fit(DOCUMENTS)

@@ -153,6 +153,11 @@ def test_halves_of_documents_say_the_same_as_on_one_machine(spark: SparkSession)
     cosines = (there.embed(texts) * here.embed(texts)).sum(axis=1)
     assert cosines.min() > 1 - 1e-6
 
+    prior = dv.WordVectors(topics.ravel().tolist(), np.repeat(np.eye(3), 8, axis=0))
+    known = dv.spark.fit(frame, "text", recipe=small, prior=prior)
+    assert known.notes == dv.fit(texts, recipe=small, prior=prior).notes
+    assert "24 of 24 words have one" in known.notes["prior"]
+
 
 @pytest.mark.parametrize(
     ("letters", "units"),
@@ -309,6 +314,7 @@ def test_wrong_input_is_refused_before_any_work(
         (lambda: embed(frame, "text", "nowhere.dv"), "nowhere.dv: expected the folder"),
         (lambda: fit(frame, "text", vectors, "idf-mean"), "recipe must be"),
         (lambda: fit(frame, "text", vectors, "spectral"), "leave the vectors out"),
+        (lambda: fit(frame, "text", vectors, prior=vectors), "prior vectors are for spectral"),
         (lambda: fit(frame, "text", vectors, tokenizer=str.split), "got a callable"),
         (lambda: fit(frame, "text", max_memory=0), "max_memory must be"),
     ):

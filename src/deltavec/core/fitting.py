@@ -23,7 +23,7 @@ from deltavec.core.texts import Tokenizer, as_chunked, rereadable
 from deltavec.core.threads import one_blas_thread
 from deltavec.core.units.choice import AskedUnits
 from deltavec.core.vectors import WordVectors
-from deltavec.errors import RecipeError
+from deltavec.errors import RecipeError, VectorsError
 
 WITH_VECTORS = (
     "are the word vectors of its language, and lower-case? Without vectors a model is learned from "
@@ -103,11 +103,7 @@ def fit(
            [0.  , 0.  ]], dtype=float32)
     """
     choice = chosen_recipe(recipe, vectors)
-    if prior is not None and choice.recipe.needs_vectors:
-        raise RecipeError(
-            f"prior vectors are for spectral, got the recipe {choice.recipe.name}: give them as "
-            "vectors"
-        )
+    require_use(prior, choice.recipe)
     asked = AskedUnits.of(tokenizer, units, vectors, normalization)
     chunked = as_chunked(corpus)
     if vectors is None or choice.recipe.n_components_removed:
@@ -122,6 +118,21 @@ def fit(
         on_stage=on_stage,
     )
     return fitted(source, choice, vectors, prior)
+
+
+def require_use(prior: WordVectors | None, recipe: Recipe) -> None:
+    """Refuse prior vectors for a recipe that cannot learn from them, and what are none."""
+    if prior is None:
+        return
+    if not isinstance(prior, WordVectors):
+        raise VectorsError(
+            f"prior must be WordVectors or None, got {type(prior).__name__}: load them first, with "
+            "deltavec.load_vectors"
+        )
+    if recipe.needs_vectors:
+        raise RecipeError(
+            f"prior vectors are for spectral, got the recipe {recipe.name}: give them as vectors"
+        )
 
 
 def fitted(

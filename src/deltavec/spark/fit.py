@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from deltavec.core.fitting import chosen_recipe, fitted
+from deltavec.core.fitting import chosen_recipe, fitted, require_use
 from deltavec.core.learning.windows import DEFAULT_MEMORY
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.recipes import Recipe
@@ -24,6 +24,7 @@ def fit(
     vectors: WordVectors | None = None,
     recipe: Recipe | str | None = None,
     *,
+    prior: WordVectors | None = None,
     tokenizer: str = "words",
     units: str = "auto",
     normalization: str = "none",
@@ -49,6 +50,9 @@ def fit(
     recipe
         A name such as ``idf-delta-pca``, ``auto`` or ``spectral``, or a `Recipe`. By default
         ``auto`` with vectors, and ``spectral``, which needs none, without.
+    prior
+        Word vectors, on the driver, that ``spectral`` may learn from besides the column, as for
+        `deltavec.fit`.
     tokenizer
         ``words`` or ``whitespace``, or code of others by its name (``jieba``, ``module:function``),
         which executors import.
@@ -65,6 +69,7 @@ def fit(
         Called with a word or two when each stage begins.
     """
     choice = chosen_recipe(recipe, vectors)
+    require_use(prior, choice.recipe)
     asked = AskedUnits.of(tokenizer, units, vectors, normalization)
     source = SparkColumn(
         rereadable_text(frame, column),
@@ -75,4 +80,4 @@ def fit(
         max_memory=max_memory,
         on_stage=on_stage,
     )
-    return fitted(source, choice, vectors)
+    return fitted(source, choice, vectors, prior)
