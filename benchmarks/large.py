@@ -214,11 +214,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
         for words in arguments.words:
             runs.append(measured(source, int(words), Path(folder)))
-            print(json.dumps(runs[-1]), file=sys.stderr, flush=True)
-    report = {**about, "runs": runs}
-    publish(report, arguments.output)
-    if arguments.output:
-        arguments.output.with_suffix(".svg").write_text(drawn(report))
+            report = {**about, "runs": runs}
+            publish(report, arguments.output)  # each time: the next one may take long
+            if arguments.output:
+                arguments.output.with_suffix(".svg").write_text(drawn(report))
 
 
 if __name__ == "__main__":
