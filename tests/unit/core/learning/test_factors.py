@@ -5,6 +5,7 @@ from deltavec.core.learning.factors import (
     block_width,
     leading_left_singular,
     left_singular,
+    with_columns,
 )
 
 
@@ -108,3 +109,13 @@ def test_a_matrix_no_larger_than_its_blocks_is_decomposed_as_it_is():
     exact, exact_values, _ = np.linalg.svd(matrix)
     assert values == pytest.approx(exact_values[:40], rel=1e-5)
     assert np.abs(np.diag(vectors.T @ exact[:, :40])) == pytest.approx(np.ones(40), abs=1e-3)
+
+
+def test_a_matrix_with_more_columns_on_its_right_multiplies_as_one():
+    rng = np.random.default_rng(0)
+    square, beside = (rng.standard_normal(shape).astype(np.float32) for shape in ((5, 5), (5, 2)))
+    whole = np.concatenate([square, beside], axis=1)
+    times, transposed_times = with_columns(square.__matmul__, square.T.__matmul__, beside)
+    for product, matrix in ((times, whole), (transposed_times, whole.T)):
+        other = rng.standard_normal((matrix.shape[1], 3)).astype(np.float32)
+        np.testing.assert_allclose(product(other), matrix @ other, rtol=1e-5, atol=1e-6)

@@ -6,7 +6,15 @@ import pytest
 import deltavec as dv
 import reference
 from deltavec.core.learning import folds, halves
-from deltavec.core.learning.halves import Halves, axes_of, covariance, folds_of, halves_of, measured
+from deltavec.core.learning.halves import (
+    Folds,
+    Halves,
+    axes_of,
+    covariance,
+    folds_of,
+    halves_of,
+    measured,
+)
 
 TOPICS = ["sea wave beach sand sun", "room bed lamp quiet night", "coffee bread jam egg tea"]
 EVERYDAY = ["the", "a", "and", "was", "very"]
@@ -193,3 +201,9 @@ def test_axes_are_the_strongest_first():
     found = axes_of(np.diag([1.0, 4.0, 9.0, -1.0]))
     assert found.strengths.tolist() == pytest.approx([1, 1, 0.5, 1e-6])
     assert np.abs(found.directions).argmax(axis=0).tolist() == [2, 1, 0, 3]
+
+
+def test_folds_that_come_apart_are_one_behind_the_other():
+    folds = Folds.of(ids_of([1, 2]), ids_of([3]))
+    assert folds.second == 3
+    assert [fold.tolist() for fold in folds.both] == [[1, 2, -1], [3, -1]]

@@ -6,7 +6,7 @@ import reference
 from deltavec.core.learning.halves import Halves
 from deltavec.core.learning.prior import Prior, found_again
 from deltavec.core.vocabulary import Vocabulary
-from deltavec.errors import RecipeError
+from deltavec.errors import RecipeError, VectorsError
 
 TOPICS = ["sea wave beach sand sun", "room bed lamp quiet night", "coffee bread jam egg tea"]
 WORDS = " ".join(TOPICS).split()
@@ -102,3 +102,10 @@ def test_what_the_paper_s_recipes_need_is_not_prior():
     nothing = dv.Recipe(form="spectral", measured_documents=0)
     with pytest.raises(RecipeError, match="need measured_documents above 0"):
         dv.fit(corpus(), recipe=nothing, prior=topical())
+
+
+def test_prior_vectors_are_loaded_before_they_are_handed_over():
+    with pytest.raises(
+        VectorsError, match=r"got str: load them first, with deltavec\.load_vectors"
+    ):
+        dv.fit(corpus(), prior="glove.txt")
