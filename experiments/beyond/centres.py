@@ -8,10 +8,8 @@ is their own mean, c = 100 what `for_collection` does. The length always comes f
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
-
-from corpora import CORPORA, corpus_named
+from asking import asked
+from corpora import corpus_named
 from outcomes import keep
 from problems import problems
 from spectral_variants import Parameters, drawn_sums, factorisations, shared_centre, weighed
@@ -21,11 +19,7 @@ EXPONENT = 0.75
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("data", type=Path, help="the folder with the data files")
-    parser.add_argument("corpora", nargs="+", choices=CORPORA)
-    parser.add_argument("--cache", type=Path, required=True, help="a folder outside the repository")
-    arguments = parser.parse_args()
+    arguments = asked(__doc__)
     for name in arguments.corpora:
         corpus = corpus_named(name, arguments.data)
         _, found = next(iter(factorisations(corpus, [Parameters()], arguments.cache)))

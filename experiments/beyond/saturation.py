@@ -8,14 +8,13 @@ that of compare.py. Its strengths were measured with plain counts.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from asking import asked
 from compare import DRAWS
-from corpora import CORPORA, corpus_named
+from corpora import corpus_named
 from methods import Comparison
 from outcomes import keep
 from problems import counts_of, problems
@@ -34,11 +33,7 @@ SATURATED: dict[str, Callable[[Counts], Counts]] = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("data", type=Path, help="the folder with the data files")
-    parser.add_argument("corpora", nargs="+", choices=CORPORA)
-    parser.add_argument("--cache", type=Path, required=True, help="a folder outside the repository")
-    arguments = parser.parse_args()
+    arguments = asked(__doc__)
     for name in arguments.corpora:
         corpus = corpus_named(name, arguments.data)
         comparison = Comparison(corpus, arguments.cache)

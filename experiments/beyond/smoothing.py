@@ -10,15 +10,14 @@ the labelled documents, at most 3,000, compared as a collection by the model of 
 
 from __future__ import annotations
 
-import argparse
 import warnings
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from asking import asked
 from basis import Strengths, basis_of, compared, documents_in, for_documents
 from compare import DRAWS
-from corpora import CORPORA, LabelledCorpus, corpus_named
+from corpora import LabelledCorpus, corpus_named
 from outcomes import keep
 from problems import area
 from sklearn.metrics import normalized_mutual_info_score
@@ -53,11 +52,7 @@ def labelled(corpus: LabelledCorpus) -> npt.NDArray[np.int64]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("data", type=Path, help="the folder with the data files")
-    parser.add_argument("corpora", nargs="+", choices=CORPORA)
-    parser.add_argument("--cache", type=Path, required=True, help="a folder outside the repository")
-    arguments = parser.parse_args()
+    arguments = asked(__doc__)
     warnings.simplefilter("ignore")
     for name in arguments.corpora:
         corpus = corpus_named(name, arguments.data)

@@ -10,13 +10,12 @@ recipe with guessed strengths, but for the halves of the collection; guessed is 
 
 from __future__ import annotations
 
-import argparse
 import warnings
-from pathlib import Path
 
+from asking import asked
 from basis import Strengths, basis_of, compared, documents_in, for_documents, texts_of
 from compare import DRAWS
-from corpora import CORPORA, corpus_named
+from corpora import corpus_named
 from outcomes import keep
 from problems import problems
 
@@ -32,11 +31,7 @@ VARIATIONS = (
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("data", type=Path, help="the folder with the data files")
-    parser.add_argument("corpora", nargs="+", choices=CORPORA)
-    parser.add_argument("--cache", type=Path, required=True, help="a folder outside the repository")
-    arguments = parser.parse_args()
+    arguments = asked(__doc__)
     warnings.simplefilter("ignore")
     for name in arguments.corpora:
         corpus = corpus_named(name, arguments.data)
