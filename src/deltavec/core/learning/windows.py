@@ -207,9 +207,11 @@ def counted_blocks(
     for first, last in ranges(8 * occurrences, max_memory // 4):
         occurring = listed_places(ids, parts, in_parts, first, last, workers)
         for begin, end in ranges(at_most[first:last], max_memory // 2):
-            most = smallest_kind(2 * window * occurrences[first + begin : first + end])
+            smallest = smallest_kind(2 * window * occurrences[first + begin : first + end])
             some = Places(first + begin, occurring.begins[begin : end + 1], occurring.places)
-            yield counted_rows(ids, second, words, some, window, kind or most, workers, allocate)
+            yield counted_rows(
+                ids, second, words, some, window, kind or smallest, workers, allocate
+            )
 
 
 def listed_places(
