@@ -33,6 +33,12 @@ for one in dv.open_collection(sys.argv[2]).search("a quiet room", 5):
     print(one.id, one.score.hex())
 print("loaded:", *sorted({*sys.argv[1].split()} & {*sys.modules}), file=sys.stderr)
 """
+DEMO = """
+import sys
+import deltavec.cli.application, deltavec.cli.commands.demo_report
+import deltavec.core.fitting, deltavec.paper.stories, deltavec.training
+print("loaded:", *sorted({*sys.argv[1].split()} & {*sys.modules}), file=sys.stderr)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -84,3 +90,7 @@ def test_answers_without_the_compiler_are_those_with_it(made: Path) -> None:
     found = dv.open_collection(made / "reviews.idx").search("a quiet room", 5)
     expected = "".join(f"{one.id} {one.score.hex()}\n" for one in found)
     assert printed(FOUND, "reviews.idx", folder=made) == expected
+
+
+def test_the_demo_and_a_fit_begin_before_anything_slow_is_loaded(tmp_path: Path) -> None:
+    assert printed(DEMO, folder=tmp_path) == ""

@@ -24,6 +24,7 @@ from deltavec.core.learning.halves import (
     collection_axes,
     halves_of,
 )
+from deltavec.core.learning.windows import ids_of
 from deltavec.core.passes import Embedded, counted, embedded, shared_out
 from deltavec.core.recipes import Recipe, SpectralRecipe, WeightedRecipe
 from deltavec.core.statistics import CorpusStatistics, TextCounts, require_known_words
@@ -364,9 +365,6 @@ def recentred(model: EmbeddingModel, corpus: Chunked, threads: int | None = None
 
 def halves_in(texts: Texts, model: EmbeddingModel, threads: int | None) -> Halves:
     """The halves of some documents, in directions that are not weighted."""
-    # Imported here: who embeds or explains does without scipy's matrices, which are slow to load.
-    from deltavec.core.learning.windows import ids_of
-
     ids = np.concatenate([np.zeros(0, np.int32), *ids_of(texts, model.vocabulary, threads)])
     length = model.statistics.mean_length
     count = thread_count(threads)

@@ -1,8 +1,4 @@
-"""Lee's news stories: how well vectors agree with the people who judged them.
-
-300 stories, and 50 more of which 83 students rated every pair (M. D. Lee, B. Pincombe and M. Welsh,
-An empirical evaluation of models of text document similarity, CogSci 2005). gensim carries them
-in its test data.
+"""Lee's news stories: how well each method agrees with the people who judged them.
 
 Words are counted and vectors trained on all 350 stories. What is taken off every document (the
 centre, and the component that ``-pca`` removes) comes from all of them, or from the 50 that are
@@ -12,10 +8,8 @@ compared: two problems.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,87 +22,15 @@ from deltavec.core.model import EmbeddingModel, without_common
 from deltavec.core.recipes import RECIPES, WeightedRecipe
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.texts import as_chunked
-from deltavec.errors import MissingDependencyError
 from deltavec.io.corpus.corpus import read_corpus
 from deltavec.paper.background import Background, chosen, of_one_matrix, spectral
 from deltavec.paper.baselines import DOC2VEC_MIN_COUNTS, doc2vec_vectors, lsa_vectors
 from deltavec.paper.experiment import Given, Method, Outcome, Settings, Task, run
 from deltavec.paper.results import Results
+from deltavec.paper.stories import LeeDocuments, agreement, lee_documents
 from deltavec.paper.words import Counts, lengths_of
 
-FILES = ("lee_background.cor", "lee.cor", "similarities0-1.txt")
 FROM_CORPUS, FROM_JUDGED = "all 350 stories", "the 50 judged"
-
-
-@dataclass(frozen=True, eq=False)
-class LeeDocuments:
-    """The stories and what people said.
-
-    Attributes
-    ----------
-    background : list of str
-        300 stories that nobody judged.
-    judged : list of str
-        50 stories.
-    judgements : ndarray of float64, shape (50, 50)
-        How alike people found two of them, from 0 to 1; only above the diagonal.
-    """
-
-    background: list[str]
-    judged: list[str]
-    judgements: npt.NDArray[np.float64]
-
-    @property
-    def stories(self) -> list[str]:
-        """All of them, the judged ones last."""
-        return self.background + self.judged
-
-    @property
-    def pairs(self) -> int:
-        """How many pairs of stories were judged."""
-        return len(self.judged) * (len(self.judged) - 1) // 2
-
-    def judgement(self, one: int, other: int) -> float:
-        """How alike people found two of the judged stories."""
-        return float(self.judgements[min(one, other), max(one, other)])
-
-
-def lee_documents() -> LeeDocuments:
-    """The stories and judgements, from gensim's test data."""
-    background, judged, judgements = (data_folder() / name for name in FILES)
-    return LeeDocuments(
-        stories_in(background), stories_in(judged), np.loadtxt(judgements, dtype=np.float64)
-    )
-
-
-def data_folder() -> Path:
-    """Where gensim keeps its test data; gensim itself, slow to import, is not imported."""
-    package = find_spec("gensim")
-    for place in package.submodule_search_locations or [] if package else []:
-        folder = Path(place, "test", "test_data")
-        if all((folder / name).is_file() for name in FILES):
-            return folder
-    raise MissingDependencyError(
-        "this needs the news stories in gensim's test data, which are not there: "
-        "pip install --force-reinstall gensim"
-    )
-
-
-def stories_in(path: Path) -> list[str]:
-    """The stories of a file, one to a line."""
-    return path.read_text("latin-1").rstrip("\n").split("\n")
-
-
-def agreement(vectors: npt.NDArray[np.float32], judgements: npt.NDArray[np.float64]) -> float:
-    """Pearson's correlation of the vectors' cosines with judgements, over all pairs.
-
-    0 for vectors whose cosines are all the same, which say nothing.
-    """
-    pairs = np.triu_indices(len(vectors), 1)
-    cosines = (vectors @ vectors.T)[pairs]
-    if np.ptp(cosines) == 0:
-        return 0.0
-    return float(np.corrcoef(cosines, judgements[pairs])[0, 1])
 
 
 def lee_benchmark(documents: LeeDocuments | None = None, **options: Any) -> Results:

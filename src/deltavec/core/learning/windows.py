@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from deltavec.core import kernels
 from deltavec.core.arrays import begins_of, blocks
@@ -20,6 +19,9 @@ from deltavec.core.texts import Chunked, Tokenizer, as_texts
 from deltavec.core.threads import equal_shares, on_threads, thread_count
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import InputError
+
+if TYPE_CHECKING:  # a fit on one machine makes no such matrix, and they are slow to import
+    from scipy import sparse
 
 BYTES_PER_COUNT = 12  # an int32 column, and an int64 count or two of int32
 DEFAULT_MEMORY = 2 << 30
@@ -61,6 +63,8 @@ class Cooccurrence:
     @classmethod
     def empty(cls, words: int) -> Cooccurrence:
         """The counts of no text at all."""
+        from scipy import sparse
+
         return cls.of_matrix(sparse.csr_matrix((words, words), dtype=np.int64))
 
     @classmethod
@@ -73,6 +77,8 @@ class Cooccurrence:
 
     def matrix(self) -> sparse.csr_matrix:
         """The counts as one sparse matrix."""
+        from scipy import sparse
+
         begins = begins_of(np.concatenate([np.diff(block.begins) for block in self.blocks]))
         columns = np.concatenate([block.columns for block in self.blocks])
         counts = np.concatenate([block.values for block in self.blocks], dtype=np.int64)
