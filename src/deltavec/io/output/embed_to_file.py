@@ -27,7 +27,7 @@ from deltavec.io.corpus.sources import FileCorpus
 from deltavec.io.output import shards
 from deltavec.io.output.embedded_pieces import embedded_pieces
 from deltavec.io.output.read_ahead import pieces_ahead
-from deltavec.io.output.targets import Add, Target
+from deltavec.io.output.targets import Target
 
 FORMAT_VERSION = 3
 
@@ -213,7 +213,7 @@ def _written(
     schema: pa.Schema,
     first: int,
     target: Target,
-    add: Add,
+    add: shards.Add,
     require_ours: Callable[[], None],
 ) -> Iterator[shards.Shard]:
     """The shards, written behind the embedding; an empty corpus has one, without rows.

@@ -15,17 +15,19 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from deltavec.core.texts import without_seams
 from deltavec.errors import InputError
 from deltavec.io.files import UNFINISHED, put_in_place, replacing, unfinished
+from deltavec.io.output.vector_pages import VectorPages
 
 EMBEDDING = "embedding"
 MANIFEST = "_deltavec.json"  # readers of parquet folders pass over names that begin so
@@ -38,6 +40,10 @@ _UNFINISHED = re.compile(rf"{UNFINISHED}|{re.escape(MANIFEST)}\.tmp")
 _SHARD = r"part-\d{6}\.(?:arrow|parquet)"
 # Earlier versions wrote to .tmp and to assembled.
 _OURS = re.compile(rf"({_SHARD}|{re.escape(MANIFEST)})(\.tmp)?|assembled|{UNFINISHED}")
+
+
+Add: TypeAlias = Callable[[pa.Table], object]
+"""Puts the rows of a shard behind those that are in the output already."""
 
 
 class EmbeddedRows(NamedTuple):
@@ -133,7 +139,7 @@ def as_table(group: Sequence[EmbeddedRows], schema: pa.Schema) -> pa.Table:
 
 def vectors_of(table: pa.Table) -> npt.NDArray[np.float32]:
     """The vectors of a shard's table, one per row."""
-    column = table.column(EMBEDDING).combine_chunks()
+    column = without_seams(table.column(EMBEDDING))
     values = column.flatten().to_numpy(zero_copy_only=False)
     return np.asarray(values, np.float32).reshape(-1, column.type.list_size)
 
@@ -144,8 +150,22 @@ def zero_rows(vectors: npt.NDArray[np.float32]) -> int:
     return int(len(suspects) - np.count_nonzero(suspects.any(axis=1)))
 
 
+@contextmanager
+def parquet_rows(file: BinaryIO, schema: pa.Schema) -> Iterator[Add]:
+    """What puts a table into a parquet file, as a row group; the file is whole at the end."""
+    if schema.names == [EMBEDDING]:
+        pages = VectorPages(file, schema)
+        yield lambda table: pages.add(vectors_of(table))
+        pages.finish()
+        return
+    from pyarrow import parquet
+
+    with parquet.ParquetWriter(file, schema, **parquet_options(schema)) as writer:
+        yield lambda table: writer.write_table(table, row_group_size=max(1, len(table)))
+
+
 def parquet_options(schema: pa.Schema) -> dict[str, Any]:
-    """How shards and whole files are written: no dictionary of floats, no statistics of them."""
+    """How pyarrow writes vectors with columns: no dictionary of floats, no statistics of them."""
     kept = schema.names[:-1]
     return {
         # Floats are not worth compressing: zstd took 404 bytes for the 400 of a vector.
@@ -163,8 +183,6 @@ def shard_path(folder: Path, number: int, suffix: str) -> Path:
 
 def write_shard(path: Path, table: pa.Table) -> Shard:
     """Write a shard, whole: the name appears when the bytes are on disk."""
-    from pyarrow import parquet
-
     temporary = unfinished(path)
     # a Python file: what it says about a full disk reaches us as it is
     with temporary.open("xb") as file:
@@ -172,8 +190,8 @@ def write_shard(path: Path, table: pa.Table) -> Shard:
             with pa.ipc.new_file(file, table.schema) as writer:
                 writer.write_table(table)
         else:
-            options = parquet_options(table.schema)
-            parquet.write_table(table, file, row_group_size=max(1, len(table)), **options)
+            with parquet_rows(file, table.schema) as add:
+                add(table)
     put_in_place(temporary, path)
     return Shard(path, len(table), zero_rows(vectors_of(table)))
 

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -17,21 +17,16 @@ from deltavec.errors import DeltavecError, InputError
 from deltavec.io.files import flush_to_disk, put_folder_in_place, put_in_place, unfinished
 from deltavec.io.locks import only_writer
 from deltavec.io.output import shards
+from deltavec.io.output.shards import Add
 from deltavec.io.private import MOVE_AWAY, open_to_all, own_folder, require_same_folder
 from deltavec.io.tensors import npy_header
-
-Add: TypeAlias = Callable[[pa.Table], object]
-"""Puts the rows of a shard behind those that are in the output already."""
 
 
 @contextmanager
 def one_parquet(path: Path, schema: pa.Schema) -> Iterator[Add]:
     """One parquet file, a row group for each shard."""
-    from pyarrow import parquet
-
-    options = shards.parquet_options(schema)
-    with path.open("xb") as file, parquet.ParquetWriter(file, schema, **options) as writer:
-        yield lambda table: writer.write_table(table, row_group_size=max(1, len(table)))
+    with path.open("xb") as file, shards.parquet_rows(file, schema) as add:
+        yield add
 
 
 @contextmanager
