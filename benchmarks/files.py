@@ -1,12 +1,13 @@
 """From file to file: embed from every format, and index build, beside an older version.
 
     python benchmarks/files.py reviews.parquet [--before SOURCES] [--only embed] [-o RESULT.json]
+    python benchmarks/files.py reviews.parquet --only parquet --sizes 1000000 3000000
 
 The text is written over and over to files of each format; what is asked of them takes turns, and so
 do versions. Processor time of all threads counts, as a busy machine changes it little, and the time
 on the clock stands beside it. What a document takes once a process has started is the difference
-between a large and a small Parquet file. ``--before`` is the ``src`` of another checkout; it fits
-the model, which both load.
+between a large and a small Parquet file; ``--only parquet`` measures no more than that.
+``--before`` is the ``src`` of another checkout; it fits the model, which both load.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,12 +29,13 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 from measuring import commit, publish, surroundings
+from speed.growth import write_corpus
 from speed.setting import Plan, Setting
-from speed.text import read_text, repeated
+from speed.text import read_text
 from speed.timing import digits
 
 DIMENSIONS = 100
-SMALL, LARGE = 100_000, 400_000
+SIZES = (100_000, 400_000)
 SUFFIXES = (".csv", ".jsonl", ".csv.gz", ".csv.zst", ".jsonl.gz", ".jsonl.zst")
 MAIN = "from deltavec.cli import main; main()"
 FIT = """
@@ -74,26 +76,24 @@ def run(sources: Path, *arguments: str, program: str = MAIN) -> None:
     )
 
 
-def write_files(column: pa.Array, folder: Path) -> None:
-    """The first documents in every format, and the large Parquet file."""
-    for size in (SMALL, LARGE):
-        table = pa.table({"text": pa.chunked_array(repeated(column, size))})
-        pa.parquet.write_table(table, folder / f"{size}.parquet", row_group_size=65_536)
-    small = pa.parquet.read_table(folder / f"{SMALL}.parquet")
-    pa.csv.write_csv(small, folder / f"{SMALL}.csv")
-    small.to_pandas().to_json(folder / f"{SMALL}.jsonl", orient="records", lines=True)
+def write_others(folder: Path, size: int) -> list[str]:
+    """Write the Parquet file of this size in every other format; their names."""
+    table = pa.parquet.read_table(folder / f"{size}.parquet")
+    pa.csv.write_csv(table, folder / f"{size}.csv")
+    table.to_pandas().to_json(folder / f"{size}.jsonl", orient="records", lines=True)
     for suffix in (".csv", ".jsonl"):
-        plain = folder / f"{SMALL}{suffix}"
+        plain = folder / f"{size}{suffix}"
         for ending, codec in ((".gz", "gzip"), (".zst", "zstd")):
             target = pa.CompressedOutputStream(pa.OSFile(f"{plain}{ending}", "wb"), codec)
             with plain.open("rb") as source, target:
                 shutil.copyfileobj(source, target)
+    return [f"{size}{suffix}" for suffix in SUFFIXES]
 
 
 def embedding(
-    setting: Setting, sources: Path, folder: Path, runs: int
+    setting: Setting, sources: Path, folder: Path, names: Sequence[str], runs: int
 ) -> dict[str, dict[str, list[float]]]:
-    """What embedding takes in memory, and from each kind of file to Parquet."""
+    """What embedding takes in memory, and from each of the files to Parquet."""
     model = setting.model(DIMENSIONS)
     model.embed(setting.sample)
     asked: dict[str, Callable[[], Taken]] = {
@@ -101,7 +101,7 @@ def embedding(
             lambda: model.embed(setting.sample, threads=setting.cores), resource.RUSAGE_SELF
         )
     }
-    for name in (f"{LARGE}.parquet", *(f"{SMALL}{end}" for end in (".parquet", *SUFFIXES))):
+    for name in names:
         asked[name] = lambda name=name: embed_file(sources, folder, name)
     return in_turn(asked, runs)
 
@@ -116,9 +116,9 @@ def embed_file(sources: Path, folder: Path, name: str) -> Taken:
         output.unlink(missing_ok=True)
 
 
-def building(versions: dict[str, Path], folder: Path, runs: int) -> dict[str, Any]:
+def building(versions: dict[str, Path], corpus: Path, folder: Path, runs: int) -> dict[str, Any]:
     """What ``deltavec index build`` takes, with and without words where there are some."""
-    corpus, output = folder / f"{SMALL}.parquet", folder / "built.idx"
+    output = folder / "built.idx"
 
     def build(sources: Path, *options: str) -> Taken:
         command = ("index", "build", str(folder / "model.dv"), str(corpus), "-o", str(output))
@@ -148,15 +148,16 @@ def in_turn(asked: dict[str, Callable[[], Taken]], runs: int) -> dict[str, dict[
     }
 
 
-def told(setting: Setting, seconds: dict[str, Any]) -> dict[str, Any]:
+def told(setting: Setting, seconds: dict[str, Any], sizes: Sequence[int]) -> dict[str, Any]:
     """Rates in million words a second of the processor's time, and on the clock."""
+    small, large = sizes
     a_document = setting.text.counts.tokens / len(setting.text.column) / 1e6
     found: dict[str, Any] = {}
     for kind in Taken._fields:
         middle = {name: statistics.median(each[kind]) for name, each in seconds.items()}
         memory = setting.sample_words / 1e6 / middle.pop("in memory")
-        beyond = middle[f"{LARGE}.parquet"] - middle[f"{SMALL}.parquet"]
-        steady = (LARGE - SMALL) * a_document / beyond
+        beyond = middle[f"{large}.parquet"] - middle[f"{small}.parquet"]
+        steady = (large - small) * a_document / beyond
         rates = {name: int(name.partition(".")[0]) * a_document / m for name, m in middle.items()}
         found[kind] = {
             "in memory": digits(memory),
@@ -173,7 +174,10 @@ def main() -> None:
     parser.add_argument("corpus", type=Path)
     parser.add_argument("--column", default="text")
     parser.add_argument("--before", type=Path)
-    parser.add_argument("--only", nargs="*", choices=("embed", "index"), default=["embed", "index"])
+    parser.add_argument(
+        "--only", nargs="*", choices=("embed", "parquet", "index"), default=["embed", "index"]
+    )
+    parser.add_argument("--sizes", nargs=2, type=int, default=SIZES, help="documents, less first")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("-o", "--output", type=Path)
     given = parser.parse_args()
@@ -183,26 +187,30 @@ def main() -> None:
     result = surroundings(["numba", "numpy", "pyarrow"])
     result |= {
         "commits": {name: commit(sources.parent) for name, sources in versions.items()},
-        "documents": SMALL,
+        "documents": list(given.sizes),
         "dimensions": DIMENSIONS,
     }
     with tempfile.TemporaryDirectory(prefix="deltavec-files-") as made:
         folder = Path(made)
         text = read_text(given.corpus, given.column)
         setting = Setting(text, Plan(), 2, folder, folder, {})
-        write_files(text.column, folder)
+        parquets = [f"{size}.parquet" for size in given.sizes]
+        for size, name in zip(given.sizes, parquets, strict=True):
+            write_corpus(text.column, size, folder / name)
         words = folder / "words.txt"
         words.write_text("\n".join(setting.table))
-        small = str(folder / f"{SMALL}.parquet")
-        arguments = (str(words), small, str(DIMENSIONS), str(folder / "model.dv"))
+        small = folder / parquets[0]
+        arguments = (str(words), str(small), str(DIMENSIONS), str(folder / "model.dv"))
         run(versions.get("before", versions["now"]), *arguments, program=FIT)
         result["load"] = os.getloadavg()[0]  # what else the machine has to do
-        if "embed" in given.only:
-            seconds = embedding(setting, versions["now"], folder, given.runs)
-            result["million_words_per_second"] = told(setting, seconds)
+        if given.only != ["index"]:
+            others = write_others(folder, given.sizes[0]) if "embed" in given.only else []
+            names = [*parquets, *others]
+            seconds = embedding(setting, versions["now"], folder, names, given.runs)
+            result["million_words_per_second"] = told(setting, seconds, given.sizes)
             result["embed_seconds"] = seconds
         if "index" in given.only:
-            result["index_build_seconds"] = building(versions, folder, given.runs)
+            result["index_build_seconds"] = building(versions, small, folder, given.runs)
     publish(result, given.output)
 
 

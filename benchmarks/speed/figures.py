@@ -16,7 +16,7 @@ PARTS = {
     "copy": "(a) copy the text",
     "scan": "(b) scan + look-up",
     "gather": "(c) gather + add",
-    "bound": "bound of b and c",
+    "bound": "bound",
     "deltavec": "deltavec",
 }
 
@@ -40,7 +40,7 @@ def roofline(section: Results) -> tuple[Panel, ...]:
     """A panel for each number of dimensions and threads."""
     return tuple(
         bars_panel(
-            f"{roof['dimensions']} dimensions, {threads(roof)}: "
+            f"{roof['dimensions']} dimensions, {of_length(roof)}{threads(roof)}: "
             f"{100 * roof['share_of_bound']:.0f} % of the bound",
             [
                 Bar(name, roof["million_words_per_second"][part], colour(part))
@@ -56,6 +56,11 @@ def roofline(section: Results) -> tuple[Panel, ...]:
 def colour(part: str) -> str:
     """The colour of a part."""
     return {"deltavec": "blue", "bound": "orange"}.get(part, "slate")
+
+
+def of_length(roof: Results) -> str:
+    """How long the documents are, in words, where that is not as they are."""
+    return f"{roof['length']} words each, " if roof.get("length") else ""
 
 
 def threads(place: Results) -> str:

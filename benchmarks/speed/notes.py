@@ -19,7 +19,9 @@ NOTES = {
         "The bound is the rate of doing one after the other, 1 / (1/b + 1/c). (b) is our own scan; "
         "(c) has the ids and shares listed beforehand, adds eight rows at a time in float32, and "
         "neither counts, nor scales to unit length, nor carries over to float64. (a) is what "
-        "copying the text alone would take. Ours is the public `embed`, everything included."
+        "copying the text alone would take. Ours is the public `embed`, everything included. For "
+        "documents of ten words the bound has a third part, (d): the memory that `embed` returns "
+        "is fresh, and the system clears it before it is written to."
     ),
     "threads": "More threads than cores are there to show that they do no harm.",
     "lengths": "The same text, cut at spaces into documents of so many words each.",
@@ -37,8 +39,10 @@ NOTES = {
     "growth": (
         "`deltavec embed`, Parquet to Parquet, in a process of its own; larger corpora are the "
         "same text over and over, and lie in the system's file cache. Start-up is part of every "
-        "time and rate here. The exponent is fitted to the sizes from 300,000 documents on, "
-        "start-up (the time for one document) taken off; what other choices give stands below. "
+        "time and rate in the table, and drops out of the rate between the two largest corpora, "
+        "which is what is compared with the rate in memory. The exponent is fitted to "
+        "the sizes from 300,000 documents on, start-up (the time for one document) taken off; "
+        "what other choices give stands below. "
         "Peak memory is that of the process, mapped files included."
     ),
     "training": (

@@ -3,15 +3,20 @@
 A document's vector needs each of its words found (b) and the rows of its distinct words added (c).
 Done one after the other, the rate is 1 / (1 / b + 1 / c): the bound. Nothing in (c) is ours but
 the ids: no counting, no float64, no unit length. (a), copying the text, is for scale.
+
+Documents of ten words are measured too. Their vectors are a good part of what is moved, and `embed`
+returns fresh memory, which the system has to clear (d) however words are found and rows are added.
+The bound of these is 1 / (1 / b + 1 / c + 1 / d).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 import deltavec as dv
 from deltavec.core.kernels import Texts
@@ -19,10 +24,12 @@ from deltavec.core.texts import as_texts
 from deltavec.core.threads import equal_shares
 from speed import bound_kernels
 from speed.setting import Setting
+from speed.text import recut, words_in
 from speed.timing import bound, digits, interleaved, medians, million_per_second, rounded
 
 PIECES_PER_THREAD = 4
 BYTES_AT_ONCE = 1 << 20
+SHORT = 10
 
 
 class Listed(NamedTuple):
@@ -35,18 +42,23 @@ class Listed(NamedTuple):
 
 def roofline(setting: Setting) -> dict[str, Any]:
     """Rates of the parts, of the bound, and of ours, for 100 and 300 dimensions."""
+    of_ten = recut(setting.text.column, SHORT, setting.plan.recut_words // 4)
     return {
         "table_words": len(setting.table),
         "documents": len(setting.sample),
         "rooflines": [
-            roof for dimensions in (100, 300) for roof in roofs(setting, setting.model(dimensions))
+            *roofs(setting, setting.model(100), setting.sample),
+            *roofs(setting, setting.model(300), setting.sample),
+            *roofs(setting, setting.model(300), of_ten, SHORT),
         ],
     }
 
 
-def roofs(setting: Setting, model: dv.EmbeddingModel) -> list[dict[str, Any]]:
-    """One roofline for each number of threads."""
-    texts = as_texts(setting.sample, "words")
+def roofs(
+    setting: Setting, model: dv.EmbeddingModel, documents: pa.Array, length: int | None = None
+) -> list[dict[str, Any]]:
+    """One roofline for each number of threads; documents of one length are bound by (d) too."""
+    texts = as_texts(documents, "words")
     listed = listed_terms(texts, model)
     sums = np.empty((texts.documents, model.dimensions), np.float32)
     copied = np.empty(int(texts.ends[-1] - texts.ends[0]), np.uint8)
@@ -55,19 +67,22 @@ def roofs(setting: Setting, model: dv.EmbeddingModel) -> list[dict[str, Any]]:
             (part, threads): function
             for threads in setting.thread_counts
             for part, function in parts(
-                setting, model, texts, listed, sums, copied, pool, threads
+                documents, model, texts, listed, sums, copied, pool, threads
             ).items()
         }
         seconds = interleaved(functions, setting.plan.repeats)
-    agreement = largest_difference(model.embed(setting.sample), sums)
+    agreement = largest_difference(model.embed(documents), sums)
+    words = words_in(documents)
     return [
         {
             "dimensions": model.dimensions,
             "threads": threads,
+            "length": length,
             "rows_added": len(listed.ids),
             **shares_of_bound(
                 {part: some for (part, t), some in seconds.items() if t == threads},
-                setting.sample_words,
+                words,
+                ("scan", "gather") if length is None else ("scan", "gather", "fresh"),
             ),
             "text_gigabytes_per_second": digits(
                 copied.size / medians(seconds)["copy", threads] / 1e9
@@ -79,7 +94,7 @@ def roofs(setting: Setting, model: dv.EmbeddingModel) -> list[dict[str, Any]]:
 
 
 def parts(
-    setting: Setting,
+    documents: pa.Array,
     model: dv.EmbeddingModel,
     texts: Texts,
     listed: Listed,
@@ -101,6 +116,9 @@ def parts(
         else:
             list(pool.map(lambda share: work(*share), shares))
 
+    def clear(fresh: np.ndarray, shares: Any) -> None:
+        on_all(lambda first, last: fresh[first:last].fill(0), shares)
+
     return {
         "copy": lambda: on_all(
             lambda first, last: bound_kernels.copy(
@@ -114,7 +132,8 @@ def parts(
         "gather": lambda: on_all(
             lambda first, last: bound_kernels.gather_add(*listed, rows, first, last, sums), pieces
         ),
-        "deltavec": lambda: model.embed(setting.sample, threads=threads),
+        "fresh": lambda: clear(np.empty_like(sums), pieces),
+        "deltavec": lambda: model.embed(documents, threads=threads),
     }
 
 
@@ -136,10 +155,12 @@ def largest_difference(unit: np.ndarray, sums: np.ndarray) -> float:
     return digits(float(np.abs(sums[kept] / lengths[kept] - unit[kept]).max()), 2)
 
 
-def shares_of_bound(seconds: dict[str, list[float]], words: int) -> dict[str, Any]:
-    """The rates of the parts, the bound they make, and ours as a share of it."""
+def shares_of_bound(
+    seconds: dict[str, list[float]], words: int, bounding: Sequence[str]
+) -> dict[str, Any]:
+    """The rates of the parts, the bound that some of them make, and ours as a share of it."""
     rates = {part: million_per_second(words, median) for part, median in medians(seconds).items()}
-    rates["bound"] = bound(rates["scan"], rates["gather"])
+    rates["bound"] = bound(*(rates[part] for part in bounding))
     return {
         "million_words_per_second": {part: digits(rate) for part, rate in rates.items()},
         "share_of_bound": digits(rates["deltavec"] / rates["bound"], 3),

@@ -51,9 +51,9 @@ def rounded(values: Sequence[float]) -> list[float]:
     return [digits(value) for value in values]
 
 
-def bound(scan_rate: float, gather_rate: float) -> float:
+def bound(*rates: float) -> float:
     """The rate of doing one after the other: 1 / (1 / b + 1 / c)."""
-    return 1 / (1 / scan_rate + 1 / gather_rate)
+    return 1 / sum(1 / rate for rate in rates)
 
 
 def growth_exponent(sizes: Sequence[float], seconds: Sequence[float]) -> float:

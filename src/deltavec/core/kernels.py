@@ -1196,42 +1196,44 @@ def weighted_sum(
     each by itself, so that every processor gives the same bits, and numpy too
     (`deltavec.core.early.few`); rows are fetched no faster than that.
     """
-    dimensions = rows.shape[1]
+    dimensions = np.uint64(rows.shape[1])
     for begin in range(first, last, WORDS_BETWEEN_FLUSHES):
         end = min(begin + WORDS_BETWEEN_FLUSHES, last)
         for k in range(dimensions):
             partial[k] = 0
         place = begin
         while place + ROWS_AT_ONCE <= end:
-            a, b = rows[np.uint64(ids[place])], rows[np.uint64(ids[place + 1])]
-            c, d = rows[np.uint64(ids[place + 2])], rows[np.uint64(ids[place + 3])]
-            e, f = rows[np.uint64(ids[place + 4])], rows[np.uint64(ids[place + 5])]
-            g, h = rows[np.uint64(ids[place + 6])], rows[np.uint64(ids[place + 7])]
+            a, b = np.uint64(ids[place]), np.uint64(ids[place + 1])
+            c, d = np.uint64(ids[place + 2]), np.uint64(ids[place + 3])
+            e, f = np.uint64(ids[place + 4]), np.uint64(ids[place + 5])
+            g, h = np.uint64(ids[place + 6]), np.uint64(ids[place + 7])
             p, q, r, s = shares[place], shares[place + 1], shares[place + 2], shares[place + 3]
             t, u, v, w = shares[place + 4], shares[place + 5], shares[place + 6], shares[place + 7]
             for k in range(dimensions):
                 partial[k] += (
-                    p * a[k] + q * b[k] + r * c[k] + s * d[k]
-                    + t * e[k] + u * f[k] + v * g[k] + w * h[k]
+                    p * rows[a, k] + q * rows[b, k] + r * rows[c, k] + s * rows[d, k]
+                    + t * rows[e, k] + u * rows[f, k] + v * rows[g, k] + w * rows[h, k]
                 )  # fmt: skip
             place += ROWS_AT_ONCE
         if place + FEW_ROWS <= end:  # one after the other, as below, in one go
-            a, b = rows[np.uint64(ids[place])], rows[np.uint64(ids[place + 1])]
-            c, d = rows[np.uint64(ids[place + 2])], rows[np.uint64(ids[place + 3])]
+            a, b = np.uint64(ids[place]), np.uint64(ids[place + 1])
+            c, d = np.uint64(ids[place + 2]), np.uint64(ids[place + 3])
             p, q, r, s = shares[place], shares[place + 1], shares[place + 2], shares[place + 3]
             for k in range(dimensions):
-                partial[k] = (((partial[k] + p * a[k]) + q * b[k]) + r * c[k]) + s * d[k]
+                partial[k] = (
+                    ((partial[k] + p * rows[a, k]) + q * rows[b, k]) + r * rows[c, k]
+                ) + s * rows[d, k]
             place += FEW_ROWS
         if place + PAIR <= end:
-            a, b = rows[np.uint64(ids[place])], rows[np.uint64(ids[place + 1])]
+            a, b = np.uint64(ids[place]), np.uint64(ids[place + 1])
             p, q = shares[place], shares[place + 1]
             for k in range(dimensions):
-                partial[k] = (partial[k] + p * a[k]) + q * b[k]
+                partial[k] = (partial[k] + p * rows[a, k]) + q * rows[b, k]
             place += PAIR
         if place < end:
-            row, share = rows[np.uint64(ids[place])], shares[place]
+            a, p = np.uint64(ids[place]), shares[place]
             for k in range(dimensions):
-                partial[k] += share * row[k]
+                partial[k] += p * rows[a, k]
         if begin == first:  # a short document has no other: nothing is set to 0 before
             for k in range(dimensions):
                 total[k] = partial[k]
