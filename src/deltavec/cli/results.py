@@ -65,7 +65,7 @@ def excerpts(
             shown.append(Excerpt(0, beginning, [(beginning, None)]))
             continue
         words = spans(one.text, model.tokenizer)
-        near = shares(model.dissected(one.text), query.meaning.vector).by_word
+        near = shares(model.dissected(one.text), query.vector).by_word
         row = collection.row(one.id)
         added = document_shares(query, collection.words, row, model.parted(one.text), near)
         shown.append(excerpt(one.text, words, added, length))

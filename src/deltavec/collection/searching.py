@@ -10,6 +10,7 @@ its words, so that the score is one too: see `deltavec.collection.why`.
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,9 +22,10 @@ import numpy.typing as npt
 from deltavec.collection.hits import Nearest
 from deltavec.core.arguments import require_one_of, require_whole
 from deltavec.core.early.later import RENT
-from deltavec.core.explain import Document, dissected
-from deltavec.core.kernels import Int64s
+from deltavec.core.explain import Document, UnitSum, dissected, unit_sum
+from deltavec.core.kernels import Float64s, Int64s
 from deltavec.core.model import EmbeddingModel
+from deltavec.core.units.folding import known_words
 from deltavec.core.units.parting import Parted
 from deltavec.errors import InputError
 from deltavec.search import Index
@@ -53,31 +55,45 @@ class Query:
         What is looked for, in words and in the units that are counted.
     words : WordQuery
         What these units are worth; none if it asks by meaning.
-    meaning : Document
-        Its direction, taken apart into its words.
+    directed : Parted
+        What of it has a direction: all of it, or nothing if it asks by words.
+    sum : UnitSum
+        That, summed up.
+    vector : ndarray of float64
+        Its direction.
     scale : float
         What the cosine is multiplied with; 0 if it asks by words, or has no direction.
     without : list of list of str
         The units of words that a document must not hold.
+    model : EmbeddingModel
+        What read it.
     """
 
     by: str
     asked: Parted
     words: WordQuery
-    meaning: Document
+    directed: Parted
+    sum: UnitSum
+    vector: Float64s
     scale: float
     without: list[list[str]]
+    model: EmbeddingModel
 
     def towards(self, vector: npt.NDArray[np.floating]) -> Query:
         """The same in another direction, such as that of a document."""
-        meaning = replace(self.meaning, vector=vector.astype(np.float64))
-        return replace(self, meaning=meaning, scale=float(vector.any()))
+        return replace(self, vector=vector.astype(np.float64), scale=float(vector.any()))
+
+    @functools.cached_property
+    def meaning(self) -> Document:
+        """It taken apart into its words: for explanations alone, as it takes as long as to read."""
+        apart = dissected(self.directed, self.model.vocabulary, self.model.folded)
+        return replace(apart, vector=self.vector)
 
     @property
     def unknown(self) -> list[str]:
         """The words that count for nothing, each once."""
         held = set(onto_words(self.asked, dict.fromkeys(self.words.words, 1.0)))
-        known = held.union(self.meaning.words)
+        known = held | known_words(self.directed, self.sum.numbers)
         return [word for word in dict.fromkeys(self.asked.words) if word not in known]
 
     @property
@@ -128,15 +144,15 @@ def read_query(
     require_query(query)
     if by == "meaning" or words is None:
         asked = model.parted(query)
-        meaning = dissected(asked, model.vocabulary, model.folded)
-        return Query(by, asked, NO_WORDS, meaning, float(meaning.vector.any()), [])
+        whole = unit_sum(asked, model.vocabulary, model.folded)
+        scale = float(whole.vector.any())
+        return Query(by, asked, NO_WORDS, asked, whole, whole.vector, scale, [], model)
     asked, without = wanted_and_not(query, model)
     directed = asked if by == "both" else Parted([], [], [])
-    meaning = dissected(directed, model.vocabulary, model.folded)
-    scale = 0.0
-    if meaning.vector.any():
-        scale = MEANING / words.spread.of_cosines(meaning.vector)
-    return Query(by, asked, words.words.query(asked.units), meaning, scale, without)
+    whole = unit_sum(directed, model.vocabulary, model.folded)
+    scale = MEANING / words.spread.of_cosines(whole.vector) if whole.vector.any() else 0.0
+    counted = words.words.query(asked.units)
+    return Query(by, asked, counted, directed, whole, whole.vector, scale, without, model)
 
 
 def wanted_and_not(
@@ -249,7 +265,7 @@ def best_for(
         mask = ~unwanted if mask is None else mask & ~unwanted
     chosen: Int64s | None = None if mask is None else np.flatnonzero(mask)
     count = len(pieces) if chosen is None else len(chosen)
-    wanted = [Wanted(q.words, q.meaning.vector.astype(np.float32), q.scale) for q in queries]
+    wanted = [Wanted(q.words, q.vector.astype(np.float32), q.scale) for q in queries]
     k = min(max(one.k for one in asked), count)
     if RENT.is_worth(work_for(pieces, words.words, wanted)):
         found = plain.best_documents(pieces, words.words, wanted, k, chosen)

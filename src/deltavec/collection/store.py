@@ -6,7 +6,6 @@ To show ten results ten documents are read, never all texts.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -117,7 +116,7 @@ class DocumentStore:
         schema = pa.schema([self.schema.field(name) for name in names])
         tables = []
         for path, file in zip(self.paths, self.files, strict=True):
-            with damage_of(path):
+            with DamageOf(path):
                 tables.append(as_schema(file.columns(names), schema))
             if ID in names and tables[-1].column(ID).null_count:
                 raise InputError(f"{path}: a document has no id: the file is damaged")
@@ -157,7 +156,7 @@ class DocumentStore:
 
     def _read(self, number: int) -> pa.RecordBatch | pa.Table:
         file, group = self.groups[number]
-        with damage_of(self.paths[file]):
+        with DamageOf(self.paths[file]):
             found = self.files[file].group(group)
         if self.as_described[file]:
             return found
@@ -168,7 +167,7 @@ class DocumentStore:
         path = self.folder / segment.name
         with COLLECTION_FOLDER.opened(path) as stored:
             require_size(stored, segment.bytes)
-        with damage_of(path):
+        with DamageOf(path):
             file = FORMS[path.suffix](path)
             names = [ID, TEXT, *columns]
             kinds = {file.schema.field(place).type for place in range(min(2, len(file.schema)))}
@@ -183,12 +182,20 @@ def as_schema(table: pa.Table, schema: pa.Schema) -> pa.Table:
     return table if table.schema.equals(schema) else table.cast(schema)
 
 
-@contextmanager
-def damage_of(path: Path) -> Iterator[None]:
-    """Within it, what cannot be read is an error that names the file."""
-    try:
-        yield
-    except InputError:
-        raise
-    except (OSError, ValueError, pa.ArrowException) as error:
-        raise InputError(f"{path}: the file is damaged ({error})") from error
+class DamageOf:
+    """Within it, what cannot be read is an error that names the file.
+
+    Written out: every document of an answer is read within one.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if error is None or isinstance(error, InputError):
+            return
+        if isinstance(error, OSError | ValueError | pa.ArrowException):
+            raise InputError(f"{self.path}: the file is damaged ({error})") from error

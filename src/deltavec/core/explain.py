@@ -164,8 +164,38 @@ class Document:
     text: tuple[str, ...]
 
 
-def dissected(parted: Parted, vocabulary: Vocabulary, folded: FoldedVectors) -> Document:
-    """The document of these words and units, taken apart."""
+class UnitSum(NamedTuple):
+    """The sum over the units of a document, which is what its vector takes.
+
+    Attributes
+    ----------
+    numbers : ndarray of int64
+        The id of each unit in its order, -1 of those that are not known.
+    ids : ndarray of int64
+        The different ones that are known.
+    shares : ndarray of float64
+        n_i / N - penalty_i of each.
+    terms : ndarray of float64
+        What each adds before the sum is divided by its length.
+    offset : ndarray of float64
+        Minus the offset; zeros if no unit is known.
+    scale : float
+        One over the length; 0 if nothing but rounding is left.
+    vector : ndarray of float64
+        The sum, of unit length.
+    """
+
+    numbers: Int64s
+    ids: Int64s
+    shares: Float64s
+    terms: Float64s
+    offset: Float64s
+    scale: float
+    vector: Float64s
+
+
+def unit_sum(parted: Parted, vocabulary: Vocabulary, folded: FoldedVectors) -> UnitSum:
+    """The sum over the units of a document: the direction of a query needs no more."""
     numbers = vocabulary.ids(parted.units)
     ids, counts = np.unique(numbers[numbers >= 0], return_counts=True)
     shares = counts / max(counts.sum(), 1) - folded.penalties[ids]
@@ -175,18 +205,24 @@ def dissected(parted: Parted, vocabulary: Vocabulary, folded: FoldedVectors) -> 
     magnitude = np.abs(shares) @ folded.norms[ids] + folded.offset_norm
     length = float(np.linalg.norm(vector))
     scale = 1 / length if length > ROUNDING * magnitude else 0.0
-    own = folded_together([parted], vocabulary, ids)
+    return UnitSum(numbers, ids, shares, terms, offset, scale, vector * scale)
+
+
+def dissected(parted: Parted, vocabulary: Vocabulary, folded: FoldedVectors) -> Document:
+    """The document of these words and units, taken apart."""
+    whole = unit_sum(parted, vocabulary, folded)
+    own = folded_together([parted], vocabulary, whole.ids)
     return Document(
         own.words,
         own.counts,
-        own.onto_words(terms * scale),
-        ids,
-        shares * scale,
+        own.onto_words(whole.terms * whole.scale),
+        whole.ids,
+        whole.shares * whole.scale,
         own,
-        scale if len(ids) else 0.0,
-        offset * scale,
-        vector * scale,
-        unknown_words(parted, numbers),
+        whole.scale if len(whole.ids) else 0.0,
+        whole.offset * whole.scale,
+        whole.vector,
+        unknown_words(parted, whole.numbers),
         tuple(parted.words),
     )
 

@@ -35,6 +35,8 @@ TYPES = {
     504: "timeout",
 }
 
+WRITTEN = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
 
 class RequestError(Exception):
     """A request that is not answered, and why."""
@@ -56,8 +58,9 @@ class RequestError(Exception):
 
 def as_json(content: Any) -> bytes:
     """The bytes of a JSON text; NaN, which JSON does not have, is an error."""
-    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.encode("utf-8", "replace")  # a wrong field's name may hold anything
+    return WRITTEN.encode(content).encode(
+        "utf-8", "replace"
+    )  # a wrong field's name may hold anything
 
 
 def as_response(refusal: RequestError) -> Response:

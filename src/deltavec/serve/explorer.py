@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +39,15 @@ LISTED_UNKNOWN = 50
 FILTER_LENGTH = 2000
 LONG_TEXT = 20_000  # characters: some hundredths of a second to take apart
 LONG_WORK = 1_000_000  # pairs of words: about the same
+
+
+class Hit(NamedTuple):
+    """A document that was found: its row, its score, what is stored of it, and its place."""
+
+    row: int
+    score: float
+    entry: dict[str, Any]
+    place: tuple[float, float] | None
 
 
 class LongWorkError(Exception):
@@ -79,26 +88,23 @@ class Explorer:
     ) -> list[dict[str, Any]]:
         """The documents that were found, with what their words add if that is asked for."""
         length = within("length", request.length, 1000, self.limits.excerpt_length)
+        asked = query if request.explain else None
+        places = self.overview.positions.of(found.rows)
         entries = self.collection.entries(found.rows)
-        return [
-            self.result(row, score, entry, query if request.explain else None, length)
-            for row, score, entry in zip(
-                found.rows.tolist(), found.scores.tolist(), entries, strict=True
-            )
-        ]
+        hits = zip(found.rows.tolist(), found.scores.tolist(), entries, places, strict=True)
+        return [self.result(Hit(*hit), asked, length) for hit in hits]
 
-    def result(
-        self, row: int, score: float, entry: dict[str, Any], query: Query | None, length: int
-    ) -> dict[str, Any]:
+    def result(self, hit: Hit, query: Query | None, length: int) -> dict[str, Any]:
         """One document that was found, its words explained if there is a query to do it with."""
         stop_if_unwanted()
+        row, score, entry, place = hit
         identity, text = entry.pop("id"), entry.pop("text") or ""
         shown = Excerpt(0, text[:length], [])
         matched: tuple[str, ...] = ()
         explained = query is not None and len(text) <= self.limits.explained_length
         if query is not None and explained:
             apart, words = read(self.collection.model, text), self.collection.words
-            near = shares(apart.document, query.meaning.vector).by_word
+            near = shares(apart.document, query.vector).by_word
             added = document_shares(query, words, row, apart.parted, near)
             matched = same_words(query, words, apart.parted)
             shown = excerpt(text, apart.spans, added, length)
@@ -109,7 +115,7 @@ class Explorer:
             "begin": shown.begin,
             "length": len(text),
             "columns": plain_columns(entry),
-            "position": self.position(row),
+            "position": place,
             "matched": list(matched),
             "pieces": rounded(shown.pieces) if explained else None,
         }
@@ -228,7 +234,7 @@ class Explorer:
 
     def position(self, row: int) -> list[float] | None:
         """Where a document stands on the map."""
-        place = self.overview.positions.of(row)
+        place = self.overview.positions.of(np.array([row]))[0]
         return None if place is None else list(place)
 
     def row(self, identity: str, param: str = "id") -> int:

@@ -76,10 +76,12 @@ class Positions(NamedTuple):
     explained: tuple[float, ...]
     axes: Axes | None = None
 
-    def of(self, row: int) -> tuple[float, float] | None:
-        """Where one document stands, if it was placed."""
-        x, y = self.places[row].tolist()
-        return None if math.isnan(x) else (round(x, DIGITS), round(y, DIGITS))
+    def of(self, rows: Int64s) -> list[tuple[float, float] | None]:
+        """Where each of these documents stands; None for one that was not placed."""
+        return [
+            None if math.isnan(x) else (round(x, DIGITS), round(y, DIGITS))
+            for x, y in self.places[rows].tolist()
+        ]
 
     @one_blas_thread()
     def along_axes(self, vectors: Float32s, points: int, seed: int = 0) -> Positions:

@@ -77,12 +77,17 @@ def folded_together(documents: Sequence[Parted], vocabulary: Vocabulary, ids: In
     return Folding(list(rows), np.array([counts[word] for word in rows], np.int64), shares)
 
 
-def unknown_words(parted: Parted, numbers: Int64s) -> tuple[str, ...]:
-    """The words of which no unit is known, in their order, each once."""
-    known = {
+def known_words(parted: Parted, numbers: Int64s) -> set[str]:
+    """The words of which a unit is known; ``numbers`` are the ids of all units, -1 for none."""
+    return {
         word
         for number, (first, last) in zip(numbers.tolist(), parted.origins, strict=True)
         if number >= 0
         for word in parted.words[first : last + 1]
     }
+
+
+def unknown_words(parted: Parted, numbers: Int64s) -> tuple[str, ...]:
+    """The words of which no unit is known, in their order, each once."""
+    known = known_words(parted, numbers)
     return tuple(dict.fromkeys(word for word in parted.words if word not in known))

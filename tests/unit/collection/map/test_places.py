@@ -45,7 +45,7 @@ def test_of_many_documents_a_sample_is_shown_and_all_are_placed() -> None:
 def test_few_documents_have_a_map_too(rows: int, dimensions: int) -> None:
     found = positions(drawn(rows, dimensions), "pca")
     assert np.isfinite(found.places).all()
-    assert found.of(0) is not None
+    assert found.of(np.array([0])) != [None]
 
 
 def test_documents_without_a_vector_stand_somewhere() -> None:
