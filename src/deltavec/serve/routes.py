@@ -39,7 +39,7 @@ from deltavec.serve.requests import (
     WhyRequest,
 )
 from deltavec.serve.together import Request, answered
-from deltavec.serve.workers import RETRY_AFTER, Workers
+from deltavec.serve.workers import RETRY_AFTER, Aside, Workers
 from deltavec.version import __version__
 
 
@@ -59,8 +59,10 @@ Find = Callable[[Request], Awaitable[bytes]]
 def finding(live: Live, workers: Workers) -> Find:
     """What answers a search, together with those that wait beside it."""
 
-    def answered_now(requests: Sequence[Request], threads: int) -> Iterator[bytes | Exception]:
-        return answered(live.explorer, requests, threads)  # all of them from one state
+    def answered_now(
+        requests: Sequence[Request], threads: int, aside: Aside
+    ) -> Iterator[bytes | Exception]:
+        return answered(live.explorer, requests, threads, aside)  # all of them from one state
 
     return workers.sharing(answered_now)
 

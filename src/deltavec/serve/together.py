@@ -7,6 +7,7 @@ written as soon as its turn comes. What one of them gets wrong is its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from typing import Any, NamedTuple, TypeVar
 
 from deltavec.collection.hits import Nearest
@@ -14,6 +15,7 @@ from deltavec.collection.searching import NO_VECTOR, Asked, Query
 from deltavec.serve.errors import as_json
 from deltavec.serve.explorer import LISTED_UNKNOWN, Explorer, after
 from deltavec.serve.requests import SearchRequest, SimilarRequest
+from deltavec.serve.workers import Aside
 
 Result = TypeVar("Result")
 
@@ -29,16 +31,21 @@ class Prepared(NamedTuple):
 
 
 def answered(
-    explorer: Explorer, requests: Sequence[Request], threads: int
+    explorer: Explorer, requests: Sequence[Request], threads: int, aside: Aside = nullcontext
 ) -> Iterator[bytes | Exception]:
-    """The answer to each request as JSON, or why there is none."""
+    """The answer to each request as JSON, or why there is none.
+
+    Documents are looked through ``aside``: others read their requests and write their answers
+    meanwhile.
+    """
     prepared = [attempt(prepare, explorer, request) for request in requests]
     ready = {place: one for place, one in enumerate(prepared) if isinstance(one, Prepared)}
     found: dict[int, Nearest | Exception] = {}
     for filter in dict.fromkeys(one.request.filter for one in ready.values()):
         places = [place for place, one in ready.items() if one.request.filter == filter]
         asked = [ready[place].asked for place in places]
-        best = attempt(explorer.collection.answers, asked, filter=filter, threads=threads)
+        with aside():
+            best = attempt(explorer.collection.answers, asked, filter=filter, threads=threads)
         each = [best] * len(places) if isinstance(best, Exception) else best
         found |= dict(zip(places, each, strict=True))
     for place, one in enumerate(prepared):

@@ -3,9 +3,9 @@
 The event loop only passes messages. A request whose client has gone, or whose time is up, gives its
 place in the queue away; one that is already worked on ends where its work next asks whether it is
 still wanted (`deltavec.core.threads.stop_if_unwanted`). Requests that can share their work do so if
-they wait at the same moment; one alone waits only for those that are nearly done. Work that may
-take seconds has threads of its own and half of the places, so that short requests never wait for
-it.
+they wait at the same moment; while documents are looked through for some of them, others are read
+and written; one alone waits only for those that are nearly done. Work that may take seconds has
+threads of its own and half of the places, so that short requests never wait for it.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any, Generic, ParamSpec, TypeAlias, TypeVar
 
 from deltavec.core.threads import while_wanted
 from deltavec.serve.errors import RequestError
@@ -29,11 +29,14 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 RETRY_AFTER = {"Retry-After": "1"}
-MOST_TOGETHER = 64  # the last of them waits for the others' answers to be written
+# The last of them waits for the others' answers to be written; others are looked for meanwhile.
+MOST_TOGETHER = 32
 HELD_BACK = 0.01  # seconds for answers, handed over together: to wake the event loop costs as much
-# Seconds to wait for those worked on now: two threads that write answers at the same time take the
-# interpreter from each other, and are slower than one. Those that come meanwhile are taken along.
+# Seconds to wait for a turn: two threads that read requests or write answers at the same time take
+# the interpreter from each other, and are slower than one. Who comes meanwhile is taken along.
 PATIENCE = 0.05
+
+Aside: TypeAlias = Callable[[], AbstractContextManager[None]]
 
 
 class Lane:
@@ -104,7 +107,7 @@ class Workers:
             del future  # the error in it leads here: a circle would hold what the work was done on
 
     def sharing(
-        self, work: Callable[[Sequence[Item], int], Iterable[Result | Exception]]
+        self, work: Callable[[Sequence[Item], int, Aside], Iterable[Result | Exception]]
     ) -> Callable[[Item], Awaitable[Result]]:
         """What gives the result for an item, worked out together with those that wait beside it.
 
@@ -112,7 +115,8 @@ class Workers:
         ----------
         work
             What gives the results for several items, one after the other, or their errors, on so
-            many cores.
+            many cores. Within what it is given last, a context, others have their turn: for what
+            does without the interpreter.
         """
         shared = Shared(work, self._summon)
         self.shared.append(shared)
@@ -224,20 +228,52 @@ class Waiting(Generic[Item, Result]):
             self.answer.set_result(result)
 
 
+class Turn:
+    """A turn that one has at a time; who has waited long for it goes on without.
+
+    Parameters
+    ----------
+    lock
+        What all of them wait for.
+    """
+
+    def __init__(self, lock: threading.Lock) -> None:
+        self.lock = lock
+        self.is_ours = False
+
+    def __enter__(self) -> Turn:
+        self.is_ours = self.lock.acquire(timeout=PATIENCE)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.is_ours:
+            self.lock.release()
+        self.is_ours = False
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Within it, it is another's turn."""
+        self.__exit__()
+        try:
+            yield
+        finally:
+            self.__enter__()
+
+
 class Shared(Generic[Item, Result]):
     """Items that wait for work that is done for several of them together.
 
     Parameters
     ----------
     work
-        What gives the results for several items, on so many cores.
+        What gives the results for several items, on so many cores, aside for a while.
     summon
         Lets a thread come and take what waits.
     """
 
     def __init__(
         self,
-        work: Callable[[Sequence[Item], int], Iterable[Result | Exception]],
+        work: Callable[[Sequence[Item], int, Aside], Iterable[Result | Exception]],
         summon: Callable[[Callable[[Callable[[int], int]], None]], None],
     ) -> None:
         self.work = work
@@ -255,14 +291,10 @@ class Shared(Generic[Item, Result]):
 
     def take(self, cores: Callable[[int], int]) -> None:
         """Do the work for those that wait, if any do, when the others are done or take long."""
-        is_our_turn = self.turn.acquire(timeout=PATIENCE)
-        try:
-            self._take_now(cores)
-        finally:
-            if is_our_turn:
-                self.turn.release()
+        with Turn(self.turn) as turn:
+            self._take_now(cores, turn.aside)
 
-    def _take_now(self, cores: Callable[[int], int]) -> None:
+    def _take_now(self, cores: Callable[[int], int], aside: Aside) -> None:
         self.summoned = False  # first: who comes from here on summons another
         taken = self._taken()
         if self.waiting and not self.summoned:
@@ -272,7 +304,8 @@ class Shared(Generic[Item, Result]):
             return
         done: list[tuple[Waiting[Item, Result], Result | Exception]] = []
         since = time.monotonic()
-        for one, result in zip(taken, self._results(taken, cores(len(taken))), strict=True):
+        results = self._results(taken, cores(len(taken)), aside)
+        for one, result in zip(taken, results, strict=True):
             done.append((one, result))
             if time.monotonic() - since > HELD_BACK:
                 hand_over(done)
@@ -280,10 +313,10 @@ class Shared(Generic[Item, Result]):
         hand_over(done)
 
     def _results(
-        self, taken: list[Waiting[Item, Result]], cores: int
+        self, taken: list[Waiting[Item, Result]], cores: int, aside: Aside
     ) -> Iterator[Result | Exception]:
         """The result for each item; the error of the work itself for all that have none yet."""
-        results = iter(self.work([one.item for one in taken], cores))
+        results = iter(self.work([one.item for one in taken], cores, aside))
         failure: Exception | None = None
         for one in taken:
             if failure is None:

@@ -12,9 +12,10 @@ from contextlib import suppress
 import pytest
 
 from deltavec.core.threads import UnwantedError, stop_if_unwanted
+from deltavec.serve import workers as workers_module
 from deltavec.serve.errors import RequestError
 from deltavec.serve.limits import Limits
-from deltavec.serve.workers import Workers
+from deltavec.serve.workers import Aside, Workers
 
 
 class Doubling:
@@ -25,7 +26,9 @@ class Doubling:
         self.batches: list[list[int]] = []
         self.cores: list[int] = []
 
-    def __call__(self, numbers: Sequence[int], cores: int) -> Iterator[int | Exception]:
+    def __call__(
+        self, numbers: Sequence[int], cores: int, aside: Aside
+    ) -> Iterator[int | Exception]:
         self.batches.append(list(numbers))
         self.cores.append(cores)
         self.begun.set()
@@ -102,7 +105,7 @@ def test_work_that_takes_long_keeps_others_waiting_for_a_moment_only() -> None:
     workers = Workers(Limits(workers=2, waiting=9))
     begun, slow = threading.Event(), threading.Event()
 
-    def work(numbers: Sequence[int], cores: int) -> Iterator[int]:
+    def work(numbers: Sequence[int], cores: int, aside: Aside) -> Iterator[int]:
         for number in numbers:
             if number == 0:
                 begun.set()
@@ -119,6 +122,36 @@ def test_work_that_takes_long_keeps_others_waiting_for_a_moment_only() -> None:
 
     assert asyncio.run(several()) == (0, 1)
     assert workers.inside == 0
+
+
+def test_others_have_their_turn_while_work_is_done_aside(monkeypatch) -> None:
+    monkeypatch.setattr(workers_module, "PATIENCE", 60.0)  # nobody goes on without a turn
+    workers, begun, slow = (
+        Workers(Limits(workers=2, waiting=9)),
+        threading.Event(),
+        threading.Event(),
+    )
+    order: list[str] = []
+
+    def work(numbers: Sequence[int], cores: int, aside: Aside) -> Iterator[int]:
+        order.append(f"{numbers[0]} is read")
+        with aside():
+            if numbers[0] == 0:
+                begun.set()
+                slow.wait()
+        order.append(f"{numbers[0]} is written")
+        yield from numbers
+
+    async def several() -> None:
+        run = workers.sharing(work)
+        first = asyncio.ensure_future(run(0))
+        await asyncio.to_thread(begun.wait)
+        await run(1)
+        slow.set()
+        await first
+
+    asyncio.run(several())
+    assert order == ["0 is read", "1 is read", "1 is written", "0 is written"]
 
 
 def test_one_alone_has_all_cores_and_one_among_others_has_one() -> None:
@@ -178,7 +211,9 @@ class Endless:
         finally:
             self.ended.set()
 
-    def together(self, numbers: Sequence[int], cores: int) -> Iterator[int | Exception]:
+    def together(
+        self, numbers: Sequence[int], cores: int, aside: Aside
+    ) -> Iterator[int | Exception]:
         """The same for the first of several."""
         try:
             self()
@@ -240,7 +275,7 @@ def test_what_failed_work_was_done_on_is_let_go_at_once(way: str) -> None:
     def fail(one: State) -> None:
         raise ValueError(type(one).__name__)
 
-    def fail_together(some: Sequence[State], cores: int) -> Iterator[Exception]:
+    def fail_together(some: Sequence[State], cores: int, aside: Aside) -> Iterator[Exception]:
         if way == "shared":
             fail(some[0])
         yield from (ValueError(type(one).__name__) for one in some)
