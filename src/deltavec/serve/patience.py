@@ -1,7 +1,8 @@
 """Connections on which no request comes: closed after a while, and sooner if there are many.
 
 uvicorn waits for ever for the first request of a connection, and for the rest of its headers. A few
-hundred silent connections would then shut everybody else out.
+hundred silent connections would then shut everybody else out. Nor does it bound how long a head is
+where httptools reads it: all of it is kept until it is whole.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 SECONDS = 10.0  # for the head of a request, from its connection or its first byte on
 CROWDED = 0.5  # of as many connections as there may be; then a silent one goes for each new one
 SPARED = 1.0  # seconds in which a new connection is never closed for being silent
+LONGEST_HEAD = 1 << 16  # bytes, of a request's head or of what follows its body; as h11 has it
+
+COUNTED = hasattr(AutoHTTPProtocol, "on_headers_complete")  # httptools reads, not h11
 
 
 class ImpatientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
@@ -21,6 +25,7 @@ class ImpatientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
 
     waiting_since: float | None = None
     timer: asyncio.TimerHandle | None = None
+    unread = 0  # bytes since a head, a piece of a body or a request was whole; h11 counts its own
 
     def connection_made(self, transport: Any) -> None:
         """Begin to wait; where there are many connections, let the most silent one go."""
@@ -38,12 +43,30 @@ class ImpatientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
 
     def data_received(self, data: bytes) -> None:
         """Read on, and wait as long as the head of a request is not whole."""
+        self.unread += len(data) if COUNTED else 0
         super().data_received(data)
+        if self.unread > LONGEST_HEAD and not self.transport.is_closing():
+            self.send_400_response("The head of the request is too long.")
         if self.cycle is None or self.cycle.response_complete:
             if self.timer is None:
                 self._wait()
         else:
             self._answer()
+
+    def on_headers_complete(self) -> None:
+        """Begin to count anew: httptools has a head."""
+        self.unread = 0
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Begin to count anew: httptools has a piece of a body."""
+        self.unread = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """Begin to count anew: httptools has all of a request."""
+        self.unread = 0
+        super().on_message_complete()
 
     def connection_lost(self, error: Exception | None) -> None:
         """Wait no longer."""
