@@ -167,12 +167,16 @@ BITS_BELOW_HIGH = np.uint64(7)
 TOP_BYTE = np.uint64(56)
 TWO = np.uint64(2)
 THREE = np.uint64(3)
+FOUR = np.uint64(4)
+FIVE = np.uint64(5)
+SIX = np.uint64(6)
 PACKED = 8  # bytes in one packed integer
 IDS_AT_ONCE = 4096
 WORDS_BETWEEN_FLUSHES = 256
 ROWS_AT_ONCE = 8
 FEW_ROWS = 4
 PAIR = 2
+SLOTS_AT_ONCE = 2
 SUMS = 8  # of squares, side by side
 TERMS_AT_ONCE = 1 << 20
 DOCUMENTS_AT_ONCE = 1 << 16
@@ -449,16 +453,36 @@ def number_of(
 
 @inlined
 def number_of_short(h: np.uint64, length: int, slots: UInt64s) -> int:
-    """The id of a word of at most eight bytes with this hash, -1 if there is none."""
+    """The id of a word of at most eight bytes with this hash, -1 if there is none.
+
+    Two slots are read before anything is decided: in which of them a word stands, and whether it
+    is known, is hard to foresee. A slot behind an empty one never holds a word that began before.
+    """
     mask = np.uint64(slots.size // 2 - 1)
+    size = np.uint64(length)
     slot = h & mask
-    entry = slots[slot * TWO + ONE]
-    same = slots[slot * TWO] == h and signed(entry >> HALF & LENGTH) == length
-    while not same and entry != EMPTY:
-        slot = (slot + ONE) & mask
-        entry = slots[slot * TWO + ONE]
-        same = slots[slot * TWO] == h and signed(entry >> HALF & LENGTH) == length
-    return signed(entry & LOW) - 1 if same else -1
+    while True:
+        number = EMPTY
+        empty = EMPTY
+        for ahead in range(SLOTS_AT_ONCE):
+            place = (slot + np.uint64(ahead)) & mask
+            entry = slots[place * TWO + ONE]
+            differs = slots[place * TWO] ^ h | (entry >> HALF & LENGTH) ^ size
+            number |= (entry & LOW) * np.uint64(differs == EMPTY)
+            empty |= np.uint64(entry == EMPTY)
+        if number | empty != EMPTY:
+            return signed(number) - 1
+        slot = (slot + np.uint64(SLOTS_AT_ONCE)) & mask
+
+
+@inlined
+def three_bytes(data: UInt8s, place: np.uint64) -> np.uint64:
+    """The bytes of a character of three, packed."""
+    return (
+        np.uint64(data[place])
+        | np.uint64(data[place + ONE]) << BYTE
+        | np.uint64(data[place + TWO]) << np.uint64(16)
+    )
 
 
 @inlined
@@ -529,7 +553,53 @@ def scan_unspaced(
     size = 3 if data[np.uint64(begin)] < 0xF0 else 4
     between_runs = False
     passed = 0
+    stop = np.uint64(end)
     while True:
+        if (
+            size == 3
+            and begin - first <= 3
+            and not (found_before or between_runs or stop_at_unknown)
+        ):
+            # Nearly all are characters of three bytes without marks: what is looked up has six
+            # bytes at the most, which need not be read again.
+            here = np.uint64(begin)
+            follows = first < begin
+            before = three_bytes(data, here - THREE) if follows else EMPTY
+            shift, ahead_size = signed(UNSPACED), size
+            while shift == UNSPACED and here + SIX <= stop and known + 1 < ids.size:
+                lead = signed(data[here + THREE])
+                if lead & 0xF0 == 0xE0:
+                    second, third = signed(data[here + FOUR]), signed(data[here + FIVE])
+                    code_point = of_three(lead, second, third)
+                    page = np.uint64(page_of[np.uint64(code_point >> 8)])
+                    shift = signed(pages[page, np.uint64(code_point & 255)])
+                    ahead_size = 3 if code_point else 1
+                elif lead < 0x80:
+                    shift, ahead_size = signed(0 if folded[lead] else SEPARATOR), 1
+                else:
+                    shift = signed(MARK)
+                if shift == MARK:  # or something else that is looked at more closely below
+                    break
+                own = three_bytes(data, here)
+                if follows:
+                    number = number_of_short(
+                        mixed(secret ^ (before | own << THREE * BYTE)), 6, slots
+                    )
+                    ids[known] = number
+                    known += number >= 0
+                    passed += 1
+                number = number_of_short(mixed(secret ^ own), 3, slots)
+                ids[known] = number
+                known += number >= 0
+                passed += 1
+                before, follows = own, True
+                here += THREE
+            close = signed(here)
+            first, begin = close - 3 if follows else close, close
+            if shift != UNSPACED and shift != MARK:
+                if shift != SEPARATOR:
+                    return close, known, passed, 0, EMPTY
+                between_runs, size = True, ahead_size
         shift = signed(MARK)  # behind the character, its marks belong to it
         while shift == MARK:
             close += size
