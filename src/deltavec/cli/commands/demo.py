@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -109,22 +110,28 @@ def ran(work: Stages) -> Outcome:
     """The demo, from text to neighbours."""
     from deltavec.core.fitting import fit
     from deltavec.core.recipes import RECIPES
+    from deltavec.core.threads import thread_count
     from deltavec.paper.stories import agreement, lee_documents
     from deltavec.training import train_vectors
 
     begun = time.perf_counter()
     documents = lee_documents()
     stories, judged = documents.stories, documents.judged
-    with ThreadPoolExecutor(1, "deltavec") as beside:  # the default needs nothing of the others
-        default = beside.submit(lambda: fit(stories).for_collection(judged))
-        vectors = train_vectors(stories, on_stage=work.begin)
+    cores = max(1, thread_count(None) // 2)
+    # The default needs nothing of the others: it has half of the cores.
+    with ThreadPoolExecutor(1, "deltavec") as beside:
+        default = beside.submit(
+            lambda: fit(stories, threads=cores).for_collection(judged, threads=cores)
+        )
+        vectors = train_vectors(stories, threads=cores, on_stage=work.begin)
         work.begin("fitting every recipe")
         agreements = {}
         for number, recipe in enumerate(RECIPES, 1):
-            fitted = fit(stories, vectors, recipe)
+            fitted = fit(stories, vectors, recipe, threads=cores)
             agreements[recipe] = agreement(fitted.embed(judged), documents.judgements)
             work.reach(number / len(RECIPES))
         work.begin("fitting the default recipe")
+        import_module("deltavec.cli.commands.demo_report")  # while the other thread works
         model = default.result()
     agreements[model.recipe.name] = agreement(model.embed(judged), documents.judgements)
     neighbours = nearest(documents, model)
