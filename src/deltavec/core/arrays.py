@@ -37,12 +37,35 @@ def require_mapped(*arrays: npt.NDArray[Any]) -> None:
     InputError
         If one of the files is shorter than it was.
     """
-    for array in arrays:
-        base: Any = array
-        while isinstance(base, np.ndarray):
-            base = base.base
-        if isinstance(base, mmap.mmap):
-            require_mapped_whole(base)
+    for memory in map(mapped_file, arrays):
+        if memory is not None:
+            require_mapped_whole(memory)
+
+
+def mapped_file(array: npt.NDArray[Any]) -> mmap.mmap | None:
+    """The map of a file that an array lies in; None for one in memory of its own."""
+    base: Any = array
+    while isinstance(base, np.ndarray):
+        base = base.base
+    return base if isinstance(base, mmap.mmap) else None
+
+
+def in_own_memory(array: npt.NDArray[Kind]) -> npt.NDArray[Kind]:
+    """The array, out of a map of a file if it lies in one, and then the map's memory is let go.
+
+    Maps have pages of 4 kB, other large arrays have pages of 2 MB where the system gives them, and
+    for rows here and there the processor has to look up where each page lies. The map can be used
+    as before.
+    """
+    memory = mapped_file(array)
+    if memory is None:
+        return array
+    own = np.empty_like(array)
+    for block in blocks(len(array)):
+        own[block] = array[block]
+        if hasattr(memory, "madvise"):  # not on Windows
+            memory.madvise(mmap.MADV_DONTNEED)
+    return own
 
 
 def require_mapped_whole(memory: mmap.mmap) -> None:

@@ -3,7 +3,14 @@ import mmap
 import numpy as np
 import pytest
 
-from deltavec.core.arrays import begins_of, frozen, packed, require_mapped
+from deltavec.core.arrays import (
+    begins_of,
+    frozen,
+    in_own_memory,
+    mapped_file,
+    packed,
+    require_mapped,
+)
 from deltavec.errors import InputError
 
 
@@ -38,3 +45,16 @@ def test_a_file_that_was_cut_short_is_told_before_it_is_read(tmp_path):
         file.truncate(100)
         with pytest.raises(InputError, match="was cut short, from 80,000 to 100 bytes"):
             require_mapped(np.zeros(3), mapped)
+
+
+def test_an_array_in_a_mapped_file_is_copied_and_one_in_memory_stays(tmp_path):
+    path = tmp_path / "rows"
+    np.arange(12, dtype=np.float32).tofile(path)
+    with path.open("rb") as file:
+        memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    rows = np.ndarray((4, 3), np.float32, memory)
+    assert mapped_file(rows) is memory
+    own = in_own_memory(rows)
+    assert mapped_file(own) is None
+    assert own.tobytes() == rows.tobytes() == path.read_bytes()
+    assert in_own_memory(own) is own
