@@ -453,10 +453,25 @@ def number_of(
 
 @inlined
 def number_of_short(h: np.uint64, length: int, slots: UInt64s) -> int:
-    """The id of a word of at most eight bytes with this hash, -1 if there is none.
+    """The id of a word of at most eight bytes with this hash, -1 if there is none."""
+    mask = np.uint64(slots.size // 2 - 1)
+    slot = h & mask
+    entry = slots[slot * TWO + ONE]
+    same = slots[slot * TWO] == h and signed(entry >> HALF & LENGTH) == length
+    while not same and entry != EMPTY:
+        slot = (slot + ONE) & mask
+        entry = slots[slot * TWO + ONE]
+        same = slots[slot * TWO] == h and signed(entry >> HALF & LENGTH) == length
+    return signed(entry & LOW) - 1 if same else -1
+
+
+@inlined
+def number_of_character(h: np.uint64, length: int, slots: UInt64s) -> int:
+    """What `number_of_short` gives, of characters and pairs of them, of which many are not known.
 
     Two slots are read before anything is decided: in which of them a word stands, and whether it
     is known, is hard to foresee. A slot behind an empty one never holds a word that began before.
+    Runs of letters are mostly known: for these it takes longer.
     """
     mask = np.uint64(slots.size // 2 - 1)
     size = np.uint64(length)
@@ -582,13 +597,13 @@ def scan_unspaced(
                     break
                 own = three_bytes(data, here)
                 if follows:
-                    number = number_of_short(
+                    number = number_of_character(
                         mixed(secret ^ (before | own << THREE * BYTE)), 6, slots
                     )
                     ids[known] = number
                     known += number >= 0
                     passed += 1
-                number = number_of_short(mixed(secret ^ own), 3, slots)
+                number = number_of_character(mixed(secret ^ own), 3, slots)
                 ids[known] = number
                 known += number >= 0
                 passed += 1
