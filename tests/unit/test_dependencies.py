@@ -21,7 +21,8 @@ DISTRIBUTIONS = {
     "llama_index": "llama-index-core",
     "sklearn": "scikit-learn",
 }
-NEEDED_BY_OTHERS = {"pandas"}  # pyspark's mapInArrow refuses to work without it
+# pyspark's mapInArrow refuses to work without pandas; uvicorn reads requests faster with httptools.
+NEEDED_BY_OTHERS = {"httptools", "pandas"}
 BROUGHT_BY_USERS = {"spacy", "sudachipy"}  # tokenizers that a user names, and has
 
 
