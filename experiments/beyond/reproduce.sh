@@ -34,6 +34,7 @@ run transfer "$data" --own lee $forums newsgroups reviews hotel restaurant attra
 run transfer "$data"
 run subwords "$data"
 run strengths "$data" lee lee_others $forums attraction eng_Latn fin_Latn zho_Hans arb_Arab swh_Latn hin_Deva comp ohsumed reuters
+run phrases "$data" lee $forums attraction comp eng_Latn sts
 run smoothing "$data" attraction comp eng_Latn zho_Hans fin_Latn ohsumed reuters
 run adapted "$data" lee english_stackexchange eng_Latn askubuntu
 run adapted "$data" meta_stackexchange attraction restaurant ohsumed newsgroups --quick
