@@ -25,7 +25,7 @@ done
 for corpus in comp rec sci talk; do
     run compare "$data" "$corpus" spectral alone guessed
 done
-run saturation "$data" lee $forums newsgroups restaurant attraction
+run saturation "$data" lee $forums newsgroups restaurant attraction sts reuters ohsumed
 run adaptation "$data" newsgroups --fresh
 for corpus in lee $forums newsgroups reviews; do
     run parameters "$data" "$corpus"
