@@ -108,7 +108,8 @@ def marks(dots: list[Dot]) -> list[str]:
     parts = []
     for dot in sorted(dots, key=lambda dot: dot.y):
         wide = LETTER * len(dot.name) + 12
-        to_the_left = dot.x + wide > WIDTH - RIGHT
+        covers = any(abs(one.y - dot.y) < LINE and 0 < one.x - dot.x < wide for one in dots)
+        to_the_left = covers or dot.x + wide > WIDTH - RIGHT
         begin = dot.x - wide if to_the_left else dot.x
         y = dot.y
         while any(
