@@ -35,7 +35,7 @@ TYPES = {
     504: "timeout",
 }
 
-WRITTEN = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 class RequestError(Exception):
@@ -58,9 +58,8 @@ class RequestError(Exception):
 
 def as_json(content: Any) -> bytes:
     """The bytes of a JSON text; NaN, which JSON does not have, is an error."""
-    return WRITTEN.encode(content).encode(
-        "utf-8", "replace"
-    )  # a wrong field's name may hold anything
+    # A wrong field's name may hold anything.
+    return ENCODER.encode(content).encode("utf-8", "replace")
 
 
 def as_response(refusal: RequestError) -> Response:

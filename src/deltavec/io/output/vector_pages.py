@@ -13,7 +13,7 @@ written. So whatever reads one file reads the other, with the same types.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import lru_cache
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
@@ -108,7 +108,7 @@ class VectorPages:
         )
 
 
-@cache
+@lru_cache(maxsize=16)  # full pages of a model, and the last ones of groups
 def page_head(rows: int, width: int) -> bytes:
     """What stands before the numbers of a page: its header, and the levels of its lists."""
     of_a_row = run(1, 0) + (run(width - 1, 1) if width > 1 else b"")
