@@ -9,13 +9,19 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from deltavec.core import kernels
 from deltavec.core.early.later import Later
-from deltavec.core.kernels import IDS_AT_ONCE, PACKED
-from deltavec.core.kernels import scan as scan_later
+from deltavec.core.kernels import IDS_AT_ONCE
 
 compiled = numba.njit(nogil=True)
-# A kernel of deltavec is not compiled before it is wanted.
-scan = scan_later.compiled() if isinstance(scan_later, Later) else scan_later
+
+
+def ready(kernel):
+    """A kernel of deltavec, which is not compiled before it is wanted."""
+    return kernel.compiled() if isinstance(kernel, Later) else kernel
+
+
+scan_documents, spelling_for = ready(kernels.scan_documents), ready(kernels.spelling_for)
 ROWS_AT_ONCE = 8
 
 
@@ -29,17 +35,16 @@ def copy(data, first, last, target):
 def scan_only(texts, first, last, words):
     """Look up every word of documents ``first`` to ``last``; how many are known."""
     ids = np.empty(IDS_AT_ONCE, np.int32)
-    word = np.empty(max(words.longest, PACKED), np.uint8)
+    closed = np.empty(IDS_AT_ONCE, np.int64)
+    spelling = spelling_for(words.longest)
     total = 0
-    for document in range(first, last):
-        position, end = texts.ends[document], texts.ends[document + 1]
-        while True:
-            position, known, _, _, _ = scan(
-                texts.data, position, end, texts.rule, words, word, ids, False
-            )
-            total += known
-            if known < ids.size:
-                break
+    position = texts.ends[first]
+    while first < last:
+        most = min(last, first + closed.size)
+        first, position, known, _, _, _ = scan_documents(
+            texts, first, position, most, words, spelling, ids, closed, False
+        )
+        total += known
     return total
 
 
@@ -47,16 +52,17 @@ def scan_only(texts, first, last, words):
 def list_terms(texts, words, penalties, begins, ids, shares):
     """List each document's distinct ids in the order they occur, and n_i / N - penalty_i."""
     found = np.empty(IDS_AT_ONCE, np.int32)
-    word = np.empty(max(words.longest, PACKED), np.uint8)
+    closed = np.empty(1, np.int64)
+    spelling = spelling_for(words.longest)
     occurrences = np.zeros(penalties.size, np.int32)
     begins[0] = 0
     for document in range(texts.ends.size - 1):
-        position, end = texts.ends[document], texts.ends[document + 1]
+        reached, position = document, texts.ends[document]
         first = written = begins[document]
         total = 0
-        while True:
-            position, known, _, _, _ = scan(
-                texts.data, position, end, texts.rule, words, word, found, False
+        while reached == document:
+            reached, position, known, _, _, _ = scan_documents(
+                texts, document, position, document + 1, words, spelling, found, closed, False
             )
             total += known
             for place in range(known):
@@ -65,8 +71,6 @@ def list_terms(texts, words, penalties, begins, ids, shares):
                     ids[written] = number
                     written += 1
                 occurrences[number] += 1
-            if known < found.size:
-                break
         for place in range(first, written):
             number = ids[place]
             shares[place] = occurrences[number] / total - penalties[number]

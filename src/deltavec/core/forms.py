@@ -8,6 +8,7 @@ is one pass over it:
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -78,10 +79,17 @@ class FoldedVectors:
     def __reduce__(self) -> tuple[Any, ...]:
         return FoldedVectors, tuple(getattr(self, one.name) for one in fields(self))
 
-    @property
+    @functools.cached_property
     def terms(self) -> Terms:
         """The table as the kernels read it."""
-        return Terms(self.rows, self.penalties, self.norms, self.offset, self.offset_norm)
+        return Terms(
+            rows=self.rows,
+            penalties=self.penalties if self.penalties.any() else self.penalties[:0],
+            norms=self.norms,
+            longest=float(self.norms.max(initial=0)),
+            offset=self.offset,
+            offset_norm=self.offset_norm,
+        )
 
     @classmethod
     def arrays(cls) -> tuple[str, ...]:

@@ -3,7 +3,9 @@
 How a word is found
 -------------------
 `scan` walks over the bytes of a word once. It replaces each by its lower case and packs eight of
-them at a time into one integer, which a multiplicative hash mixes. For a word of at most eight
+them at a time into one integer, which a multiplicative hash mixes. `scan_blocks` does the same for
+64 bytes at a time, before it looks at their words one by one, and leaves to `scan` what it meets
+rarely; `scan_documents` has each do its part. For a word of at most eight
 bytes every step of that hash can be undone, so equal hashes and equal lengths mean equal words, and
 its bytes are never compared; a longer word is compared with the vocabulary byte by byte. The hash
 begins with a number that each process draws anew, so that nobody can choose words that meet in one
@@ -106,12 +108,23 @@ class Words(NamedTuple):
     secret: np.uint64
 
 
+class Spelling(NamedTuple):
+    """What finding words writes and forgets: one word, and a block of text in lower case."""
+
+    word: UInt8s
+    block: UInt64s
+
+
 class Terms(NamedTuple):
-    """What makes a document's sum: `deltavec.core.forms.FoldedVectors` as the kernels read it."""
+    """What makes a document's sum: `deltavec.core.forms.FoldedVectors` as the kernels read it.
+
+    Without any penalty there are none to read.
+    """
 
     rows: Float32s
     penalties: Float64s
     norms: Float32s
+    longest: float  # of the norms
     offset: Float64s
     offset_norm: float
 
@@ -122,14 +135,15 @@ class Scratch(NamedTuple):
     occurrences: Int32s
     term_ids: Int32s
     shares: Float32s
-    magnitudes: Float64s
+    amounts: Float64s
     ends: Int64s
 
     @classmethod
     def of(cls, words: int) -> Scratch:
         """Room for the documents of a vocabulary of so many words."""
-        # For one more document, whatever it holds, and for the word written in vain.
-        terms = TERMS_AT_ONCE + words + 1
+        # For what is found at once, for the rest of a document, whatever it holds, and for the word
+        # written in vain.
+        terms = TERMS_AT_ONCE + IDS_AT_ONCE + words + 1
         return cls(
             np.zeros(words, np.int32),
             np.empty(terms, np.int32),
@@ -170,10 +184,20 @@ THREE = np.uint64(3)
 FOUR = np.uint64(4)
 FIVE = np.uint64(5)
 SIX = np.uint64(6)
+SEVEN = np.uint64(7)
+SIXTY_THREE = np.uint64(63)
+EACH_BUT_HIGH = np.uint64(0x7F7F7F7F7F7F7F7F)
+SIDE_BY_SIDE = np.uint64(0x0102040810204080)
+EACH_SECOND_BIT = np.uint64(0x5555555555555555)
+TWO_OF_FOUR_BITS = np.uint64(0x3333333333333333)
+FOUR_OF_EIGHT_BITS = np.uint64(0x0F0F0F0F0F0F0F0F)
+BLOCK = np.uint64(64)  # bytes whose words are told apart by the bits of one integer
+HANDED_OVER = 128  # bytes that `scan` reads where `scan_blocks` meets what it cannot read
 PACKED = 8  # bytes in one packed integer
 IDS_AT_ONCE = 4096
 WORDS_BETWEEN_FLUSHES = 256
 ROWS_AT_ONCE = 8
+NOTHING = np.float32(0)  # added, lest a sum be the -0 that numpy never gives
 FEW_ROWS = 4
 PAIR = 2
 SLOTS_AT_ONCE = 2
@@ -187,6 +211,12 @@ WITHIN_WORD = 1 << 48  # times the number of units found before; a chunk has few
 EDGES = (ord(BEFORE_WORD), ord(BEHIND_WORD))
 # Below this share of what was summed, the length of a sum is rounding: see docs/decisions/0004.
 ROUNDING = 1e-5
+
+
+@inlined
+def spelling_for(longest: int) -> Spelling:
+    """Room for words of up to so many bytes, and for a block with eight bytes behind it."""
+    return Spelling(np.empty(max(longest, PACKED), np.uint8), np.empty(9, np.uint64))
 
 
 @compiled
@@ -965,6 +995,250 @@ def scan(
     return signed(place), known, passed, 0, EMPTY
 
 
+@inlined
+def trailing_zeros(bits: np.uint64) -> np.uint64:
+    """How many zeros stand below the lowest bit that is set; 64 if none is.
+
+    The bits below it are counted side by side (Warren, Hacker's Delight, 5-1), in a form that the
+    compiler makes one instruction of.
+    """
+    below = (bits & (~bits + ONE)) - ONE
+    below -= below >> ONE & EACH_SECOND_BIT
+    below = (below & TWO_OF_FOUR_BITS) + (below >> TWO & TWO_OF_FOUR_BITS)
+    below = (below + (below >> FOUR)) & FOUR_OF_EIGHT_BITS
+    return (below * EACH_LOW) >> TOP_BYTE
+
+
+@inlined
+def packed_at(block: UInt64s, at: np.uint64) -> np.uint64:
+    """The eight bytes of a block from this one on, which stand in two of its integers."""
+    lower = BYTE * (at & SEVEN)
+    index = at >> THREE
+    # Shifted twice: a shift by 64 bits is not defined.
+    packed: np.uint64 = block[index] >> lower | block[index + ONE] << ONE << SIXTY_THREE - lower
+    return packed
+
+
+@inlined
+def eight_at(data: UInt8s, place: np.uint64) -> np.uint64:
+    """The eight bytes from this place on, packed; the processor loads them at once."""
+    return (
+        np.uint64(data[place])
+        | np.uint64(data[place + np.uint64(1)]) << np.uint64(8)
+        | np.uint64(data[place + np.uint64(2)]) << np.uint64(16)
+        | np.uint64(data[place + np.uint64(3)]) << np.uint64(24)
+        | np.uint64(data[place + np.uint64(4)]) << np.uint64(32)
+        | np.uint64(data[place + np.uint64(5)]) << np.uint64(40)
+        | np.uint64(data[place + np.uint64(6)]) << np.uint64(48)
+        | np.uint64(data[place + np.uint64(7)]) << np.uint64(56)
+    )
+
+
+@compiled
+def scan_blocks(
+    data: UInt8s,
+    ends: Int64s,
+    document: int,
+    position: int,
+    last: int,
+    folded: UInt8s,
+    decodes: bool,
+    slots: UInt64s,
+    vocabulary: UInt8s,
+    offsets: Int64s,
+    secret: np.uint64,
+    block: UInt64s,
+    ids: Int32s,
+    known: int,
+    closed: Int64s,
+    first: int,
+    stop_at_unknown: bool,
+) -> tuple[int, int, int, int, bool]:
+    """Fill ``ids`` with the known words of documents, as long as they are easily found.
+
+    The document and the place where it stopped; how many ids there are now; how many words it
+    passed; whether it stopped before a word for `scan`: one that must be decoded or is longer than
+    a block, or, if asked to, an unknown one. Otherwise it is done, or ``ids`` are full. ``closed``
+    says how many ids there were at the end of each document from ``first`` on.
+
+    64 bytes are put into lower case at once, and which of them are in words becomes the bits of
+    one integer. Where words begin and end is then a matter of arithmetic: nothing about a word
+    waits for the word before it, and its length decides no branch unless it is beyond eight bytes.
+    Arrays come one by one, for as many documents as possible: numba counts the users of each
+    array that is taken out of a tuple, which for a short document takes longer than its words.
+    """
+    mask = np.uint64(slots.size // 2 - 1)
+    size = np.uint64(data.size)
+    passed = 0
+    place = np.uint64(position)
+    while document < last:
+        origin = place
+        in_words = EMPTY
+        if origin + BLOCK <= size:
+            for nth in range(BYTE):
+                at = origin + BYTE * nth
+                packed = (
+                    np.uint64(folded[data[at]])
+                    | np.uint64(folded[data[at + np.uint64(1)]]) << np.uint64(8)
+                    | np.uint64(folded[data[at + np.uint64(2)]]) << np.uint64(16)
+                    | np.uint64(folded[data[at + np.uint64(3)]]) << np.uint64(24)
+                    | np.uint64(folded[data[at + np.uint64(4)]]) << np.uint64(32)
+                    | np.uint64(folded[data[at + np.uint64(5)]]) << np.uint64(40)
+                    | np.uint64(folded[data[at + np.uint64(6)]]) << np.uint64(48)
+                    | np.uint64(folded[data[at + np.uint64(7)]]) << np.uint64(56)
+                )
+                block[nth] = packed
+                # The highest bit of each byte that is not 0; then all eight side by side.
+                bits = (((packed & EACH_BUT_HIGH) + EACH_BUT_HIGH) | packed) & EACH_HIGH
+                bits = (bits >> BITS_BELOW_HIGH) * SIDE_BY_SIDE >> TOP_BYTE
+                in_words |= bits << (BYTE * nth)
+        else:
+            for nth in range(BYTE):
+                block[nth] = EMPTY
+            for nth in range(size - origin):
+                byte = np.uint64(folded[data[origin + nth]])
+                block[nth >> THREE] |= byte << (BYTE * (nth & SEVEN))
+                in_words |= np.uint64(byte != EMPTY) << nth
+        # The documents of this block, and the beginning of one that goes on behind it.
+        while document < last and place < origin + BLOCK:
+            stop = np.uint64(ends[document + 1])
+            bits = in_words >> (place - origin) << (place - origin)
+            if stop < origin + BLOCK:
+                bits &= (ONE << (stop - origin)) - ONE
+            begins = bits & ~(bits << ONE)
+            behind = ~bits & (bits << ONE)
+            place = min(stop, origin + BLOCK)
+            while begins != EMPTY:
+                begin = trailing_zeros(begins)
+                if known == ids.size:
+                    return document, signed(origin + begin), known, passed, False
+                if behind == EMPTY:  # it may go on behind the block
+                    if begin == EMPTY:
+                        return document, signed(origin), known, passed, True
+                    place = origin + begin
+                    break
+                length = trailing_zeros(behind) - begin
+                begins &= begins - ONE
+                behind &= behind - ONE
+                h = secret
+                seen = EMPTY
+                at = begin
+                left = length
+                while left >= BYTE:
+                    packed = packed_at(block, at)
+                    h = mixed(h ^ packed)
+                    seen |= packed
+                    at += BYTE
+                    left -= BYTE
+                packed = packed_at(block, at) & ((ONE << (BYTE * left)) - ONE)
+                h = mixed(h ^ packed)
+                beyond = decodes and (seen | packed) & EACH_HIGH != EMPTY
+                compared = LENGTH_AND_MARK if beyond else LENGTH
+                number = -1
+                slot = h & mask
+                while True:
+                    entry = slots[slot * TWO + ONE]
+                    if slots[slot * TWO] == h and entry >> HALF & compared == length:
+                        number = signed(entry & LOW) - 1
+                        if length <= BYTE:
+                            break
+                        start = np.uint64(offsets[number])
+                        at = EMPTY
+                        same = packed_at(block, begin + length - BYTE) == eight_at(
+                            vocabulary, start + length - BYTE
+                        )
+                        while same and at + BYTE < length:
+                            same = packed_at(block, begin + at) == eight_at(vocabulary, start + at)
+                            at += BYTE
+                        if same:
+                            break
+                        number = -1
+                    if entry == EMPTY:
+                        break
+                    slot = (slot + ONE) & mask
+                if number < 0 and (beyond or stop_at_unknown):
+                    return document, signed(origin + begin), known, passed, True
+                # Written in any case: whether a word is known is hard to foresee.
+                ids[known] = number
+                known += number >= 0
+                passed += 1
+            if place < stop:
+                break
+            closed[document - first] = known
+            document += 1
+    return document, signed(place), known, passed, False
+
+
+@compiled
+def scan_documents(
+    texts: Texts,
+    document: int,
+    position: int,
+    last: int,
+    words: Words,
+    spelling: Spelling,
+    ids: Int32s,
+    closed: Int64s,
+    stop_at_unknown: bool,
+) -> tuple[int, int, int, int, int, np.uint64]:
+    """Fill ``ids`` with the known words of documents, from this place in this one on.
+
+    The document and the place to go on from; the rest is what `scan` gives. ``closed`` says how
+    many ids there were at the end of each document that was read to its end. It stops before
+    document ``last``, when ``ids`` are full, or, if asked to, behind an unknown word.
+    """
+    data, folded, gram = texts.data, texts.rule.bytes, texts.rule.gram
+    first = document
+    known = 0
+    passed = 0
+    while document < last:
+        if gram == 0 and position >= 0:
+            document, position, known, more, goes_on = scan_blocks(
+                data,
+                texts.ends,
+                document,
+                position,
+                last,
+                folded,
+                texts.rule.decodes,
+                words.slots,
+                words.data,
+                words.offsets,
+                words.secret,
+                spelling.block,
+                ids,
+                known,
+                closed,
+                first,
+                stop_at_unknown,
+            )
+            passed += more
+            if not goes_on:
+                break
+        end = texts.ends[document + 1]
+        close = end
+        if gram == 0:
+            # Behind a few words an ASCII separator, if one is near, is as good as the end.
+            here = max(position, ~position) + HANDED_OVER
+            while here < min(end, max(position, ~position) + 2 * HANDED_OVER):
+                if folded[data[here]] == 0:
+                    close = here
+                    break
+                here += 1
+        position, found_here, more, length, h = scan(
+            data, position, close, texts.rule, words, spelling.word, ids[known:], stop_at_unknown
+        )
+        known += found_here
+        passed += more
+        if length > 0 or known == ids.size:
+            return document, position, known, passed, length, h
+        position = close
+        if close == end:
+            closed[document - first] = known
+            document += 1
+    return document, position, known, passed, 0, EMPTY
+
+
 @compiled
 def count(
     texts: Texts,
@@ -979,54 +1253,64 @@ def count(
     How many words the documents hold, known or not, and how many hold no known word.
     """
     ids = np.empty(IDS_AT_ONCE, np.int32)
-    word = np.empty(max(words.longest, PACKED), np.uint8)
+    closed = np.empty(IDS_AT_ONCE, np.int64)
+    spelling = spelling_for(words.longest)
     seen_in = np.full(token_counts.size, -1, np.int64)
     tokens = 0
     unknown = 0
-    for document in range(first, last):
-        position, end = texts.ends[document], texts.ends[document + 1]
-        known_here = 0
-        while True:
-            position, known, passed, _, _ = scan(
-                texts.data, position, end, texts.rule, words, word, ids, False
-            )
-            tokens += passed
-            known_here += known
-            for place in range(known):
-                number = ids[place]
+    known_before = 0  # of the document that the last scan did not read to its end
+    document, position = first, texts.ends[first]
+    while document < last:
+        begun = document
+        document, position, known, passed, _, _ = scan_documents(
+            texts,
+            begun,
+            position,
+            min(last, begun + closed.size),
+            words,
+            spelling,
+            ids,
+            closed,
+            False,
+        )
+        tokens += passed
+        place = 0
+        for nth in range(document - begun + 1):
+            end = closed[nth] if begun + nth < document else known
+            known_before += end - place
+            while place < end:
+                number = np.uint64(ids[place])
                 token_counts[number] += 1
-                if seen_in[number] != document:
-                    seen_in[number] = document
-                    document_counts[number] += 1
-            if known < ids.size:
-                break
-        if known_here == 0:
-            unknown += 1
-    return tokens, unknown
+                document_counts[number] += seen_in[number] != begun + nth
+                seen_in[number] = begun + nth
+                place += 1
+            if begun + nth < document:
+                unknown += known_before == 0
+                known_before = 0
+    return tokens, int(unknown)
 
 
 @compiled
 def share_out(texts: Texts, first: int, last: int, words: Words, shares: Float64s) -> None:
     """Add n_i / N of each of the documents ``first`` to ``last`` to the words' shares."""
     ids = np.empty(IDS_AT_ONCE, np.int32)
-    word = np.empty(max(words.longest, PACKED), np.uint8)
+    closed = np.empty(1, np.int64)
+    spelling = spelling_for(words.longest)
     for document in range(first, last):
-        begin, end = texts.ends[document], texts.ends[document + 1]
         known_here = 0
-        # Once to learn N, once more to add 1 / N for each word: a document is never held whole.
+        # Once to learn N, once more to add 1 / N for each word, unless all are still there.
         for adding in (False, True):
-            position = begin
-            while True:
-                position, known, _, _, _ = scan(
-                    texts.data, position, end, texts.rule, words, word, ids, False
+            reached, position = document, texts.ends[document]
+            while reached == document:
+                reached, position, known, _, _, _ = scan_documents(
+                    texts, document, position, document + 1, words, spelling, ids, closed, False
                 )
-                if adding:
+                known_here += known * (not adding)
+                if adding or (known == known_here and reached > document):
                     for place in range(known):
                         shares[ids[place]] += 1 / known_here
-                else:
-                    known_here += known
-                if known < ids.size:
-                    break
+            if not adding and known == known_here:
+                break
 
 
 @compiled
@@ -1035,12 +1319,20 @@ def list_ids(texts: Texts, first: int, last: int, words: Words, listed: Int32s) 
 
     ``listed`` has room for `Rule.most_units`. How many were written.
     """
-    word = np.empty(max(words.longest, PACKED), np.uint8)
+    closed = np.empty(1, np.int64)
+    spelling = spelling_for(words.longest)
     written = 0
     for document in range(first, last):
-        position, end = texts.ends[document], texts.ends[document + 1]
-        _, known, _, _, _ = scan(
-            texts.data, position, end, texts.rule, words, word, listed[written:], False
+        _, _, known, _, _, _ = scan_documents(
+            texts,
+            document,
+            texts.ends[document],
+            document + 1,
+            words,
+            spelling,
+            listed[written:],
+            closed,
+            False,
         )
         written += known
         listed[written] = -1
@@ -1069,27 +1361,25 @@ def learn(texts: Texts, words: Words, token_counts: Int64s, progress: Int64s) ->
     of more than `LONGEST_LEARNED` bytes is passed, not learned.
     """
     ids = np.empty(IDS_AT_ONCE, np.int32)
-    word = np.empty(LONGEST_LEARNED, np.uint8)
+    closed = np.empty(IDS_AT_ONCE, np.int64)
+    spelling = spelling_for(LONGEST_LEARNED)
     document, position, distinct, passed = progress
     while document < texts.ends.size - 1:
         room = words.data.size - words.offsets[distinct]
         if distinct + 1 >= token_counts.size or room < LONGEST_LEARNED:
             progress[:] = document, position, distinct, passed
             return False
-        end = texts.ends[document + 1]
-        position, known, passed_here, length, h = scan(
-            texts.data, position, end, texts.rule, words, word, ids, True
+        last = min(texts.ends.size - 1, document + closed.size)
+        document, position, known, passed_here, length, h = scan_documents(
+            texts, document, position, last, words, spelling, ids, closed, True
         )
         passed += passed_here
         for place in range(known):
             token_counts[ids[place]] += 1
         if 0 < length <= LONGEST_LEARNED:
-            learn_word(h, word[:length], distinct, words, texts.rule)
+            learn_word(h, spelling.word[:length], distinct, words, texts.rule)
             token_counts[distinct] += 1
             distinct += 1
-        elif length == 0 and known < ids.size:
-            document += 1
-            position = texts.ends[document]
     progress[:] = document, position, distinct, passed
     return True
 
@@ -1104,16 +1394,16 @@ def learn_and_list(
     ``progress`` also holds how many were listed.
     """
     ids = np.empty(IDS_AT_ONCE, np.int32)
-    word = np.empty(LONGEST_LEARNED, np.uint8)
+    closed = np.empty(1, np.int64)
+    spelling = spelling_for(LONGEST_LEARNED)
     document, position, distinct, passed, written = progress
     while document < texts.ends.size - 1:
         room = words.data.size - words.offsets[distinct]
         if distinct + 1 >= occurrences.size or room < LONGEST_LEARNED:
             progress[:] = document, position, distinct, passed, written
             return False
-        end = texts.ends[document + 1]
-        position, known, passed_here, length, h = scan(
-            texts.data, position, end, texts.rule, words, word, ids, True
+        reached, position, known, passed_here, length, h = scan_documents(
+            texts, document, position, document + 1, words, spelling, ids, closed, True
         )
         passed += passed_here
         for place in range(known):
@@ -1122,19 +1412,18 @@ def learn_and_list(
             written += occurrences[number] == 0
             occurrences[number] += 1
         if 0 < length <= LONGEST_LEARNED:
-            learn_word(h, word[:length], distinct, words, texts.rule)
+            learn_word(h, spelling.word[:length], distinct, words, texts.rule)
             listed.ids[written] = distinct
             written += 1
             occurrences[distinct] = 1
             distinct += 1
-        elif length == 0 and known < ids.size:
+        if reached > document:
             begin = 0 if document == 0 else listed.ends[document - 1]
             written, listed.lengths[document] = count_listed(
                 begin, written, words, occurrences, listed
             )
             listed.ends[document] = written
-            document += 1
-            position = texts.ends[document]
+            document = reached
     progress[:] = document, position, distinct, passed, written
     return True
 
@@ -1180,48 +1469,52 @@ def embed(
     every document, the table of slots and the rows would push each other out of the cache.
     """
     ids = np.empty(IDS_AT_ONCE, np.int32)
-    word = np.empty(max(words.longest, PACKED), np.uint8)
-    occurrences, term_ids, shares, magnitudes, ends = scratch
-    partial = np.empty(terms.rows.shape[1], np.float32)
-    total = np.empty(terms.rows.shape[1], np.float64)
+    closed = np.empty(IDS_AT_ONCE, np.int64)
+    spelling = spelling_for(words.longest)
+    occurrences, term_ids, shares, amounts, ends = scratch
+    penalties = terms.penalties
     tokens = 0
     known_tokens = 0
     unknown = 0
+    document, position = first, texts.ends[first]
     while first < last:
         count = 0
-        while first + count < last and count < DOCUMENTS_AT_ONCE and ends[count] < TERMS_AT_ONCE:
-            position, end = texts.ends[first + count], texts.ends[first + count + 1]
-            distinct = ends[count]
-            known_here = 0
-            while True:
-                position, known, passed, _, _ = scan(
-                    texts.data, position, end, texts.rule, words, word, ids, False
-                )
-                tokens += passed
-                known_here += known
-                for place in range(known):
+        distinct = 0
+        known_here = 0  # of a document that was not read to its end yet
+        while document < last and (
+            known_here > 0 or (count < DOCUMENTS_AT_ONCE and distinct < TERMS_AT_ONCE)
+        ):
+            begun = document
+            most = min(last, first + DOCUMENTS_AT_ONCE, begun + closed.size)
+            # At last only what was begun is read to its end.
+            most = most if distinct < TERMS_AT_ONCE else begun + 1
+            document, position, known, passed, _, _ = scan_documents(
+                texts, begun, position, most, words, spelling, ids, closed, False
+            )
+            tokens += passed
+            known_tokens += known
+            place = 0
+            for nth in range(document - begun + 1):
+                end = closed[nth] if begun + nth < document else known
+                known_here += end - place
+                while place < end:
                     number = np.uint64(ids[place])
                     # Written in any case: whether a word is new is hard to foresee.
                     term_ids[distinct] = number
                     distinct += occurrences[number] == 0
                     occurrences[number] += 1
-                if known < ids.size:
-                    break
-            known_tokens += known_here
-            unknown += known_here == 0
-            magnitudes[count] = take_shares(
-                ends[count], distinct, term_ids, occurrences, known_here, terms, shares
-            )
-            count += 1
-            ends[count] = distinct
-        for index in range(count):
-            if ends[index] == ends[index + 1]:
-                vectors[first + index] = 0
-                continue
-            weighted_sum(ends[index], ends[index + 1], term_ids, shares, terms.rows, partial, total)
-            write_unit(total, terms, magnitudes[index], vectors, first + index)
+                    place += 1
+                if begun + nth < document:
+                    unknown += known_here == 0
+                    amounts[count] = take_shares(
+                        ends[count], distinct, term_ids, occurrences, known_here, penalties, shares
+                    )
+                    count += 1
+                    ends[count] = distinct
+                    known_here = 0
+        sum_up(ends, count, term_ids, shares, amounts, terms, vectors, first)
         first += count
-    return tokens, known_tokens, unknown
+    return tokens, int(known_tokens), int(unknown)
 
 
 @compiled
@@ -1229,11 +1522,12 @@ def embed_counts(occurrences: Int64s, known: int, terms: Terms, vectors: Float32
     """Write the unit vector of a document that holds each word so often; the counts are spent."""
     term_ids = np.flatnonzero(occurrences).astype(np.int32)
     shares = np.empty(term_ids.size, np.float32)
-    magnitude = take_shares(0, term_ids.size, term_ids, occurrences, known, terms, shares)
-    partial = np.empty(terms.rows.shape[1], np.float32)
-    total = np.empty(terms.rows.shape[1], np.float64)
-    weighted_sum(0, term_ids.size, term_ids, shares, terms.rows, partial, total)
-    write_unit(total, terms, magnitude, vectors, 0)
+    amounts = np.empty(1)
+    amounts[0] = take_shares(
+        0, term_ids.size, term_ids, occurrences, known, terms.penalties, shares
+    )
+    ends = np.array([0, term_ids.size])
+    sum_up(ends, 1, term_ids, shares, amounts, terms, vectors, 0)
 
 
 # What follows takes whole arrays and places in them: a slice counts its array's users, which takes
@@ -1247,102 +1541,149 @@ def take_shares(
     term_ids: Int32s,
     occurrences: Int32s | Int64s,
     known: int,
-    terms: Terms,
+    penalties: Float64s,
     shares: Float32s,
 ) -> float:
-    """Write n_i / N - penalty_i, set the counts back to 0; the sum of the lengths to be summed."""
-    penalties, norms = terms.penalties, terms.norms
-    magnitude = 0.0
+    """Write n_i / N - penalty_i, set the counts back to 0; the sum of their amounts."""
+    amount = 0.0
     for place in range(np.uint64(begin), np.uint64(end)):
         number = np.uint64(term_ids[place])
-        share = occurrences[number] / known - penalties[number]
+        share = occurrences[number] / known
+        if penalties.size > 0:
+            share -= penalties[number]
         occurrences[number] = 0
-        magnitude += abs(share) * norms[number]
+        amount += abs(share)
         shares[place] = share
-    return magnitude
+    return amount
 
 
 @compiled
-def weighted_sum(
-    first: int,
-    last: int,
+def magnitude(first: int, last: int, ids: Int32s, shares: Float32s, norms: Float32s) -> float:
+    """The sum of the lengths of what is summed, over the places from ``first`` to ``last``."""
+    lengths = 0.0
+    for place in range(np.uint64(first), np.uint64(last)):
+        lengths += abs(np.float64(shares[place])) * norms[np.uint64(ids[place])]
+    return lengths
+
+
+@compiled
+def sum_up(
+    ends: Int64s,
+    count: int,
     ids: Int32s,
     shares: Float32s,
-    rows: Float32s,
-    partial: Float32s,
-    total: Float64s,
+    amounts: Float64s,
+    terms: Terms,
+    vectors: Float32s,
+    row: int,
 ) -> None:
-    """Write the sum of share_i row_i, over the places from ``first`` to ``last``.
+    """Write the unit vectors of so many documents, from this row on: the sums of share_i row_i.
 
-    Rows are added in float32, which the processor does eight numbers at a time, and carried over
+    A sum whose length is but rounding becomes zeros. What would be rounding is added up only if
+    the sum is short beside the longest row: lengths of rows lie far apart in memory.
+
+    Rows are added in float32, which the processor does many numbers at a time, and carried over
     to float64 after every few hundred words, so that rounding does not grow with the document.
     Eight rows are added in one go: the sum is then read and written once for all of them, and the
     processor fetches the next rows while it waits for the first. Products and sums are rounded
     each by itself, so that every processor gives the same bits, and numpy too
     (`deltavec.core.early.few`); rows are fetched no faster than that.
     """
+    rows = terms.rows
+    offset = terms.offset
     dimensions = np.uint64(rows.shape[1])
-    for begin in range(first, last, WORDS_BETWEEN_FLUSHES):
-        end = min(begin + WORDS_BETWEEN_FLUSHES, last)
+    partial = np.empty(rows.shape[1], np.float32)
+    total = np.empty(rows.shape[1], np.float64)
+    for document in range(count):
+        first, last = ends[document], ends[document + 1]
+        if first == last:
+            for k in range(dimensions):
+                vectors[row + document, k] = 0
+            continue
+        for begin in range(first, last, WORDS_BETWEEN_FLUSHES):
+            end = min(begin + WORDS_BETWEEN_FLUSHES, last)
+            place = begin
+            if place + ROWS_AT_ONCE > end:
+                for k in range(dimensions):
+                    partial[k] = 0
+            while place + ROWS_AT_ONCE <= end:
+                a, b = np.uint64(ids[place]), np.uint64(ids[place + 1])
+                c, d = np.uint64(ids[place + 2]), np.uint64(ids[place + 3])
+                e, f = np.uint64(ids[place + 4]), np.uint64(ids[place + 5])
+                g, h = np.uint64(ids[place + 6]), np.uint64(ids[place + 7])
+                p, q, r, s = shares[place], shares[place + 1], shares[place + 2], shares[place + 3]
+                t, u = shares[place + 4], shares[place + 5]
+                v, w = shares[place + 6], shares[place + 7]
+                if place == begin:
+                    for k in range(dimensions):
+                        partial[k] = NOTHING + (
+                            p * rows[a, k] + q * rows[b, k] + r * rows[c, k] + s * rows[d, k]
+                            + t * rows[e, k] + u * rows[f, k] + v * rows[g, k] + w * rows[h, k]
+                        )  # fmt: skip
+                else:
+                    for k in range(dimensions):
+                        partial[k] += (
+                            p * rows[a, k] + q * rows[b, k] + r * rows[c, k] + s * rows[d, k]
+                            + t * rows[e, k] + u * rows[f, k] + v * rows[g, k] + w * rows[h, k]
+                        )  # fmt: skip
+                place += ROWS_AT_ONCE
+            if place + FEW_ROWS <= end:  # one after the other, as below, in one go
+                a, b = np.uint64(ids[place]), np.uint64(ids[place + 1])
+                c, d = np.uint64(ids[place + 2]), np.uint64(ids[place + 3])
+                p, q, r, s = shares[place], shares[place + 1], shares[place + 2], shares[place + 3]
+                for k in range(dimensions):
+                    partial[k] = (
+                        ((partial[k] + p * rows[a, k]) + q * rows[b, k]) + r * rows[c, k]
+                    ) + s * rows[d, k]
+                place += FEW_ROWS
+            if place + PAIR <= end:
+                a, b = np.uint64(ids[place]), np.uint64(ids[place + 1])
+                p, q = shares[place], shares[place + 1]
+                for k in range(dimensions):
+                    partial[k] = (partial[k] + p * rows[a, k]) + q * rows[b, k]
+                place += PAIR
+            if place < end:
+                a, p = np.uint64(ids[place]), shares[place]
+                for k in range(dimensions):
+                    partial[k] += p * rows[a, k]
+            if end == last:
+                break
+            if begin == first:
+                for k in range(dimensions):
+                    total[k] = partial[k]
+            else:
+                for k in range(dimensions):
+                    total[k] += partial[k]
+        if last - first > WORDS_BETWEEN_FLUSHES:
+            for k in range(dimensions):
+                total[k] = (total[k] + partial[k]) - offset[k]
+        else:  # of a short document the sum stands in no other place
+            for k in range(dimensions):
+                total[k] = partial[k] - offset[k]
+        length = length_of(total)
+        # Twice, as it is rounded too.
+        short = length <= 2 * ROUNDING * (amounts[document] * terms.longest + terms.offset_norm)
+        if short and length <= ROUNDING * (
+            magnitude(first, last, ids, shares, terms.norms) + terms.offset_norm
+        ):
+            for k in range(dimensions):
+                vectors[row + document, k] = 0
+            continue
+        scale = 1 / length  # numbers are divided in ten times the time
         for k in range(dimensions):
-            partial[k] = 0
-        place = begin
-        while place + ROWS_AT_ONCE <= end:
-            a, b = np.uint64(ids[place]), np.uint64(ids[place + 1])
-            c, d = np.uint64(ids[place + 2]), np.uint64(ids[place + 3])
-            e, f = np.uint64(ids[place + 4]), np.uint64(ids[place + 5])
-            g, h = np.uint64(ids[place + 6]), np.uint64(ids[place + 7])
-            p, q, r, s = shares[place], shares[place + 1], shares[place + 2], shares[place + 3]
-            t, u, v, w = shares[place + 4], shares[place + 5], shares[place + 6], shares[place + 7]
-            for k in range(dimensions):
-                partial[k] += (
-                    p * rows[a, k] + q * rows[b, k] + r * rows[c, k] + s * rows[d, k]
-                    + t * rows[e, k] + u * rows[f, k] + v * rows[g, k] + w * rows[h, k]
-                )  # fmt: skip
-            place += ROWS_AT_ONCE
-        if place + FEW_ROWS <= end:  # one after the other, as below, in one go
-            a, b = np.uint64(ids[place]), np.uint64(ids[place + 1])
-            c, d = np.uint64(ids[place + 2]), np.uint64(ids[place + 3])
-            p, q, r, s = shares[place], shares[place + 1], shares[place + 2], shares[place + 3]
-            for k in range(dimensions):
-                partial[k] = (
-                    ((partial[k] + p * rows[a, k]) + q * rows[b, k]) + r * rows[c, k]
-                ) + s * rows[d, k]
-            place += FEW_ROWS
-        if place + PAIR <= end:
-            a, b = np.uint64(ids[place]), np.uint64(ids[place + 1])
-            p, q = shares[place], shares[place + 1]
-            for k in range(dimensions):
-                partial[k] = (partial[k] + p * rows[a, k]) + q * rows[b, k]
-            place += PAIR
-        if place < end:
-            a, p = np.uint64(ids[place]), shares[place]
-            for k in range(dimensions):
-                partial[k] += p * rows[a, k]
-        if begin == first:  # a short document has no other: nothing is set to 0 before
-            for k in range(dimensions):
-                total[k] = partial[k]
-        else:
-            for k in range(dimensions):
-                total[k] += partial[k]
+            vectors[row + document, k] = total[k] * scale
 
 
 @compiled
-def write_unit(
-    total: Float64s, terms: Terms, magnitude: float, vectors: Float32s, place: int
-) -> None:
-    """Write (total - offset) at unit length into a row; zeros if its length is rounding.
+def length_of(total: Float64s) -> float:
+    """The length of a sum.
 
     Squares are added in eight sums, of every eighth number each: in one sum, each number would wait
-    for the one before, and a short document for nothing else. Each number is multiplied with one
-    over the length, which takes a tenth of the time of dividing it.
+    for the one before, and a short document for nothing else.
     """
-    offset = terms.offset
     dimensions = total.size
     whole = dimensions - dimensions % SUMS
     a = b = c = d = e = f = g = h = 0.0
-    for k in range(dimensions):
-        total[k] -= offset[k]
     for k in range(0, whole, SUMS):
         a += total[k] * total[k]
         b += total[k + 1] * total[k + 1]
@@ -1355,10 +1696,4 @@ def write_unit(
     square = ((a + b) + (c + d)) + ((e + f) + (g + h))
     for k in range(whole, dimensions):
         square += total[k] * total[k]
-    length = np.sqrt(square)
-    if length <= ROUNDING * (magnitude + terms.offset_norm):
-        vectors[place] = 0
-    else:
-        scale = 1 / length
-        for k in range(dimensions):
-            vectors[place, k] = total[k] * scale
+    return float(np.sqrt(square))

@@ -93,11 +93,10 @@ def test_the_dictionary_knows_the_words_of_the_table(words: list[str], asked: li
 def test_unit_length_is_right_to_a_rounding_of_float32(numbers: list[float]) -> None:
     total = np.array(numbers)
     length = math.sqrt(math.fsum(number * number for number in numbers))
-    none = np.zeros(0)
-    terms = Terms(
-        np.zeros((0, len(total)), np.float32), none, none.astype(np.float32), total * 0, 0.0
-    )
+    one = np.ones(1, np.float32)
+    terms = Terms(np.zeros((1, len(total)), np.float32), np.zeros(0), one, 1e-30, -total, 0.0)
     found = np.empty((1, len(total)), np.float32)
-    kernels.write_unit(total.copy(), terms, 1e-30, found, 0)
+    ends, ids = np.array([0, 1]), np.zeros(1, np.int32)
+    kernels.sum_up(ends, 1, ids, one, np.ones(1), terms, found, 0)
     # Each is rounded once to float32; the length is right to a few units of float64.
     assert np.all(np.abs(found[0] * length - total) <= 2.0**-23 * np.abs(total) + 1e-35)

@@ -101,6 +101,64 @@ def test_a_scan_that_stops_goes_on_where_it_stopped(name: str, text: str, room: 
     assert found == expected
 
 
+@st.composite
+def beside_each_other(draw: st.DrawFn) -> list[str]:
+    """Documents whose words meet the edges of blocks of 64 bytes, and each other."""
+    word = st.one_of(
+        st.text(st.sampled_from("aBé_9"), min_size=1, max_size=9),
+        st.integers(50, 80).map(lambda length: length * "y"),
+        st.sampled_from(["\u2019", "d\u2019or", "\u201cOh", "Éa", "字b"]),
+    )
+    gap = st.sampled_from(["", " ", ", ", "\n  "])
+    document = st.lists(st.tuples(word, gap), max_size=25).map(
+        lambda pairs: "".join(one + other for one, other in pairs)
+    )
+    return draw(st.lists(document, min_size=1, max_size=6))
+
+
+@given(
+    documents=beside_each_other(),
+    room=st.integers(1, 70),
+    name=st.sampled_from(RULES),
+    dropped=st.integers(1, 7),
+)
+@example(documents=["y" * 64], room=4, name="words", dropped=1)
+@example(documents=["a", "b", "", "c" * 70, "d"], room=2, name="words", dropped=5)
+@example(documents=["a " + "y" * 62, "y" * 63 + " b"], room=9, name="words", dropped=7)
+def test_documents_beside_each_other_have_their_own_words(
+    documents: list[str], room: int, name: str, dropped: int
+) -> None:
+    expected = [parted(text, name).units for text in documents]
+    distinct = list(dict.fromkeys(unit for units in expected for unit in units))
+    known = [unit for place, unit in enumerate(distinct) if place % 7 != dropped]
+    vocabulary = Vocabulary.of(known)
+    found: list[list[str]] = [[]]
+    document, place, passed = 0, 0, 0
+    while document < len(documents):
+        begun, before = document, 0
+        ids, closed = np.empty(room, np.int32), np.empty(len(documents), np.int64)
+        document, place, count, more, _, _ = kernels.scan_documents(
+            as_texts(documents, name),
+            begun,
+            place,
+            len(documents),
+            vocabulary.table,
+            kernels.spelling_for(vocabulary.table.longest),
+            ids,
+            closed,
+            False,
+        )
+        passed += more
+        for end in [*closed[: document - begun], count]:
+            found[-1] += [vocabulary.word(number) for number in ids[before:end]]
+            found.append([])
+            before = end
+        found.pop()
+    assert found[:-1] == [[unit for unit in units if unit in known] for units in expected]
+    assert found[-1] == []
+    assert passed == sum(map(len, expected))
+
+
 @given(
     document=st.lists(st.text(st.sampled_from(MIXED), min_size=1, max_size=9), max_size=5),
     name=st.sampled_from(RULES),

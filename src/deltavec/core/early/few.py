@@ -67,9 +67,10 @@ def vector_of(ids: list[int], folded: FoldedVectors) -> Float64s:
     if not ids:
         return np.zeros(folded.rows.shape[1])
     shares = np.array(list(counts.values())) / len(ids) - folded.penalties[terms]
-    lengths = np.abs(shares) * folded.norms[terms].astype(np.float64)
+    rounded = shares.astype(np.float32)
+    lengths = np.abs(rounded).astype(np.float64) * folded.norms[terms]
     magnitude = float(np.add.accumulate(lengths)[-1])
-    total = weighted_sum(terms, shares.astype(np.float32), folded.rows) - folded.offset
+    total = weighted_sum(terms, rounded, folded.rows) - folded.offset
     length = np.sqrt(square_of(total))
     if length <= ROUNDING * (magnitude + folded.offset_norm):
         return np.zeros(len(total))
@@ -78,7 +79,7 @@ def vector_of(ids: list[int], folded: FoldedVectors) -> Float64s:
 
 
 def weighted_sum(terms: Int64s, shares: Float32s, rows: Float32s) -> Float64s:
-    """The sum of share_i row_i, as `deltavec.core.kernels.weighted_sum` takes it."""
+    """The sum of share_i row_i, as `deltavec.core.kernels.sum_up` takes it."""
     total = np.zeros(rows.shape[1])
     for begin in range(0, len(terms), WORDS_BETWEEN_FLUSHES):
         block = slice(begin, begin + WORDS_BETWEEN_FLUSHES)
@@ -94,7 +95,7 @@ def weighted_sum(terms: Int64s, shares: Float32s, rows: Float32s) -> Float64s:
 
 
 def square_of(total: Float64s) -> np.float64:
-    """The square of the length, as `deltavec.core.kernels.write_unit` takes it."""
+    """The square of the length, as `deltavec.core.kernels.length_of` takes it."""
     squares = total * total
     whole = len(squares) - len(squares) % SUMS
     side_by_side = np.zeros(SUMS)
