@@ -23,7 +23,7 @@ def rule_of(a: str, b: str) -> tuple[str, str] | None:
     if any(character.isnumeric() for character in a + b):
         return None
     k = common_letters(a, b)
-    if k < 4 or len(a) - k > 4 or len(b) - k > 4:
+    if k < 4 or len(a) - k > 5 or len(b) - k > 5:
         return None
     first, second = sorted([a[k:], b[k:]])
     return first, second
@@ -75,9 +75,8 @@ def groups(words: list[str], rows: dict[str, npt.NDArray[np.float32]]) -> set[fr
         z = 0.0
         if a in rows and b in rows:
             z = (float(rows[a] @ rows[b]) - chance[0]) / chance[1]
-            if z <= 0:
-                continue
-        links[a, b] = z + held[rule]
+        if z + held[rule] > 0:
+            links[a, b] = z + held[rule]
     group_of = {word: frozenset([word]) for word in words}
     for a, b in sorted(links, key=lambda link: -links[link]):
         one, other = group_of[a], group_of[b]

@@ -174,3 +174,18 @@ def test_scripts_without_spaces_are_found_by_their_characters(tmp_path: Path) ->
     assert {"天", "気"} <= set(why.matched)
     assert sum(word.share for word in why.words) + why.centre == pytest.approx(why.score)
     assert "2" not in ids(built.search("天 -天気", k=12))
+
+
+def test_an_act_is_found_by_the_word_for_doing_it_and_explained(tmp_path: Path) -> None:
+    stems = ["implement", "document", "present", "transform", "invit", "plant"]
+    ends = ["", "ation", "ations"]
+    words = [stem + end for stem in stems for end in ends]
+    vectors = dv.WordVectors(words, np.repeat(np.eye(len(stems)), len(ends), axis=0))
+    built = dv.build_collection(dv.fit(words, vectors, "unit-sum"), words, tmp_path / "c.idx")
+    found = built.search("implementations", by="words")
+    assert {words[int(one.id)] for one in found} == {"implement" + end for end in ends}
+    for one in built.search("implementations planted", k=3):
+        why = built.why("implementations planted", one.id)
+        assert sum(word.share for word in why.words) + why.centre == pytest.approx(
+            one.score, abs=1e-5
+        )

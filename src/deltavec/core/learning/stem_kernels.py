@@ -1,7 +1,7 @@
 """The loops over words that begin alike, compiled by numba: pairs, their cosines, their groups.
 
 Words are rows of small numbers, one for each of the letters that occur, so that an ending of up to
-four letters is one integer (`packed_ending`) and two of them are compared at once.
+five letters is one integer (`packed_ending`) and two of them are compared at once.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from deltavec.core.kernels import Float32s, Int32s, Int64s, UInt64s, compiled
 
 UInt16s = npt.NDArray[np.uint16]
 
-LETTER_BITS = np.uint64(16)
+LETTER_BITS = np.uint64(12)
 NOTHING = np.uint64(0)
 
 
 @compiled
 def packed_ending(letters: UInt16s, begin: int, end: int) -> np.uint64:
-    """The letters of an ending, four at most, as one integer; of none it is 0."""
+    """The letters of an ending, five at most, as one integer; of none it is 0."""
     packed = NOTHING
     for place in range(begin, end):
         packed = packed << LETTER_BITS | np.uint64(letters[place])

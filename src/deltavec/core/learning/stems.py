@@ -9,9 +9,11 @@ chance:
 
 with :math:`t_i` a word's row less the centre, each direction by its strength, :math:`\mu_0` and
 :math:`\sigma_0` the mean and spread of the same words paired anew, and the sum over the n pairs of
-words with a row. Two words are *linked* if their rule holds and they are closer than chance
-themselves, or one of them is too rare to have a row. Links merge words into groups, strongest
-first, where at least half of the pairs of words between two groups are linked.
+words with a row. Two words are *linked* if their rule holds and :math:`z_{ij} + \bar z > 0`, with
+:math:`\bar z` the mean over the rule's pairs and :math:`z_{ij} = 0` where a word is too rare to
+have a row: what the rule says of all its pairs counts as much as what the two rows say of this one
+(docs/decisions/0019). Links merge words into groups, the largest sum first, where at least half of
+the pairs of words between two groups are linked.
 """
 
 from __future__ import annotations
@@ -32,11 +34,11 @@ from deltavec.core.learning import stem_kernels
 from deltavec.core.vocabulary import Vocabulary
 
 LEAST_LETTERS = 4  # in common
-LONGEST_ENDING = 4
+LONGEST_ENDING = 5  # -ation; as many letters as fit into a packed ending
 STRONG_ENOUGH = 4.0
 PAIRS_ENOUGH = 3
 LEAST_SPREAD = 0.01  # of cosines by chance: below it is rounding
-MOST_LETTERS = 65_535  # different ones; words with others have no forms
+MOST_LETTERS = (1 << int(stem_kernels.LETTER_BITS)) - 1  # words with others have no forms
 PAIRS_AT_ONCE = 1 << 20
 
 
@@ -189,8 +191,8 @@ class Letters:
         """The letters of a packed ending."""
         found = ""
         while packed_letters:
-            found = self.alphabet[packed_letters & 0xFFFF] + found
-            packed_letters >>= int(stem_kernels.LETTER_BITS)
+            packed_letters, letter = divmod(packed_letters, MOST_LETTERS + 1)
+            found = self.alphabet[letter] + found
         return found
 
     def packed(self, ending: str) -> int:
@@ -290,8 +292,9 @@ def links_between(vocabulary: Vocabulary, rows: WordRows, rules: Rules, old: int
     known = (rows.numbers[a] >= 0) & (rows.numbers[b] >= 0)
     z = np.zeros(len(found))
     z[known] = (rows.cosines(a[known], b[known]) - rules.chance[0]) / rules.chance[1]
-    linked = np.flatnonzero((~known | (z > 0)) & ((a >= old) | (b >= old)))
-    order = linked[np.argsort(-(z + rules.strengths[rule])[linked], kind="stable")]
+    strengths = z + rules.strengths[rule]
+    linked = np.flatnonzero((strengths > 0) & ((a >= old) | (b >= old)))
+    order = linked[np.argsort(-strengths[linked], kind="stable")]
     return Links(a[order], b[order])
 
 

@@ -35,3 +35,10 @@ def test_endings_of_more_letters_than_allowed_are_passed_over():
     assert (found, reached) == (1, 3)
     assert pairs[0].tolist() == [0, 2]
     assert endings[0].tolist() == [0, ord("s")]
+
+
+def test_endings_of_five_letters_are_told_apart_by_each_of_them():
+    letters = np.array([4095, 1, 2, 3, 4095], np.uint16)
+    others = [np.where(np.arange(5) == place, 7, letters) for place in range(5)]
+    packed = {int(stem_kernels.packed_ending(row.astype(np.uint16), 0, 5)) for row in others}
+    assert len(packed | {int(stem_kernels.packed_ending(letters, 0, 5))}) == 6

@@ -45,6 +45,13 @@ def test_a_word_too_rare_for_a_row_follows_the_rules():
     assert grouped([*WORDS, "curtain", "curtains"], 6).groups.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
 
 
+def test_a_rule_that_holds_links_words_that_are_as_near_as_any_two():
+    words = [*WORDS, "glass", "glasss"]
+    table = np.eye(8, dtype=np.float32)[[0, 0, 1, 1, 2, 2, 3, 4]]
+    found = learned_stems(Vocabulary.of(words), WordRows(table, np.arange(8)))
+    assert found.groups.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+
+
 def test_words_that_point_apart_are_not_linked_by_a_rule_that_holds():
     words = [*WORDS, "glass", "glasss"]
     table = np.concatenate([np.repeat(np.eye(3), 2, axis=0), [[1, 0, 0], [-1, 0, 0]]])
@@ -62,6 +69,21 @@ def test_any_script_has_forms():
     stems = grouped(words)
     assert stems.rules.endings == [("", "ми")]
     assert stems.groups.tolist() == [0, 0, 1, 1, 2, 2]
+
+
+def test_endings_have_five_letters_at_most():
+    beginnings = ["alter", "form", "found", "implement", "invit", "plant", "quot", "tempt"]
+    words = [word + end for word in beginnings for end in ("", "ation", "ations")]
+    stems = grouped(words)
+    assert set(stems.rules.endings) == {("", "ation"), ("", "s")}
+    assert stems.groups.tolist() == np.repeat(np.arange(8), 3).tolist()
+
+
+def test_words_with_letters_beyond_the_number_there_can_be_have_no_forms():
+    words = [*WORDS, "가가가가", "가가가가s"]
+    assert grouped(words, 6).groups[-2:].tolist() == [3, 3]
+    before_them = [chr(0x4E00 + number) for number in range(module.MOST_LETTERS)]
+    assert grouped([*words, *before_them], 6).groups[6:8].tolist() == [3, 4]
 
 
 def test_no_rules_leave_every_word_alone():
