@@ -138,6 +138,7 @@ class OneBlasThread:
         """Set the limit while this lasts."""
         with self._lock:
             if self._users == 0:
+                let_this_thread_set_limits()
                 self._limit = thread_pools(len(sys.modules)).limit(limits=1)
             self._users += 1
         try:
@@ -146,10 +147,22 @@ class OneBlasThread:
             with self._lock:
                 self._users -= 1
                 if self._users == 0:
+                    let_this_thread_set_limits()
                     self._limit.restore_original_limits()
 
 
 one_blas_thread = OneBlasThread()
+
+
+def let_this_thread_set_limits() -> None:
+    """Let a limit be set by this thread, whichever set the one before.
+
+    From threadpoolctl 3.8 on the first thread that sets one is the only one that can, for as long
+    as it lives; what others set is passed over in silence.
+    """
+    from threadpoolctl import OpenBLASController  # type: ignore[import-untyped]
+
+    getattr(OpenBLASController, "clear_controlling_thread", lambda force: None)(force=True)
 
 
 @functools.lru_cache(maxsize=1)
@@ -159,6 +172,6 @@ def thread_pools(modules: int) -> Any:
     Looking for them takes 20 ms. An import may have loaded another one, so they are looked for
     again when the number of modules has changed.
     """
-    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+    from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()

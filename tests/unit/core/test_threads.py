@@ -1,6 +1,7 @@
 import os
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -131,6 +132,25 @@ def test_products_take_one_thread_until_the_last_user_has_left():
             assert set(pool_sizes()) <= {1}
         assert set(pool_sizes()) <= {1}
     assert pool_sizes() == before
+
+
+def test_any_thread_limits_products_whoever_did_before():
+    before = pool_sizes()
+    with one_blas_thread():
+        pass
+
+    def limited():
+        with one_blas_thread():
+            return pool_sizes()
+
+    with ThreadPoolExecutor(1) as other:
+        assert set(other.submit(limited).result()) <= {1}
+        entered = one_blas_thread()
+        other.submit(entered.__enter__).result()
+        with one_blas_thread():
+            other.submit(entered.__exit__, None, None, None).result()
+            assert set(pool_sizes()) <= {1}
+        assert pool_sizes() == before
 
 
 def test_a_limit_is_lifted_after_an_error():
