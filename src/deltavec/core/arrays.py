@@ -16,7 +16,10 @@ from deltavec.errors import InputError
 
 Kind = TypeVar("Kind", bound=np.generic)
 
-ROWS_AT_ONCE = 65_536  # float64 copies of a table are made a block at a time
+ROWS_AT_ONCE = 65_536
+# For float64 copies of a table's rows. So many are taken from memory that was given back before;
+# a large block is fresh memory every time, and clearing that takes longer than the arithmetic.
+FEW_ROWS = 2_048
 
 
 def frozen(array: npt.NDArray[Kind]) -> npt.NDArray[Kind]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from deltavec.core.arrays import blocks, frozen
+from deltavec.core.arrays import FEW_ROWS, blocks, frozen
 from deltavec.core.kernels import Float32s, Float64s, Terms
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.vectors import WordVectors
@@ -108,7 +108,7 @@ class FoldedVectors:
         whole = self.restored()
         rows = np.empty_like(whole.rows)
         coordinates = np.empty((len(rows), len(components)), np.float32)
-        for block in blocks(len(rows)):
+        for block in blocks(len(rows), FEW_ROWS):
             along = whole.rows[block] @ components.T
             rows[block] = whole.rows[block] - along @ components
             coordinates[block] = along
@@ -169,7 +169,7 @@ class FoldedVectors:
         if len(self.components) == 0:
             return self
         rows = np.empty_like(self.rows)
-        for block in blocks(len(rows)):
+        for block in blocks(len(rows), FEW_ROWS):
             rows[block] = self.rows[block] + self.coordinates[block] @ self.components
         return replace(
             self,

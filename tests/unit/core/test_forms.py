@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from deltavec.core.arrays import FEW_ROWS
 from deltavec.core.forms import FORMS, center, delta, sum_
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.vectors import WordVectors
@@ -41,6 +42,20 @@ def test_removal_leaves_nothing_along_the_component():
     assert folded.rows @ component[0] == pytest.approx([0, 0], abs=1e-6)
     assert folded.offset @ component[0] == pytest.approx(0)
     assert folded.norms.tolist() == [1, 2]
+
+
+def test_removal_from_many_rows_is_that_from_all_of_them_at_once():
+    random = np.random.default_rng(0)
+    words = 2 * FEW_ROWS + 3
+    vectors = WordVectors([str(word) for word in range(words)], random.standard_normal((words, 5)))
+    components = np.linalg.qr(random.standard_normal((5, 2)))[0].T
+    whole = sum_(vectors, np.ones(words), STATISTICS, 0.0)
+    removed = whole.without(components)
+    rows = whole.rows.astype(np.float64)
+    expected = rows - rows @ components.T @ components
+    # Sums of float64 in another order, then one rounding to float32: of at most unit length.
+    assert np.abs(removed.rows - expected).max() <= 2**-24
+    assert np.abs(removed.restored().rows - rows).max() <= 2**-22
 
 
 def test_what_was_removed_can_be_put_back():

@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.core import kernels
-from deltavec.core.arrays import begins_of, blocks, frozen
+from deltavec.core.arrays import FEW_ROWS, begins_of, blocks, frozen
 from deltavec.core.forms import FoldedVectors, length_weights
 from deltavec.core.kernels import Float32s, Float64s, Int32s, Int64s, UInt64s
 from deltavec.core.learning import stem_kernels
@@ -113,7 +113,7 @@ class WordRows(NamedTuple):
         # As for documents as long as the corpus' own: their strengths are the measured ones.
         change = length_weights(folded.strengths, 1.0) / folded.direction_weights
         table = np.empty((len(used), folded.rows.shape[1]), np.float32)
-        for block in blocks(len(used)):
+        for block in blocks(len(used), FEW_ROWS):
             centred = (folded.rows[used[block]] - folded.offset) * change
             lengths = np.linalg.norm(centred, axis=1, keepdims=True)
             table[block] = centred / np.where(lengths == 0, 1, lengths)
