@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import deltavec as dv
@@ -90,6 +92,14 @@ def test_answers_without_the_compiler_are_those_with_it(made: Path) -> None:
     found = dv.open_collection(made / "reviews.idx").search("a quiet room", 5)
     expected = "".join(f"{one.id} {one.score.hex()}\n" for one in found)
     assert printed(FOUND, "reviews.idx", folder=made) == expected
+
+
+def test_a_collection_is_built_without_pandas(made: Path) -> None:
+    pq.write_table(pa.table({"text": reviews()}), made / "reviews.parquet")
+    build = ("index", "build", "reviews.dv", "reviews.parquet", "--output", "again.idx")
+    program = [sys.executable, "-c", COMMAND, "pandas", *build]
+    done = subprocess.run(program, cwd=made, capture_output=True, text=True, check=True)
+    assert done.stderr.splitlines()[-1].strip() == "loaded:"
 
 
 def test_the_demo_and_a_fit_begin_before_anything_slow_is_loaded(tmp_path: Path) -> None:

@@ -32,7 +32,9 @@ def require_id_type(column: str, found: pa.DataType) -> None:
 
 def numbered(first: int, count: int) -> pa.Array:
     """The ids of documents that have none of their own: their numbers, from 0 on."""
-    return pa.array(np.arange(first, first + count)).cast(pa.string())
+    # By a buffer: for an array of its own, Arrow imports pandas.
+    numbers = pa.py_buffer(np.arange(first, first + count, dtype=np.int64))
+    return pa.Array.from_buffers(pa.int64(), count, [None, numbers]).cast(pa.string())
 
 
 def as_ids(column: pa.Array, name: str, first: int) -> pa.Array:

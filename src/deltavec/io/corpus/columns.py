@@ -196,5 +196,11 @@ def text_sizes(documents: pa.Array) -> npt.NDArray[np.int64]:
         lengths = pc.binary_length(documents.dictionary).take(documents.indices)
     else:
         lengths = pc.binary_length(documents)
-    lengths = pc.fill_null(lengths, 0)
-    return np.asarray(lengths.to_numpy(zero_copy_only=False), np.int64)
+    if lengths.null_count:
+        lengths = pc.fill_null(lengths, 0)
+    if not len(lengths):  # its buffer may be missing
+        return np.zeros(0, np.int64)
+    # Not to_numpy, nor a fill where nothing is to be filled: either imports pandas.
+    kind = np.int64 if pa.types.is_int64(lengths.type) else np.int32
+    numbers = np.frombuffer(lengths.buffers()[1], kind)
+    return numbers[lengths.offset : lengths.offset + len(lengths)].astype(np.int64)

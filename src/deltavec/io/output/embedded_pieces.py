@@ -16,7 +16,7 @@ from deltavec.core.forms import FoldedVectors
 from deltavec.core.kernels import Texts
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.passes import Embedded, embedded
-from deltavec.core.texts import as_texts
+from deltavec.core.texts import as_texts, strings_of
 from deltavec.core.threads import in_order, thread_count
 from deltavec.io.corpus.columns import CHUNK_BYTES, Piece, text_sizes
 
@@ -87,7 +87,7 @@ def embedded_pieces(
     table = Table(model.folded)
 
     def made(piece: Piece) -> EmbeddedPiece:
-        documents = piece.batch.column(0).fill_null("")
+        documents = strings_of(piece.batch.column(0))
         sizes = text_sizes(documents)
         size = int(sizes.sum())
         alone = workers == 1 or size > 2 * CHUNK_BYTES
