@@ -41,8 +41,11 @@ def written(
         with WordsWriter(folder, stored.words if stored else None) as writer:
             writer.add(as_texts(part[:1], "words"))
             writer.add(as_texts(part[1:], "words"))
-            sizes = writer.finish(folder / f"{number}.words", stems_of, spread, at_once)
-        with (folder / f"{number}.words").open("rb") as file:
+            path = folder / f"{number}.words"
+            sizes = writer.finish(
+                path, stems_of, lambda spread=spread: spread, vectors.shape[1], at_once
+            )
+        with path.open("rb") as file:
             stored = mapped_words(file, sizes, verify=True)
     assert stored is not None
     assert len(list(folder.iterdir())) == len(parts)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from deltavec.collection import ids
-from deltavec.collection.description import Description
+from deltavec.collection.description import Description, WordsFile
 from deltavec.collection.folder import (
     COLLECTION_FOLDER,
     MODEL,
@@ -25,10 +27,12 @@ from deltavec.collection.folder import (
 from deltavec.collection.store import DocumentStore
 from deltavec.collection.vectors import VectorsWriter
 from deltavec.collection.words import taking_words, write_words
-from deltavec.collection.writing import OnProgress, StoredColumns, write_segment
+from deltavec.collection.writing import OnProgress, Segment, StoredColumns, write_segment
+from deltavec.core.kernels import Texts
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.statistics import TextCounts
-from deltavec.core.texts import as_texts
+from deltavec.core.texts import Tokenizer, as_texts, strings_of
+from deltavec.core.threads import while_wanted
 from deltavec.core.units.named import NamedTokenizer
 from deltavec.errors import CorpusError, InputError, ModelError
 from deltavec.io.corpus.corpus import opened_corpus
@@ -36,6 +40,7 @@ from deltavec.io.corpus.files import COLUMN, Reading
 from deltavec.io.files import replacing_folder
 from deltavec.io.models import save
 from deltavec.io.output.embed_to_file import Progress
+from deltavec.io.output.read_ahead import pieces_ahead
 from deltavec.search.words.writing import WordsWriter
 
 if TYPE_CHECKING:
@@ -117,24 +122,15 @@ def build_collection(
         writing(target),
         replacing_folder(target, COLLECTION_FOLDER.remove) as fresh,
     ):
-        if derived:
-            begin("adapting the model")
-            model = model.for_collection(FirstPass(columns, on_progress), threads=threads)
-        save(model, fresh / MODEL)
-        begin("embedding")
         with taking_words(fresh, words) as writer:
-            with VectorsWriter(fresh / vectors_name(1), model.dimensions) as vectors:
-                written = write_segment(
-                    model, columns, fresh, 1, vectors,
-                    words=writer, threads=threads, on_progress=on_progress,
-                )  # fmt: skip
-            if columns.id_column and not derived:
-                ids.require_unique(written.ids)
-            if writer:
-                begin("listing words")
-                listed = write_words(
-                    writer, fresh, 1, model, written.vectors, stems=stems, threads=threads
-                )
+            if derived:
+                begin("adapting the model")
+                first_pass = FirstPass(columns, model.tokenizer, writer, on_progress)
+                model = model.for_collection(first_pass, threads=threads)
+            plan = Plan(
+                model, columns, fresh, writer, derived, stems, threads, on_progress, begin
+            )  # fmt: skip
+            written, listed = plan.carried_out()
         description = Description(
             model=model.fingerprint,
             own_model=derived,
@@ -149,7 +145,7 @@ def build_collection(
             built=written.counts,
             added=TextCounts(),
             additions=0,
-            words=listed if writer else None,
+            words=listed,
         )
         write_description(fresh, description)
     return opened_beside(target, model)
@@ -167,26 +163,125 @@ def require_tokenizer(model: EmbeddingModel) -> None:
         )
 
 
+@dataclass(frozen=True)
+class Plan:
+    """What is left to do when the model is known: all of it at once, as far as that goes.
+
+    Attributes
+    ----------
+    model : EmbeddingModel
+        The model of the collection.
+    columns : StoredColumns
+        The corpus, and what is kept of it.
+    folder : Path
+        Where the files go.
+    writer : WordsWriter or None
+        What takes in the words; None if they are left out.
+    is_second_pass : bool
+        Whether the documents were read before: their words are taken in then, and their ids known
+        to be unique.
+    stems : bool
+        Whether words are found in all their forms.
+    threads : int or None
+        How many cores to use.
+    on_progress, begin : callable
+        Who is told.
+    """
+
+    model: EmbeddingModel
+    columns: StoredColumns
+    folder: Path
+    writer: WordsWriter | None
+    is_second_pass: bool
+    stems: bool
+    threads: int | None
+    on_progress: OnProgress | None
+    begin: Callable[[str], None]
+
+    def carried_out(self) -> tuple[Segment, WordsFile | None]:
+        """The documents and their words, written, as is the model."""
+        self.begin("embedding")
+        with ThreadPoolExecutor(2, "deltavec") as beside, awaited() as embedded:
+            saving = beside.submit(self._save)
+            # Words that are taken in already need no more than a moment when all is embedded.
+            listing = beside.submit(self._list_words, embedded) if self.is_second_pass else None
+            written = self._embed()
+            embedded.set_result(written)
+            if self.columns.id_column and not self.is_second_pass:
+                ids.require_unique(written.ids)
+            saving.result()
+            if self.writer:
+                self.begin("listing words")
+            return written, listing.result() if listing else self._list_words(embedded)
+
+    def _save(self) -> None:
+        save(self.model, self.folder / MODEL)
+        _ = self.model.fingerprint  # which is kept, and takes as long as a checksum does
+
+    def _embed(self) -> Segment:
+        with VectorsWriter(self.folder / vectors_name(1), self.model.dimensions) as vectors:
+            return write_segment(
+                self.model, self.columns, self.folder, 1, vectors,
+                words=None if self.is_second_pass else self.writer,
+                threads=self.threads, on_progress=self.on_progress,
+            )  # fmt: skip
+
+    def _list_words(self, embedded: Future[Segment]) -> WordsFile | None:
+        if not self.writer:
+            return None
+        with while_wanted(lambda: not embedded.cancelled()):
+            return write_words(
+                self.writer, self.folder, 1, self.model, lambda: embedded.result().vectors,
+                stems=self.stems, threads=self.threads,
+            )  # fmt: skip
+
+
+@contextmanager
+def awaited() -> Iterator[Future[Segment]]:
+    """What other threads wait for; cancelled if it fails to come."""
+    coming: Future[Segment] = Future()
+    try:
+        yield coming
+    except BaseException:
+        coming.cancel()
+        raise
+
+
 class FirstPass:
-    """The texts of a corpus, chunk by chunk, on the way to a model; the ids are looked at too."""
+    """The texts of a corpus, chunk by chunk, on the way to a model.
+
+    The ids are looked at too, and the words taken in by the writer, if there is one.
+    """
 
     one_shot = False
 
-    def __init__(self, columns: StoredColumns, on_progress: OnProgress | None) -> None:
+    def __init__(
+        self,
+        columns: StoredColumns,
+        tokenizer: Tokenizer,
+        writer: WordsWriter | None,
+        on_progress: OnProgress | None,
+    ) -> None:
         self.columns = columns
+        self.tokenizer = tokenizer
+        self.writer = writer
         self.on_progress = on_progress
         self.ids: list[pa.Array] = []
 
-    def __iter__(self) -> Iterator[pa.Array]:
+    def __iter__(self) -> Iterator[Texts]:
         done = 0
         read = [self.columns.id_column] if self.columns.id_column else []
-        for batch, consumed in self.columns.corpus.pieces(read):
-            if read:
-                self.ids.append(self.columns.ids(batch, done))
-            yield batch.column(0).fill_null("")
-            done += len(batch)
-            if self.on_progress:
-                self.on_progress(Progress(done, consumed))
+        with pieces_ahead(self.columns.corpus, read) as pieces:
+            for batch, consumed in pieces:
+                if read:
+                    self.ids.append(self.columns.ids(batch, done))
+                texts = as_texts(strings_of(batch.column(0)), self.tokenizer)
+                if self.writer:
+                    self.writer.add(texts)
+                yield texts
+                done += len(batch)
+                if self.on_progress:
+                    self.on_progress(Progress(done, consumed))
         if not done:
             raise CorpusError(f"{self.columns.corpus.name} holds no documents")
         ids.require_unique(self.ids)
@@ -211,7 +306,7 @@ def add_words(
                 if on_progress:
                     on_progress(Progress(done, done / before.documents))
             listed = write_words(
-                writer, folder, next_number(folder), model, before.vectors,
+                writer, folder, next_number(folder), model, lambda: before.vectors,
                 stems=stems, threads=threads,
             )  # fmt: skip
         write_description(folder, replace(before, words=listed))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
@@ -18,7 +19,7 @@ from deltavec.core.vocabulary import Vocabulary
 from deltavec.io.files import on_disk
 from deltavec.io.seals import require_size, require_unchanged
 from deltavec.search.words.index import WordIndex
-from deltavec.search.words.spread import spread_of
+from deltavec.search.words.spread import Spread, spread_of
 from deltavec.search.words.storage import Sizes, StoredWords, mapped_words
 from deltavec.search.words.writing import WordsWriter
 
@@ -35,7 +36,7 @@ def write_words(
     folder: Path,
     number: int,
     model: EmbeddingModel,
-    vectors: StoredFile,
+    vectors: Callable[[], StoredFile],
     *,
     before: StoredWords | None = None,
     keep: npt.NDArray[np.bool_] | None = None,
@@ -53,7 +54,7 @@ def write_words(
     model
         Whose rows tell which words are forms of one.
     vectors
-        The vectors of all documents.
+        What waits for the vectors of all documents; asked when everything else is done.
     before
         The words of the documents before, if there were any: their stems stay.
     keep
@@ -72,11 +73,13 @@ def write_words(
             return before.words.stems.extended(vocabulary, rows)
         return learned_stems(vocabulary, rows)
 
-    mapped = mapped_vectors(folder, vectors, model.dimensions)
-    known = before.spread if before is not None and keep is None else None
-    spread = spread_of(mapped, known, threads)
+    def spread() -> Spread:
+        mapped = mapped_vectors(folder, vectors(), model.dimensions)
+        known = before.spread if before is not None and keep is None else None
+        return spread_of(mapped, known, threads)
+
     path = folder / words_name(number)
-    sizes = writer.finish(path, stems_of, spread, keep=keep)
+    sizes = writer.finish(path, stems_of, spread, model.dimensions, keep=keep)
     written = on_disk(path)
     own = {name: value for name, value in sizes._asdict().items() if name != "dimensions"}
     return WordsFile(name=path.name, bytes=written.bytes, sha256=written.sha256, **own)

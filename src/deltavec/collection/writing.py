@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -162,7 +161,7 @@ def write_segment(
     vectors
         Where the vectors go; those of earlier documents are there already.
     words
-        What takes in the words; None if they are left out.
+        What takes in the words; None if they are left out, or taken in already.
     first
         The number of the first document.
     threads
@@ -180,22 +179,18 @@ def write_segment(
             done += len(piece.batch)
             yield piece
 
-    def rows(pieces: Iterable[Piece], beside: ThreadPoolExecutor) -> Iterator[EmbeddedRows]:
+    def rows(pieces: Iterable[Piece]) -> Iterator[EmbeddedRows]:
         nonlocal counts
         done = 0
-        listing: Future[None] | None = None
         for place, made in enumerate(embedded_pieces(model, named(pieces), threads)):
-            if listing:
-                listing.result()
-            listing = beside.submit(words.add, made.texts) if words else None
+            if words:
+                words.add(made.texts)
             counts += made.found.counts
             stored = columns.stored(made.piece.batch, made.documents, names[place])
             yield EmbeddedRows(stored, made.sizes, made.found.vectors)
             done += len(stored)
             if on_progress:
                 on_progress(Progress(done, made.piece.consumed))
-        if listing:
-            listing.result()
 
     def write_vectors(part: EmbeddedRows) -> EmbeddedRows:
         vectors.write(part.vectors)
@@ -207,10 +202,9 @@ def write_segment(
         def write_documents(group: list[EmbeddedRows]) -> None:
             documents.write([part.kept for part in group])
 
-        reading = pieces_ahead(columns.corpus, columns.read)
-        with reading as pieces, ThreadPoolExecutor(1, "deltavec") as beside:
+        with pieces_ahead(columns.corpus, columns.read) as pieces:
             # Vectors many at once, documents in groups, each behind the embedding.
-            written = in_order(write_vectors, rows(pieces, beside))
+            written = in_order(write_vectors, rows(pieces))
             for _ in in_order(write_documents, in_groups(written)):
                 pass
         if not documents.documents:

@@ -2,7 +2,8 @@
 
 A *corpus* is whatever can be walked through in *chunks* of documents, more than once unless it is
 one-shot. A chunk is an Arrow array of strings, or a list of documents that are already lists of
-words. `as_texts` turns a chunk into bytes, without copying an Arrow array's text.
+words. `as_texts` turns a chunk into bytes, without copying an Arrow array's text; what are such
+bytes already stays as it is.
 """
 
 from __future__ import annotations
@@ -193,6 +194,8 @@ def as_texts(chunk: Any, tokenizer: Tokenizer) -> Texts:
     Documents that are lists of words keep them as they are. Strings are parted by the named rule;
     a callable is asked for each string's words.
     """
+    if is_parted(chunk):
+        return cast("Texts", chunk)
     if not is_column(chunk):
         documents = list(chunk)
         if any(isinstance(document, list | tuple) for document in documents):
@@ -216,6 +219,11 @@ def as_written(texts: Texts, name: str) -> Texts:
     from deltavec.core.units.normalization import normalized
 
     return normalized(texts)
+
+
+def is_parted(documents: Any) -> bool:
+    """Whether the documents are bytes that kernels read: somebody else had use for them before."""
+    return hasattr(documents, "rule")
 
 
 def is_column(documents: Any) -> bool:

@@ -40,8 +40,11 @@ def words_built_afresh(collection: Collection, folder: Path) -> StoredWords:
     with WordsWriter(folder) as writer:
         writer.words = WordCounts.of(stored.words)
         writer.add(as_texts(collection.column("text").to_pylist(), MODEL.tokenizer))
+        spread = spread_of(vectors)
+        sizes = writer.finish(
+            folder / "fresh.words", lambda _: stored.stems, lambda: spread, vectors.shape[1]
+        )
         assert writer.words.vocabulary.words == stored.words.words  # none was forgotten too soon
-        sizes = writer.finish(folder / "fresh.words", lambda _: stored.stems, spread_of(vectors))
     with (folder / "fresh.words").open("rb") as file:
         fresh = mapped_words(file, sizes, verify=True)
     single = stored.stems.groups[[len(word) == 1 for word in stored.words.words]]

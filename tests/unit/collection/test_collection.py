@@ -12,6 +12,8 @@ import pytest
 import deltavec as dv
 from deltavec.collection.documents import arrow
 from deltavec.collection.store import GROUP_DOCUMENTS
+from deltavec.io.output.embed_to_file import Progress
+from deltavec.search.words.writing import WordsWriter
 
 WORDS = ["sea", "beach", "room", "bed", "quiet", "loud"]
 VECTORS = dv.WordVectors(
@@ -58,6 +60,30 @@ def test_opening_again_gives_the_same(collection: dv.Collection) -> None:
     assert again.description == collection.description
     assert again.documents(["d4", "d0"]).equals(collection.documents([4, 0]))
     assert np.array_equal(again.index.vectors, collection.index.vectors)
+
+
+def test_a_second_pass_that_fails_leaves_the_collection_as_it_was(
+    collection: dv.Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stages: list[str] = []
+
+    def halt(progress: Progress) -> None:
+        if stages[-1] == "embedding":
+            raise KeyboardInterrupt
+
+    folder = collection.path.parent
+    before = sorted(folder.rglob("*"))
+    for postings_at_once in (1, 1 << 20):
+        # Words are being listed when the documents fail, or wait for the documents' vectors.
+        monkeypatch.setattr(WordsWriter.finish, "__defaults__", (postings_at_once, None))
+        with pytest.raises(KeyboardInterrupt):
+            dv.build_collection(
+                fitted("idf-sum-pca"), TABLE, collection.path,
+                on_progress=halt, on_stage=stages.append,
+            )  # fmt: skip
+        assert stages[-1] == "embedding"
+        assert sorted(folder.rglob("*")) == before
+        assert dv.open_collection(collection.path).description == collection.description
 
 
 def test_without_its_own_model_a_collection_uses_the_one_given(tmp_path: Path) -> None:

@@ -157,3 +157,9 @@ def test_a_pandas_column_is_mended_and_its_odd_value_named():
     assert words_of(pd.Series(["a\ud800b"], dtype=object)) == ["a\ufffdb".encode()]
     with pytest.raises(CorpusError, match=r"every document must be a string, got int \(7\)"):
         words_of(pd.Series(["a", 7], dtype=object))
+
+
+def test_documents_that_are_bytes_for_the_kernels_stay_as_they_are():
+    texts = as_texts(["a room", None], "words")
+    assert as_texts(texts, "words") is texts
+    assert as_texts(texts, "whitespace") is texts

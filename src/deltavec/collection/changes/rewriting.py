@@ -92,8 +92,9 @@ def rewritten(
     listed = None
     if writer:
         listed = write_words(
-            writer, folder, number, model, stored, before=before.words, keep=keep, threads=threads
-        )
+            writer, folder, number, model, lambda: stored,
+            before=before.words, keep=keep, threads=threads,
+        )  # fmt: skip
     sources = [*sources_of(stated.segments, keep)]
     if fresh:
         sources.append(Source(fresh.documents))

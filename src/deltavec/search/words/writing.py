@@ -8,6 +8,7 @@ for as many terms at a time as fit into memory, each of them in one pass over th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -18,6 +19,7 @@ from deltavec.core.arrays import begins_of, frozen
 from deltavec.core.kernels import Int32s, Int64s, Texts
 from deltavec.core.learning.stems import Stems
 from deltavec.core.learning.words import WordCounts
+from deltavec.core.threads import stop_if_unwanted
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.io.files import unfinished
 from deltavec.io.tensors import DTYPES, Layout
@@ -45,6 +47,8 @@ class Scratch(NamedTuple):
 class WordsWriter:
     """Takes in the words of documents, and writes a file of them when all are there.
 
+    A thread of its own lists the words of some documents, while the caller reads the next.
+
     Parameters
     ----------
     folder
@@ -61,17 +65,28 @@ class WordsWriter:
         self.written = 0
         self.paths = unfinished(folder / "ids"), unfinished(folder / "counts")
         self.files: list[BinaryIO] = [path.open("xb") for path in self.paths]
+        self.thread = ThreadPoolExecutor(1, "deltavec-words")
+        self.listing: Future[None] | None = None
 
     def __enter__(self) -> WordsWriter:
         return self
 
     def __exit__(self, *error: object) -> None:
+        self.thread.shutdown()
         for file, path in zip(self.files, self.paths, strict=True):
             file.close()
             path.unlink(missing_ok=True)
 
     def add(self, texts: Texts) -> None:
-        """Take in the words of some more documents."""
+        """Take in the words of some more documents, once those of the ones before are listed."""
+        self._wait()
+        self.listing = self.thread.submit(self._list, texts)
+
+    def _wait(self) -> None:
+        if self.listing:
+            self.listing.result()
+
+    def _list(self, texts: Texts) -> None:
         listed = self.words.listed(texts)
         self.lengths.append(np.minimum(listed.lengths, np.iinfo(np.int32).max).astype(np.int32))
         self.ends.append(self.written + listed.ends)
@@ -83,7 +98,8 @@ class WordsWriter:
         self,
         path: Path,
         stems_of: Callable[[Vocabulary], Stems],
-        spread: Spread,
+        spread_of: Callable[[], Spread],
+        dimensions: int,
         at_once: int = POSTINGS_AT_ONCE,
         keep: npt.NDArray[np.bool_] | None = None,
     ) -> Sizes:
@@ -95,14 +111,18 @@ class WordsWriter:
             The file.
         stems_of
             What tells the forms of words; those there were before keep their terms.
-        spread
-            How the vectors of all documents are spread.
+        spread_of
+            What tells how the vectors of all documents are spread; asked at the very end, so that
+            they may be made meanwhile.
+        dimensions
+            How long a vector is.
         at_once
             How many postings to hold in memory at a time.
         keep
             Which of the documents before stay; all of them by default. Terms that no document
             holds any more are forgotten with those that go.
         """
+        self._wait()
         old = self.before.lists if self.before else NO_LISTS
         before = self.before.lengths if self.before else np.zeros(0, np.int32)
         keep = np.ones(len(before), bool) if keep is None else keep
@@ -118,7 +138,7 @@ class WordsWriter:
         rules = sum(len(ending.encode()) for pair in stems.rules.endings for ending in pair)
         sizes = Sizes(
             documents=len(lengths),
-            dimensions=len(spread.covariance),
+            dimensions=dimensions,
             words=len(vocabulary),
             word_bytes=len(vocabulary.data),
             terms=len(stems),
@@ -132,6 +152,7 @@ class WordsWriter:
             file.write(layout.header)
             file.truncate(layout.size)
             for begin, end in term_ranges(begins, at_once):
+                stop_if_unwanted()
                 own = begins[begin : end + 1] - begins[begin]
                 lists = Lists(own, np.empty(own[-1], np.int32), np.empty(own[-1], np.uint8))
                 reached = own[:-1].copy()
@@ -147,7 +168,7 @@ class WordsWriter:
                 vocabulary, stems, NO_LISTS._replace(begins=begins), lengths,
                 tellings_of(sums, lengths), variances,
             )  # fmt: skip
-            for name, array in as_arrays(index, spread).items():
+            for name, array in as_arrays(index, spread_of()).items():
                 put(file, layout, name, array)
         return sizes
 

@@ -20,7 +20,8 @@ def stored(tmp_path):
     with WordsWriter(tmp_path) as writer:
         writer.add(as_texts(["sea room sea", "room wind", ""], "words"))
         vectors = np.eye(3, 2, dtype=np.float32)
-        sizes = writer.finish(path, lambda v: Stems.none(len(v)), spread_of(vectors, None, 1))
+        spread = spread_of(vectors, None, 1)
+        sizes = writer.finish(path, lambda v: Stems.none(len(v)), lambda: spread, vectors.shape[1])
     return path, sizes
 
 
