@@ -32,9 +32,10 @@ test: $(DEV)  ## Run the tests on all cores: core without the JIT for line cover
 	NUMBA_DISABLE_JIT=1 HYPOTHESIS_PROFILE=nojit $(PYTEST) tests/unit/core tests/laws/core \
 		tests/unit/search/test_kernels.py tests/laws/search/test_kernels.py \
 		tests/unit/search/sieve/test_kernels.py tests/unit/search/sieve/test_sums.py \
-		tests/laws/search/sieve/test_kernels.py \
+		tests/unit/search/sieve/test_essential.py tests/laws/search/sieve \
 		tests/unit/search/approximately/test_kernels.py tests/unit/search/plane/test_kernels.py \
-		tests/unit/search/words/test_kernels.py tests/unit/search/words/test_likely.py -m "not compiled" \
+		tests/unit/search/words/test_kernels.py tests/unit/search/words/test_likely.py \
+		tests/unit/search/words/test_light.py -m "not compiled" \
 		--cov=src/deltavec/core --cov=src/deltavec/search --cov-report=term-missing:skip-covered --cov-fail-under=100
 	$(PYTEST)
 

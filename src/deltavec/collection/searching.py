@@ -92,14 +92,24 @@ class Query:
     @property
     def unknown(self) -> list[str]:
         """The words that count for nothing, each once."""
-        held = set(onto_words(self.asked, dict.fromkeys(self.words.words, 1.0)))
-        known = held | known_words(self.directed, self.sum.numbers)
+        held = set(self.words.words)
+        known = known_words(self.directed, self.sum.numbers)
+        for unit, (first, last) in zip(self.asked.units, self.asked.origins, strict=True):
+            if unit in held:
+                known.update(self.asked.words[first : last + 1])
         return [word for word in dict.fromkeys(self.asked.words) if word not in known]
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to look for."""
         return not len(self.words.terms) and not self.scale
+
+
+def make_ready(index: Index, words: StoredWords | None) -> None:
+    """Make now what searches are quicker with, so that none of many has to."""
+    index.pieces.make_sieves()
+    if words is not None:
+        words.words.peaks.make(words.words.lists, words.words.norms)
 
 
 def require_query(query: object) -> None:

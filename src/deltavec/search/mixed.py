@@ -1,10 +1,12 @@
 """The best documents by the sum of two scores: what their words add, and their cosine.
 
-Documents are taken in blocks, and all queries that are waiting look through a block together. The
-words' part is added up first, and then rows that cannot reach the best so far are passed over: by
-their words, by their sieve, or by their products where there is none, in the margins of
-`deltavec.search.sieve.sums` and `deltavec.search.kernels`. So the answer is exact, and no score
-of all documents is ever kept or sorted.
+Where few documents can be among the best by the weightiest words that they hold, only those are
+looked at (`deltavec.search.sieve.essential`). Else documents are taken in blocks, and all queries
+that are waiting look through a block together. The words' part is added up first, and then rows
+that cannot reach the best so far are passed over: by their words, by their sieve, or by their
+products where there is none, in the margins of `deltavec.search.sieve.sums` and
+`deltavec.search.kernels`. So the answer is exact, and no score of all documents is ever kept or
+sorted.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from deltavec.core.arrays import begins_of, frozen, require_mapped
-from deltavec.core.kernels import Float32s, Float64s, Int64s, UInt8s
+from deltavec.core.kernels import Float32s, Float64s, Int64s
 from deltavec.core.threads import one_blas_thread
 from deltavec.search import kernels
 from deltavec.search.exact import (
@@ -25,6 +27,7 @@ from deltavec.search.exact import (
     NONE,
     Block,
     Products,
+    Ranked,
     Sizes,
     blocks_of,
     shared_out,
@@ -32,16 +35,17 @@ from deltavec.search.exact import (
 )
 from deltavec.search.kernels import Best, Queries
 from deltavec.search.rows import Pieces
+from deltavec.search.sieve.essential import Essential, choose_essential, search_essential
 from deltavec.search.sieve.kernels import ROWS
 from deltavec.search.sieve.sums import Sums, add_words, search_added, search_sums, sums_in_products
 from deltavec.search.words.index import WordIndex, WordQuery
 from deltavec.search.words.kernels import Words
+from deltavec.search.words.light import Light
 from deltavec.search.words.likely import MOST, likely_documents, lowest_sums
 
 AT_ONCE = 16_384  # documents that one query looks at
 LEAST_AT_ONCE = 2_048  # and many do; their sums and products stay in the cache
 SHARES = 4  # of each thread: who is done first takes more of them
-LIGHT = 0.1  # what the lightest words may add, as a share of all
 NUMBERS_A_POSTING = 8  # a posting takes as long as so many numbers to multiply
 QUERY_ERROR = 1e-6  # how far from 1 the length of a float32 vector of unit length may be
 
@@ -121,23 +125,11 @@ def work_for(pieces: Pieces, index: WordIndex, wanted: Sequence[Wanted]) -> int:
     return postings * NUMBERS_A_POSTING + len(pieces) * meaning * pieces.dimensions
 
 
-class Light(NamedTuple):
-    """Which terms of a query may be left out at first, and what they can add at most."""
-
-    terms: UInt8s
-    most: float
-
-    @classmethod
-    def of(cls, words: WordQuery) -> Light:
-        """The lightest terms, as many as add a tenth of all at most."""
-        order = np.argsort(words.weights, kind="stable")
-        total = float(words.weights.sum())
-        count = int(np.searchsorted(np.cumsum(words.weights[order]), LIGHT * total, side="right"))
-        terms = np.zeros(len(order), np.uint8)
-        terms[order[:count]] = 1
-        # n / (n + K) is below 1. Sums of a few dozen float64 numbers are off by less than the rest.
-        most = float(words.weights[order[:count]].sum()) + 1e-9 * total if count else 0.0
-        return cls(terms, most)
+def best_of(found: Ranked, query: int) -> BestDocuments:
+    """The documents that were found for a query."""
+    scores, ranks = found.scores[query], found.ranks[query]
+    there = (scores > -np.inf) & (ranks < NOBODY)
+    return BestDocuments(scores[there], ranks[there])
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,27 +148,31 @@ class Together:
         return Queries(vectors, frozen(np.full(len(vectors), margin, np.float32)))
 
     @functools.cached_property
-    def light(self) -> list[Light]:
-        """The lightest of their words."""
-        return [Light.of(one.words) for one in self.wanted]
+    def light(self) -> Light:
+        """The lightest of their words, and what these add at most."""
+        return Light.of(self.begins, self.weights)
 
     @functools.cached_property
-    def most(self) -> Float64s:
-        """What the lightest words of each can add."""
-        return frozen(np.array([light.most for light in self.light]))
+    def begins(self) -> Int64s:
+        """Where the words of each begin."""
+        return frozen(begins_of([len(one.words.terms) for one in self.wanted]))
+
+    @functools.cached_property
+    def weights(self) -> Float64s:
+        """What their words are worth."""
+        return frozen(np.concatenate([one.words.weights for one in self.wanted]))
 
     @functools.cached_property
     def words(self) -> Words:
         """Their words."""
-        each = [one.words for one in self.wanted]
-        return Words(
-            self.index.lists,
-            self.index.norms,
-            frozen(begins_of([len(words.terms) for words in each])),
-            frozen(np.concatenate([words.terms for words in each])),
-            frozen(np.concatenate([words.weights for words in each])),
-            frozen(np.concatenate([light.terms for light in self.light])),
-        )
+        terms = frozen(np.concatenate([one.words.terms for one in self.wanted]))
+        lists, norms = self.index.lists, self.index.norms
+        return Words(lists, norms, self.begins, terms, self.weights, self.light.terms)
+
+    @functools.cached_property
+    def work(self) -> int:
+        """How much work they are."""
+        return work_for(self.pieces, self.index, self.wanted)
 
     @functools.cached_property
     def scales(self) -> Float64s:
@@ -187,15 +183,59 @@ class Together:
         self, k: int, chosen: Int64s | None, threads: int | None, at_once: int
     ) -> list[BestDocuments]:
         """The k best documents for each of them."""
+        floors = self.floors(k) if chosen is None else None
+        found = {} if floors is None else self._best_of_few(k, threads, floors)
+        left = [query for query in range(len(self.wanted)) if query not in found]
+        if left:
+            others = Together(self.pieces, self.index, [self.wanted[query] for query in left])
+            known = None if floors is None else floors[left]
+            best = others._best_of_all(k, chosen, threads, at_once, known)
+            found |= dict(zip(left, best, strict=True))
+        return [found[query] for query in range(len(self.wanted))]
+
+    def _best_of_few(
+        self, k: int, threads: int | None, floors: Float64s
+    ) -> dict[int, BestDocuments]:
+        """The same for those that few documents have to be looked at for."""
+        chosen = Essential(np.empty(len(self.words.terms), np.int64), np.zeros(len(floors), int))
+        most = frozen(self.words.weights * self.index.peaks.of(self.words.terms))
+        if self.scales.any():
+            choose_essential(self.words, most, self.scales, floors, chosen)
+        if not chosen.counts.any():
+            return {}
+        given_up = np.zeros(len(floors), np.uint8)
+
+        def look(blocks: Iterator[Block], queries: Queries, best: Best) -> None:
+            for rows, first, last, _ in blocks:
+                search_essential(
+                    rows, first, last, queries, self.words, most, self.scales, chosen, best,
+                    given_up,
+                )  # fmt: skip
+
+        workers = Sizes().workers(self.work, threads, is_sifted=True)
+        parts = workers * SHARES if workers > 1 else 1
+        blocks = blocks_of(self.pieces, NONE, None, -(-len(self.pieces) // parts))
+        found = shared_out(look, blocks, self.queries, k, workers, np.float64, floors)
+        done = np.flatnonzero((chosen.counts > 0) & (given_up == 0))
+        return {query: best_of(found, query) for query in done.tolist()}
+
+    def _best_of_all(
+        self,
+        k: int,
+        chosen: Int64s | None,
+        threads: int | None,
+        at_once: int,
+        floors: Float64s | None,
+    ) -> list[BestDocuments]:
+        """The same, found block by block among all documents."""
         cut, count, meaning = Sizes(), len(self.wanted), bool(self.scales.any())
         size = max(min(at_once, LEAST_AT_ONCE), at_once // count)
-        work = work_for(self.pieces, self.index, self.wanted)
         sifting, read_whole = None, False
         if meaning:
-            making = cut.workers(work, threads)
+            making = cut.workers(self.work, threads)
             sifting = sifted(self.pieces, self.queries, QUERY_ERROR, chosen, making)
             size, read_whole = -(-size // ROWS) * ROWS, not all(sifting)
-        workers = cut.workers(work, threads, is_sifted=not read_whole)
+        workers = cut.workers(self.work, threads, is_sifted=not read_whole)
         # What is sifted is not parted for the memory's sake: one call looks through all of it.
         share = size if read_whole else size * -(-len(self.pieces) // (size * workers * SHARES))
         blocks = blocks_of(self.pieces, NONE, None, share if meaning else size, sifting)
@@ -205,13 +245,8 @@ class Together:
             look_through = self._look_for_sums if meaning else self._look_for_words
             look_through(blocks, chosen, memory, best)
 
-        floors = self.floors(k) if chosen is None else None
         found = shared_out(look, blocks, self.queries, k, workers, np.float64, floors)
-        there = (found.scores > -np.inf) & (found.ranks < NOBODY)
-        return [
-            BestDocuments(found.scores[query, there[query]], found.ranks[query, there[query]])
-            for query in range(count)
-        ]
+        return [best_of(found, query) for query in range(count)]
 
     def floors(self, k: int) -> Float64s | None:
         """Scores that k documents reach, as far as the words tell; None if too many are wanted."""
@@ -240,7 +275,7 @@ class Together:
                 else:
                     search_sums(
                         rows, sifts.allowed, sifts.sieve, first, last, self.queries, sifts.coded,
-                        self.words, self.most, self.scales, memory, best,
+                        self.words, self.light.most, self.scales, memory, best,
                     )  # fmt: skip
 
     def _look_for_words(
@@ -256,7 +291,7 @@ class Together:
         queries, count = len(self.wanted), block.last - block.first
         added = memory[: queries * count].reshape(queries, count)
         sums = Sums(block.first, added, np.zeros(queries), self.scales, self.words)
-        add_words(self.words, self.most, best, block.rows.begin + block.first, sums)
+        add_words(self.words, self.light.most, best, block.rows.begin + block.first, sums)
         return sums
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from deltavec.core.learning.stems import Stems
 from deltavec.core.vocabulary import Vocabulary
-from deltavec.search.mixed import Light, Wanted, best_documents
+from deltavec.search.mixed import Wanted, best_documents
 from deltavec.search.rows import Pieces
 from deltavec.search.sieve.making import made_sieve
 from deltavec.search.words.index import WordIndex, WordQuery
@@ -31,14 +31,6 @@ def drawn_index(rng):
     vocabulary = Vocabulary.of([f"w{term}" for term in range(TERMS)])
     lists = Lists(begins, documents, counts)
     return WordIndex(vocabulary, Stems.none(TERMS), lists, lengths, nothing, nothing)
-
-
-def test_the_lightest_words_add_a_tenth_at_most():
-    light = Light.of(word_query([7, 3, 5, 4], [0.5, 9.0, 0.4, 1.0]))
-    assert light.terms.tolist() == [1, 0, 1, 0]
-    assert light.most == pytest.approx(0.9)
-    assert Light.of(word_query([1, 2], [1.0, 1.0])).most == 0
-    assert Light.of(word_query([], [])).most == 0
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -243,15 +243,30 @@ def consider_sum(
     rows: Rows, place: int, queries: Queries, query: int, sums: Sums, best: Best
 ) -> None:
     """Score one row by a sum, and keep it if it is among the best."""
-    vector, scale = queries.vectors[query], sums.scales[query]
-    rank, rest = rows.begin + place, sums.rests[query]
-    added = sums.added[query, place - sums.origin]
+    added, rest = sums.added[query, place - sums.origin], sums.rests[query]
+    consider_with(rows, place, queries, query, sums.scales[query], added, rest, sums.words, best)
+
+
+@compiled
+def consider_with(
+    rows: Rows,
+    place: int,
+    queries: Queries,
+    query: int,
+    scale: float,
+    added: float,
+    rest: float,
+    words: Words,
+    best: Best,
+) -> None:
+    """The same for a row to which words add no more than ``rest`` above this."""
+    vector, rank = queries.vectors[query], rows.begin + place
     slack = scale * np.float64(queries.margins[query])
     fast = scale * np.float64(fast_dot(rows.vectors[place], vector)) + slack + added
     if fast < worst_of(best, query) - rest:
         return
     # Looking words up takes longer than the product: only where some were left out.
-    plus = sum_of_words(sums.words, query, rank) if rest > 0 else added
+    plus = sum_of_words(words, query, rank, False) if rest > 0 else added
     score = scale * np.float64(cosine(vector, rows.vectors[place])) + plus
     if best.sizes[query] < best.scores.shape[1] or is_better(
         score, rank, best.scores[query, 0], best.ranks[query, 0]
@@ -276,7 +291,7 @@ def search_added(rows: Rows, first: int, last: int, sums: Sums, best: Best) -> N
                 continue
             rank = rows.begin + place
             if rest > 0:
-                score = sum_of_words(sums.words, query, rank)
+                score = sum_of_words(sums.words, query, rank, False)
             if score > 0 and (
                 best.sizes[query] < full
                 or is_better(score, rank, best.scores[query, 0], best.ranks[query, 0])

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -30,7 +30,7 @@ from deltavec.core.arrays import frozen, require_mapped
 from deltavec.core.kernels import Float32s, Float64s, Int32s, Int64s, UInt8s
 from deltavec.core.learning.stems import Stems
 from deltavec.core.vocabulary import Vocabulary
-from deltavec.search.words.kernels import Lists
+from deltavec.search.words.kernels import Lists, highest_shares
 
 SATURATION = 1.5  # k1
 LENGTH_SHARE = 0.75  # b
@@ -66,6 +66,24 @@ class WordQuery(NamedTuple):
     unknown: list[str]
 
 
+class Peaks:
+    """The most of each term's shares n / (n + K), where they are known; 1 is more than any."""
+
+    def __init__(self) -> None:
+        self.made: Float64s | None = None
+
+    def make(self, lists: Lists, norms: Float32s) -> None:
+        """Look at all postings once: for who will search many times."""
+        if self.made is None:
+            peaks = np.zeros(len(lists.begins) - 1)
+            highest_shares(lists, norms, peaks)
+            self.made = frozen(peaks)
+
+    def of(self, terms: Int64s) -> Float64s:
+        """Those of some terms."""
+        return np.ones(len(terms)) if self.made is None else self.made[terms]
+
+
 @dataclass(frozen=True, eq=False)
 class WordIndex:
     r"""The words of a collection.
@@ -84,6 +102,8 @@ class WordIndex:
         :math:`a_i / (a_i + .7)` of each term.
     variances : ndarray of float64
         :math:`v_i / \mathrm{idf}_i^2` of each term.
+    peaks : Peaks
+        How much of its weight each term adds at most.
     """
 
     words: Vocabulary
@@ -92,6 +112,7 @@ class WordIndex:
     lengths: Int32s
     tellings: Float64s
     variances: Float64s
+    peaks: Peaks = field(default_factory=Peaks)
 
     @functools.cached_property
     def norms(self) -> Float32s:
@@ -118,9 +139,11 @@ class WordIndex:
         there = (ids >= 0).tolist()
         known = [word for word, is_there in zip(counts, there, strict=True) if is_there]
         often = np.array([counts[word] for word in known], np.int64)
-        terms, places = np.unique(
-            self.stems.groups[ids[ids >= 0]].astype(np.int64), return_inverse=True
-        )
+        groups = self.stems.groups[ids[ids >= 0]].tolist()
+        different = sorted(set(groups))
+        place_of = {term: place for place, term in enumerate(different)}
+        terms = np.array(different, np.int64)
+        places = np.array([place_of[term] for term in groups], np.int64)
         totals = np.bincount(places, often, minlength=len(terms))
         worth = totals * self.tellings[terms] * self.idf(terms)
         spread = max(float(np.sqrt(worth**2 @ self.variances[terms])), LEAST_SPREAD)

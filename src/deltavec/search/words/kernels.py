@@ -172,6 +172,17 @@ def measure_terms(
 
 
 @compiled
+def highest_shares(lists: Lists, norms: Float32s, highest: Float64s) -> None:
+    """Write the highest share n / (n + K) of each term."""
+    for term in range(lists.begins.size - 1):
+        for place in range(lists.begins[term], lists.begins[term + 1]):
+            document = lists.documents[place]
+            if 0 <= document < norms.size:  # else not our own file
+                n = np.float64(lists.counts[place])
+                highest[term] = max(highest[term], n / (n + np.float64(norms[document])))
+
+
+@compiled
 def add_query_scores(
     words: Words, query: int, heavy_only: bool, first: int, scores: Float64s
 ) -> None:
@@ -195,6 +206,28 @@ def add_query_scores(
 
 
 @compiled
+def place_from(documents: Int32s, place: int, document: int) -> int:
+    """The first place from this one on of a document that is no earlier: soon found if it is near.
+
+    A list that is not ascending, which is not our own, gives some place of it.
+    """
+    if place >= documents.size or documents[place] >= document:
+        return place
+    step = 1
+    while place + step < documents.size and documents[place + step] < document:
+        place += step
+        step *= 2
+    end = min(place + step, documents.size)
+    while end - place > 1:
+        middle = (place + end) // 2
+        if documents[middle] < document:
+            place = middle
+        else:
+            end = middle
+    return end
+
+
+@compiled
 def share_of(lists: Lists, norms: Float32s, term: int, document: int) -> float:
     """The share n / (n + K) of a term in one document, 0 where it does not occur."""
     begin, end = lists.begins[term], lists.begins[term + 1]
@@ -206,10 +239,12 @@ def share_of(lists: Lists, norms: Float32s, term: int, document: int) -> float:
 
 
 @compiled
-def sum_of_words(words: Words, query: int, document: int) -> float:
+def sum_of_words(words: Words, query: int, document: int, heavy_only: bool) -> float:
     """What the terms of a query add to one document: the same bits as `add_query_scores` gives."""
     total = 0.0
     for index in range(words.begins[query], words.begins[query + 1]):
+        if heavy_only and words.light[index]:
+            continue
         share = share_of(words.lists, words.norms, words.terms[index], document)
         total += words.weights[index] * share
     return total

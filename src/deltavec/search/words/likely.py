@@ -10,9 +10,9 @@ import numpy as np
 
 from deltavec.core.kernels import Float32s, Float64s, Int64s, compiled
 from deltavec.search.kernels import cosine
-from deltavec.search.words.kernels import Words, share_of, sum_of_words
+from deltavec.search.words.kernels import Words, place_from, sum_of_words
 
-LOOKED_AT = 128  # documents of each query
+LOOKED_AT = 512  # documents of each query
 MOST = 64  # documents wanted; to look for more takes as long as it saves
 HEAVIEST = 3  # words by which the documents are chosen
 
@@ -59,20 +59,34 @@ def write_likely(words: Words, query: int, likely: Int64s) -> bool:
     term = words.terms[heaviest[0]]
     begin, end = words.lists.begins[term], words.lists.begins[term + 1]
     looked_at = min(LOOKED_AT, end - begin)
-    sums = np.empty(looked_at, np.float64)
+    documents = np.empty(looked_at, np.int64)
     for index in range(looked_at):
-        document = words.lists.documents[begin + index * (end - begin) // looked_at]
-        if document < 0 or document >= words.norms.size:  # not our own file
-            return False
-        sums[index] = 0.0
-        for place in heaviest[:count]:
-            part = share_of(words.lists, words.norms, words.terms[place], document)
-            sums[index] += words.weights[place] * part
+        documents[index] = words.lists.documents[begin + index * (end - begin) // looked_at]
+    if documents.min() < 0 or documents.max() >= words.norms.size:  # not our own file
+        return False
+    sums = np.zeros(looked_at)
+    for place in heaviest[:count]:
+        add_shares(words, place, documents, sums)
     for found in range(k):
         best = np.argmax(sums)
         sums[best] = -1.0
-        likely[found] = words.lists.documents[begin + best * (end - begin) // looked_at]
+        likely[found] = documents[best]
     return True
+
+
+@compiled
+def add_shares(words: Words, index: int, documents: Int64s, sums: Float64s) -> None:
+    """Add what a term adds to each of some documents, ascending, to their sums."""
+    term, weight = words.terms[index], words.weights[index]
+    begin, end = words.lists.begins[term], words.lists.begins[term + 1]
+    listed, counts = words.lists.documents[begin:end], words.lists.counts[begin:end]
+    place = 0
+    for number in range(documents.size):
+        document = documents[number]
+        place = place_from(listed, place, document)
+        if place < listed.size and listed[place] == document:
+            n = np.float64(counts[place])
+            sums[number] += weight * (n / (n + np.float64(words.norms[document])))
 
 
 @compiled
@@ -84,9 +98,10 @@ def lowest_sums(
     vectors: Float32s,
     lowest: Float64s,
 ) -> None:
-    """Write the lowest score of each query's likely documents.
+    """Write the lowest score of each query's likely documents, without what light words add.
 
-    ``likely`` are their numbers, -1 where there are none; ``vectors`` are theirs.
+    ``likely`` are their numbers, -1 where there are none; ``vectors`` are theirs. No term takes
+    anything from a sum, rounded or not: the scores themselves are no lower.
     """
     k = likely.shape[1]
     for query in range(likely.shape[0]):
@@ -95,5 +110,5 @@ def lowest_sums(
             if likely[query, index] < 0:
                 break
             score = scales[query] * np.float64(cosine(queries[query], vectors[query * k + index]))
-            score += sum_of_words(words, query, likely[query, index])
+            score += sum_of_words(words, query, likely[query, index], True)
             lowest[query] = min(lowest[query], score)

@@ -92,11 +92,12 @@ def test_scores_add_up_over_the_terms_of_a_block():
 
 
 def test_the_score_of_one_document_is_that_of_the_block():
-    words = asked([0, 1, 1], [2.0, 10.0, 0.1], [0, 0, 0])._replace(begins=np.array([0, 2, 3]))
-    for query in range(2):
+    words = asked([0, 1, 1], [2.0, 10.0, 0.1], [0, 1, 0])._replace(begins=np.array([0, 2, 3]))
+    for query, heavy in ((0, False), (1, False), (0, True)):
         scores = np.empty(3)
-        kernels.add_query_scores(words, query, False, 0, scores)
-        assert [kernels.sum_of_words(words, query, each) for each in range(3)] == scores.tolist()
+        kernels.add_query_scores(words, query, heavy, 0, scores)
+        sums = [kernels.sum_of_words(words, query, each, heavy) for each in range(3)]
+        assert sums == scores.tolist()
 
 
 def test_documents_that_are_not_there_lead_no_kernel_out_of_its_arrays():

@@ -73,6 +73,10 @@ def test_the_lowest_sum_is_that_of_the_worst_likely_document():
     lowest = np.empty(1)
     query, scale = np.array([[1, 0]], np.float32), np.array([0.25])
     lowest_sums(words, query, scale, np.array([[3, 5]]), vectors, lowest)
-    assert lowest[0] == min(0.25 + sum_of_words(words, 0, 3), sum_of_words(words, 0, 5))
+    sums = [sum_of_words(words, 0, document, False) for document in (3, 5)]
+    assert lowest[0] == min(0.25 + sums[0], sums[1])
+    lighter = words._replace(light=np.array([0, 1, 0, 0], np.uint8))
+    lowest_sums(lighter, query, scale, np.array([[3, 5]]), vectors, lowest)
+    assert lowest[0] == min(0.25 + sums[0] - 1.0, sums[1])
     lowest_sums(words, query, scale, np.array([[-1, -1]]), vectors, lowest)
     assert lowest[0] == -np.inf
