@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,7 @@ from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
 from deltavec.collection import Collection
+from deltavec.collection.searching import make_ready
 from deltavec.core.early.later import RENT
 from deltavec.errors import InputError
 from deltavec.serve.errors import add_handlers
@@ -32,6 +34,9 @@ from deltavec.version import __version__
 ORIGIN = re.compile(r"https?://(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+)(:[0-9]{1,5})?")
 TOKEN = re.compile(r"[ -~]+")
 ROOT_PATH = re.compile(r"(/[A-Za-z0-9._~-]+)+")
+# What FastAPI would tell a collector holds queries, which nobody is to be told; to ask for each
+# request whether there is one takes as long as to read it. Older versions have none, and pass over.
+NO_TELEMETRY: Any = {"tracing": False, "metrics": False, "logs": False}
 DESCRIPTION = "Find documents, compare them, and see why they are alike."
 
 
@@ -81,7 +86,7 @@ def create_app(
     require_settings(token, origins, root_path)
     overview = overview or Overview.of(collection, points=limits.map_points)
     RENT.buy()
-    collection.index.pieces.make_sieves()
+    make_ready(collection.index, collection.words)
     metrics = Metrics(shared, process)
     workers = Workers(limits, metrics.queue)
     live = Live(Explorer(collection, overview, limits, name))
@@ -104,6 +109,7 @@ def create_app(
         redirect_slashes=False,
         lifespan=lifespan,
         responses={"default": {"model": Error}},
+        telemetry=NO_TELEMETRY,
     )
     page = page_files()
     public = {*page, "/health", "/ready", "/openapi.json", REFERENCE}

@@ -11,9 +11,8 @@ import asyncio
 import ipaddress
 import re
 import secrets
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -256,20 +255,24 @@ def replayed(body: bytes) -> Receive:
     return receive
 
 
-async def until_gone(answering: Any, receive: Receive) -> None:
+async def until_gone(answering: Awaitable[None], receive: Receive) -> None:
     """Let the application answer, unless the client goes first: then what waits is dropped."""
-    task = asyncio.ensure_future(answering)
+    ours = asyncio.current_task()
     leaving = asyncio.ensure_future(receive())
+    has_left = False
 
     def left(leaving: asyncio.Future[Message]) -> None:
-        if not leaving.cancelled() and leaving.exception() is None:
-            task.cancel()
+        nonlocal has_left
+        if ours is not None and not leaving.cancelled() and leaving.exception() is None:
+            has_left = True
+            ours.cancel()
 
     leaving.add_done_callback(left)
     try:
-        await task
+        await answering
     except asyncio.CancelledError:
-        if not leaving.done():  # it is we who are to stop
+        if ours is None or not has_left or ours.uncancel():  # it is we who are to stop
             raise
     finally:
+        leaving.remove_done_callback(left)
         leaving.cancel()

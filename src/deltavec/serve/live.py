@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from deltavec.collection.folder import COLLECTION_FOLDER
 from deltavec.collection.opening import refreshed
+from deltavec.collection.searching import make_ready
 from deltavec.errors import DeltavecError
 from deltavec.serve.explorer import Explorer
 from deltavec.serve.log import FIELDS, log, log_error
@@ -67,7 +68,7 @@ class Live:
             self._tell(error)
             return
         if collection is not self.explorer.collection:
-            collection.index.pieces.make_sieves()
+            make_ready(collection.index, collection.words)
             overview = self.explorer.overview.after(collection)
             self.explorer = replace(self.explorer, collection=collection, overview=overview)
             log.info("collection changed", extra={FIELDS: {"documents": len(collection)}})

@@ -1,8 +1,10 @@
-"""Connections on which no request comes: closed after a while, and sooner if there are many.
+"""Connections: closed if no request comes, and written to once for each answer.
 
 uvicorn waits for ever for the first request of a connection, and for the rest of its headers. A few
 hundred silent connections would then shut everybody else out. Nor does it bound how long a head is
 where httptools reads it: all of it is kept until it is whole.
+
+It writes the head of an answer and its body one after the other, and wakes up the client for each.
 """
 
 from __future__ import annotations
@@ -17,7 +19,48 @@ CROWDED = 0.5  # of as many connections as there may be; then a silent one goes 
 SPARED = 1.0  # seconds in which a new connection is never closed for being silent
 LONGEST_HEAD = 1 << 16  # bytes, of a request's head or of what follows its body; as h11 has it
 
+LONGEST_HELD = 1 << 16  # bytes of answers that are gathered
+
 COUNTED = hasattr(AutoHTTPProtocol, "on_headers_complete")  # httptools reads, not h11
+
+
+class Gathered:
+    """A transport that sends what is written within a step of the event loop together.
+
+    Parameters
+    ----------
+    transport
+        What sends.
+    """
+
+    def __init__(self, transport: Any) -> None:
+        self.transport = transport
+        self.held: list[bytes] = []
+        self.size = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.transport, name)
+
+    def write(self, data: bytes) -> None:
+        """Send this, soon; at once if it is much."""
+        if not self.held:
+            asyncio.get_running_loop().call_soon(self.flush)
+        self.held.append(data)
+        self.size += len(data)
+        if self.size > LONGEST_HELD:
+            self.flush()
+
+    def flush(self) -> None:
+        """Send what is held."""
+        if self.held:
+            gathered = b"".join(self.held)
+            self.held, self.size = [], 0
+            self.transport.write(gathered)
+
+    def close(self) -> None:
+        """Send what is held, and no more."""
+        self.flush()
+        self.transport.close()
 
 
 class ImpatientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
@@ -29,7 +72,7 @@ class ImpatientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
 
     def connection_made(self, transport: Any) -> None:
         """Begin to wait; where there are many connections, let the most silent one go."""
-        super().connection_made(transport)
+        super().connection_made(Gathered(transport))
         self._wait()
         most = self.config.limit_concurrency or 0
         others = [one for one in self.connections if one is not self and one.is_waiting()]

@@ -247,6 +247,29 @@ def test_a_client_that_goes_gives_its_place_away() -> None:
     workers.stop()
 
 
+def test_a_server_that_stops_is_not_taken_for_a_client_that_went() -> None:
+    async def endless(scope: Any, receive: Any, send: Any) -> None:
+        await asyncio.Event().wait()
+
+    async def stopped() -> None:
+        messages = iter([{"type": "http.request", "body": b""}])
+
+        async def receive() -> dict[str, Any]:
+            for message in messages:
+                return message
+            await asyncio.Event().wait()
+            raise AssertionError("the client stays")
+
+        scope = {"type": "http", "method": "GET", "path": "/", "headers": [(b"host", b"localhost")]}
+        task = asyncio.ensure_future(guarded(endless, limits=Limits())(scope, receive, None))
+        await asyncio.sleep(0.01)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(stopped())
+
+
 def test_workers_that_were_stopped_take_no_more_work() -> None:
     workers = Workers(Limits(workers=1))
     assert workers.ready

@@ -160,3 +160,15 @@ def test_what_cannot_stand_before_addresses_is_refused(
 ) -> None:
     with pytest.raises(InputError, match="expected a path such as /reviews"):
         create_app(collection, root_path=path)
+
+
+def test_nobody_is_told_of_requests_whoever_collects_traces(
+    app: FastAPI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = pytest.importorskip("opentelemetry.trace")
+
+    def asked_for() -> None:
+        raise AssertionError("traces hold the query")
+
+    monkeypatch.setattr(trace, "get_tracer_provider", asked_for)
+    assert ask(app, "GET", "/search", query="query=sea").status == 200

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import threading
 import urllib.request
@@ -125,3 +126,66 @@ def test_many_silent_connections_shut_nobody_out(monkeypatch):
             stack.enter_context(socket.create_connection(address, timeout=20))
         with urllib.request.urlopen(f"http://{address[0]}:{address[1]}/", timeout=20) as answer:
             assert answer.read() == b"hello"
+
+
+class Noted:
+    """A transport that notes what is asked of it."""
+
+    def __init__(self) -> None:
+        self.done: list[Any] = []
+
+    def write(self, data: bytes) -> None:
+        self.done.append(data)
+
+    def close(self) -> None:
+        self.done.append("closed")
+
+    def is_closing(self) -> bool:
+        return "closed" in self.done
+
+
+def test_what_is_written_in_one_step_is_sent_together():
+    async def written() -> list[Any]:
+        noted = Noted()
+        gathered = patience.Gathered(noted)
+        gathered.write(b"head ")
+        gathered.write(b"body")
+        assert noted.done == []
+        await asyncio.sleep(0)
+        gathered.write(b"next")
+        gathered.close()
+        await asyncio.sleep(0)
+        assert gathered.is_closing()
+        return noted.done
+
+    assert asyncio.run(written()) == [b"head body", b"next", "closed"]
+
+
+def test_much_is_not_held_back():
+    async def written() -> list[Any]:
+        noted = Noted()
+        gathered = patience.Gathered(noted)
+        gathered.write(b"head ")
+        gathered.write(bytes(patience.LONGEST_HELD))
+        sizes = [len(data) for data in noted.done]
+        await asyncio.sleep(0)
+        assert len(noted.done) == 1
+        return sizes
+
+    assert asyncio.run(written()) == [patience.LONGEST_HELD + 5]
+
+
+def test_an_answer_is_sent_at_once(monkeypatch):
+    sent: list[bytes] = []
+    flush = patience.Gathered.flush
+
+    def noted(gathered: Any) -> None:
+        sent.extend([b"".join(gathered.held)] if gathered.held else [])
+        flush(gathered)
+
+    monkeypatch.setattr(patience.Gathered, "flush", noted)
+    with served(100) as (host, port):
+        assert urllib.request.urlopen(f"http://{host}:{port}/", timeout=20).read() == b"hello"
+    assert len(sent) == 1
+    assert sent[0].startswith(b"HTTP/1.1 200 OK\r\n")
+    assert b"hello" in sent[0]

@@ -7,6 +7,7 @@ process that dies is replaced.
 
 from __future__ import annotations
 
+import gc
 import logging
 import multiprocessing
 import signal
@@ -119,6 +120,9 @@ def run(app: FastAPI, listening: socket.socket, parent: Connection | None = None
         signal.signal(number, stop)
     if parent is not None:
         threading.Thread(target=stop_with, args=(parent,), daemon=True).start()
+    # What is there now stays: to look through it for what can go would stop everything for long.
+    gc.collect()
+    gc.freeze()
     server.run(sockets=[listening])
 
 

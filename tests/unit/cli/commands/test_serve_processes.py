@@ -1,11 +1,14 @@
-"""How many connections a server takes."""
+"""How many connections a server takes, and what it leaves alone."""
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 
 import pytest
+
+from deltavec.cli.commands import serve_processes
 
 resource = pytest.importorskip("resource", reason="limits of Unix")
 
@@ -34,3 +37,17 @@ def test_no_more_connections_are_taken_than_files_can_be_open(soft: int, hard: i
     assert limits == [hard, hard]  # as many as we may
     assert taken == max(8, min(most, hard - others))
     assert taken < hard
+
+
+def test_what_is_there_when_a_server_starts_is_not_looked_through_again(monkeypatch):
+    uvicorn = pytest.importorskip("uvicorn")
+    frozen = []
+    monkeypatch.setattr(
+        uvicorn.Server, "run", lambda *_, **__: frozen.append(gc.get_freeze_count())
+    )
+    monkeypatch.setattr(serve_processes.signal, "signal", lambda *_: None)
+    try:
+        serve_processes.run(None, None)
+    finally:
+        gc.unfreeze()
+    assert frozen[0] > 1000
