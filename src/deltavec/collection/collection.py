@@ -148,11 +148,12 @@ class Collection:
     ) -> npt.NDArray[np.int64]:
         if isinstance(which, str):
             raise InputError(f"expected a list of ids or places, got the string {which!r:.60}")
-        wanted = list(which)
+        are_rows = isinstance(which, np.ndarray) and which.dtype == np.int64
+        wanted = [] if are_rows else list(which)
         if any(isinstance(one, str) for one in wanted):
             rows = np.array([self.row(one) for one in wanted], np.int64)
         else:
-            rows = np.asarray(wanted, np.int64).reshape(-1)
+            rows = np.asarray(which if are_rows else wanted, np.int64).reshape(-1)
         outside = rows[(rows < 0) | (rows >= len(self))]
         if len(outside):
             raise InputError(f"places are from 0 to {len(self) - 1}, got {int(outside[0])}")

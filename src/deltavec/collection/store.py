@@ -5,6 +5,7 @@ To show ten results ten documents are read, never all texts.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -34,8 +35,8 @@ class Documents(Protocol):
     schema: pa.Schema
     sizes: list[int]
 
-    def group(self, number: int) -> pa.RecordBatch | pa.Table:
-        """A group of documents, all columns."""
+    def groups(self, numbers: Sequence[int]) -> list[pa.RecordBatch] | list[pa.Table]:
+        """Groups of documents, all columns."""
 
     def columns(self, names: Sequence[str]) -> pa.Table:
         """Some columns of all documents."""
@@ -105,9 +106,8 @@ class DocumentStore:
         groups = np.searchsorted(self.begins, numbers, side="right") - 1
         places = (numbers - self.begins[groups]).tolist()
         names, found = self.schema.names, []
-        for group, place in zip(groups.tolist(), places, strict=True):
-            columns = self._read(group).columns
-            values = [column[place].as_py() for column in columns]
+        for batch, place in zip(self._read(groups.tolist()), places, strict=True):
+            values = [column[place].as_py() for column in batch.columns]
             found.append(dict(zip(names, values, strict=True)))
         return found
 
@@ -151,15 +151,21 @@ class DocumentStore:
                 require_unchanged(file, segment.sha256)
 
     def _group(self, number: int) -> pa.Table:
-        found = self._read(number)
+        (found,) = self._read([number])
         return pa.Table.from_batches([found]) if isinstance(found, pa.RecordBatch) else found
 
-    def _read(self, number: int) -> pa.RecordBatch | pa.Table:
-        file, group = self.groups[number]
-        with DamageOf(self.paths[file]):
-            found = self.files[file].group(group)
-        if self.as_described[file]:
-            return found
+    def _read(self, numbers: Sequence[int]) -> list[pa.RecordBatch | pa.Table]:
+        """Groups of documents, those that stand in one file and follow each other at once."""
+        found: list[pa.RecordBatch | pa.Table] = []
+        for file, wanted in itertools.groupby(
+            [self.groups[number] for number in numbers], key=lambda group: group[0]
+        ):
+            with DamageOf(self.paths[file]):
+                read = self.files[file].groups([group for _, group in wanted])
+            found += read if self.as_described[file] else map(self._as_described, read)
+        return found
+
+    def _as_described(self, found: pa.RecordBatch | pa.Table) -> pa.Table:
         table = pa.Table.from_batches([found]) if isinstance(found, pa.RecordBatch) else found
         return as_schema(table, self.schema)
 

@@ -16,6 +16,7 @@ What the removal of common components took away splits likewise. With :math:`P` 
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -197,7 +198,12 @@ class UnitSum(NamedTuple):
 def unit_sum(parted: Parted, vocabulary: Vocabulary, folded: FoldedVectors) -> UnitSum:
     """The sum over the units of a document: the direction of a query needs no more."""
     numbers = vocabulary.ids(parted.units)
-    ids, counts = np.unique(numbers[numbers >= 0], return_counts=True)
+    # Of a few, sooner counted one by one than sorted as an array.
+    often = Counter(numbers.tolist())
+    del often[-1]
+    known = sorted(often)
+    ids = np.array(known, np.int64)
+    counts = np.array([often[number] for number in known], np.int64)
     shares = counts / max(counts.sum(), 1) - folded.penalties[ids]
     terms = shares[:, None] * folded.rows[ids]
     offset = -folded.offset if len(ids) else np.zeros_like(folded.offset)

@@ -167,6 +167,7 @@ def plain_name(name: str) -> str:
     return {full: plain for plain, full in CURRENT.items()}.get(base, base)
 
 
+@functools.cache
 def units_of(name: str) -> Units:
     """What the rule of this name counts."""
     _, colon, units = name.partition(":")

@@ -35,7 +35,10 @@ TYPES = {
     504: "timeout",
 }
 
-ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+# What is written is made here, and holds no circles to look for.
+ENCODER = json.JSONEncoder(
+    ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":")
+)
 
 
 class RequestError(Exception):

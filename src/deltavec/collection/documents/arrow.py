@@ -79,15 +79,16 @@ class ArrowDocuments:
         self.sizes = [self.file.get_batch(number).num_rows for number in range(count)]
         self.kept: dict[int, pa.RecordBatch] = {}
 
-    def group(self, number: int) -> pa.RecordBatch:
-        """A group of documents."""
+    def groups(self, numbers: Sequence[int]) -> list[pa.RecordBatch]:
+        """Groups of documents."""
         require_mapped_whole(self.memory)
-        batch = self.kept.get(number)
-        if batch is None:
-            batch = self._looked_at(number, range(len(self.schema)))
-            if len(self.kept) >= GROUPS_KEPT:
-                self.kept.clear()
-            self.kept[number] = batch
+        return [self.kept.get(number) or self._kept(number) for number in numbers]
+
+    def _kept(self, number: int) -> pa.RecordBatch:
+        batch = self._looked_at(number, range(len(self.schema)))
+        if len(self.kept) >= GROUPS_KEPT:
+            self.kept.clear()
+        self.kept[number] = batch
         return batch
 
     def columns(self, names: Sequence[str]) -> pa.Table:

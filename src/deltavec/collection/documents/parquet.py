@@ -29,8 +29,11 @@ class ParquetDocuments:
         self.kept: OrderedDict[int, pa.Table] = OrderedDict()
         self.lock = Lock()  # a reader of parquet is for one thread at a time
 
-    def group(self, number: int) -> pa.Table:
-        """A group of documents."""
+    def groups(self, numbers: Sequence[int]) -> list[pa.Table]:
+        """Groups of documents."""
+        return [self._group(number) for number in numbers]
+
+    def _group(self, number: int) -> pa.Table:
         with self.lock:
             if number in self.kept:
                 self.kept.move_to_end(number)
