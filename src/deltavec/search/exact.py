@@ -29,6 +29,7 @@ NONE = frozen(np.empty(0, np.int64))
 NOBODY = np.iinfo(np.int64).max
 # Where fewer rows than one in so many may be found, only those are read.
 FEWEST_CHOSEN = 4
+TURNS = 4  # for each worker
 
 
 class Ranked(NamedTuple):
@@ -63,7 +64,8 @@ class Sizes(NamedTuple):
     rows: int = 2048  # products of as many queries as above take 2 MB
     rows_to_read: int = 32_768
     rows_to_begin: int = 8192
-    rows_to_sift: int = 65_536  # a multiple of 128, the rows of a sieve's block
+    rows_to_sift: int = 65_536  # at least; a multiple of 128, the rows of a sieve's block
+    most_rows_to_sift: int = 1 << 20  # nor longer than it may take to stop
     worth_a_thread: int = 1_000_000  # numbers multiplied; below, starting a thread takes longer
     sifted_worth_a_thread: int = 64_000_000  # of rows most of which are not read
 
@@ -71,6 +73,16 @@ class Sizes(NamedTuple):
         """How many threads so many numbers to multiply are worth."""
         worth = self.sifted_worth_a_thread if is_sifted else self.worth_a_thread
         return max(1, min(thread_count(threads), numbers // max(1, worth)))
+
+    def sifted_at_once(self, rows: int, workers: int) -> int:
+        """How many of so many rows are sifted at once.
+
+        Each time takes a while to begin, as what it needs is no longer in the cache: a worker alone
+        begins once, several take turns that are short enough to end at about the same time.
+        """
+        turns = 1 if workers == 1 else TURNS * workers
+        most = min(-(-rows // turns), self.most_rows_to_sift)
+        return max(self.rows_to_sift, -(-most // self.rows_to_sift) * self.rows_to_sift)
 
 
 class Search(NamedTuple):
@@ -148,8 +160,10 @@ def best_rows(
         sifting, size, sharing = None, cut.rows, 1 if apart else workers
         if few:
             sifting = sifted(pieces, wanted, queries.length_error, chosen, workers)
-            size = cut.rows_to_sift if any(sifting) else cut.rows_to_read
             sharing = cut.workers(numbers, sharing, is_sifted=all(sifting))
+            size = cut.rows_to_read
+            if any(sifting):
+                size = cut.sifted_at_once(len(pieces), sharing)
         blocks = list(blocks_of(pieces, ranks, chosen, size, sifting))
         look = search_few if few else search_many
         # What one thread learns of the first rows tells all of them which others to pass over.
@@ -323,6 +337,5 @@ def ranked(found: list[Best], k: int) -> Ranked:
     scores = np.concatenate([best.scores for best in found], axis=1)
     ranks = np.concatenate([best.ranks for best in found], axis=1)
     order = np.lexsort((ranks, -scores))[:, :k]
-    return Ranked(
-        np.take_along_axis(scores, order, axis=1), np.take_along_axis(ranks, order, axis=1)
-    )
+    line = np.arange(len(order))[:, None]
+    return Ranked(scores[line, order], ranks[line, order])

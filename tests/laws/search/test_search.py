@@ -16,7 +16,7 @@ from deltavec.search.exact import Search, Sizes, best_rows
 from deltavec.search.pairs import Strips, row_pairs
 from deltavec.search.rows import Pieces, length_error
 from deltavec.search.sieve.making import made_sieve
-from search_strategies import close_rows, coarse_rows, rows_and_queries
+from search_strategies import close_rows, coarse_rows, rows_and_queries, unit_rows
 
 NONE = np.empty(0, np.int64)
 CUTS = st.builds(
@@ -26,10 +26,22 @@ CUTS = st.builds(
     rows=st.integers(1, 70),
     rows_to_read=st.integers(1, 10),
     rows_to_sift=st.sampled_from([128, 256]),
+    most_rows_to_sift=st.sampled_from([1, 300, 1000]),
     rows_to_begin=st.integers(1, 9),
     worth_a_thread=st.just(1),
     sifted_worth_a_thread=st.just(1),
 )
+
+
+@given(st.integers(1, 10_000_000), st.integers(1, 64))
+def test_turns_at_sifting_are_whole_blocks_and_enough_for_all_workers(rows, workers):
+    at_once = Sizes().sifted_at_once(rows, workers)
+    assert at_once % Sizes().rows_to_sift == 0
+    assert at_once <= Sizes().most_rows_to_sift
+    if workers > 1:
+        assert at_once == Sizes().rows_to_sift or rows / at_once > workers
+    else:
+        assert rows <= at_once or at_once == Sizes().most_rows_to_sift
 
 
 @st.composite
@@ -74,6 +86,26 @@ def test_blocks_threads_and_filters_change_nothing(drawn, k, sizes, threads, dat
     found = best_rows(search, sizes=sizes)
     assert found.ranks.tolist() == expected[0]
     assert found.scores.tolist() == expected[1]
+
+
+@given(st.data(), st.integers(1, 4), st.integers(1, 12), st.integers(0, 2**32 - 1))
+def test_a_sieve_of_many_blocks_finds_what_is_found_without(data, asked, k, seed):
+    # Of few different rows, more are as good as the best than a search leaves for later.
+    count, different = data.draw(st.integers(k, 6000)), data.draw(st.sampled_from([3, 300, 6000]))
+    rng = np.random.default_rng(seed)
+    rows = unit_rows(rng.standard_normal((different, 8)))[rng.integers(0, different, count)]
+    queries = Pieces.of(rows[rng.integers(0, count, asked)], "queries")
+    whole = Pieces((frozen(rows),), length_error(rows, "rows"))
+    seen = np.eye(8)[:, : data.draw(st.integers(0, 8))]
+    sifting = Pieces((frozen(rows),), whole.length_error)
+    sifting.sieves[0].made = made_sieve(rows, 1, directions=np.ascontiguousarray(seen))
+    ranks = rng.permutation(count)
+    expected = best_rows(Search(whole, ranks, queries, k, None, 1))
+    for threads in (1, 2):
+        cut = Sizes(rows_to_sift=data.draw(st.sampled_from([128, 1024])), sifted_worth_a_thread=1)
+        found = best_rows(Search(sifting, ranks, queries, k, None, threads), sizes=cut)
+        assert found.ranks.tobytes() == expected.ranks.tobytes()
+        assert found.scores.tobytes() == expected.scores.tobytes()
 
 
 @given(rows_and_queries(), st.integers(1, 9), st.data())

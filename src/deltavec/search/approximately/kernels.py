@@ -52,7 +52,7 @@ def sift_lists(
         while begin < end:
             stop = min(begin + MOST_BLOCKS, end)
             worst = worst_of(best, query)
-            found = high_rows(shelf.sieve, begin, stop, coded, query, worst, high)
+            found = high_rows(shelf.sieve, begin, stop, coded, query, worst, high, 0)
             bound = bound_of(best, queries, query)
             for place in high.places[:found]:
                 if place < first or place >= last:  # of the list before, or of the next

@@ -29,7 +29,7 @@ the margin m of `deltavec.search.kernels` above :math:`q \cdot x`, so
           F \ge f (1 + d) + m + 8 \cdot 2^{-24} A
 
 is no lower than the score, although it is evaluated in float32: that takes six roundings of
-numbers no larger than A, the sum of all terms' largest values (`coded_queries`). A row with h below
+numbers no larger than A, the sum of all terms' largest values (`code_queries`). A row with h below
 the k-th best score found so far cannot be among the k best, and is passed over. Every other row
 goes through the search of `deltavec.search.kernels` as if there were no sieve. So what is found,
 and every score, is the same to the last bit; what the sieve changes is how much is read.
@@ -42,14 +42,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.kernels import Float32s, Int32s, Int64s, UInt8s, compiled
+from deltavec.core.kernels import Float32s, Int32s, Int64s, UInt8s, compiled, inlined
 from deltavec.search.kernels import (
+    ROUNDING,
     Best,
     Queries,
     Rows,
     bound_of,
     consider,
-    count_from,
     fast_dot,
     keep,
 )
@@ -61,9 +61,7 @@ FEWER_BLOCKS = 8  # whose codes stay in the cache while several queries look at 
 HIGHEST_ROW_CODE = 127
 HIGHEST_QUERY_CODE = 63
 TOGETHER = 4  # products that fit into 16 bits: 4 * 63 * 127 < 2^15
-AT_ONCE = 32  # rows that are compared with a bound by a few instructions
 FEW_ROWS = 4  # of a block: reading them whole is no more than reading all codes
-HIGHEST_SCORE = 1 + 1e-6
 UP = 1 + 1e-6  # more than a rounding to float32 takes away
 
 Int8s = npt.NDArray[np.int8]
@@ -140,6 +138,44 @@ def fill_blocks(vectors: Float32s, order: Int64s, first: int, last: int, kept: C
 
 
 @compiled
+def code_queries(
+    queries: Float32s,
+    query_error: float,
+    row_error: float,
+    farthest: float,
+    margin: float,
+    coded: CodedAs,
+) -> None:
+    """Write the codes of queries, for rows that are no farther than this from their codes.
+
+    Lengths are no farther from 1 than the errors; a product is no farther than the margin from the
+    score.
+    """
+    length = 1 + query_error
+    for query in range(queries.shape[0]):
+        largest = np.float32(0)
+        for k in range(queries.shape[1]):
+            largest = max(largest, abs(queries[query, k]))
+        step = np.float32(largest / HIGHEST_QUERY_CODE)
+        wide = np.float64(step) if step > 0 else 1.0
+        square = 0.0
+        for k in range(queries.shape[1]):
+            x = np.float64(queries[query, k])
+            code = np.rint(x / wide)
+            code = min(max(code, -HIGHEST_QUERY_CODE), HIGHEST_QUERY_CODE)
+            coded.codes[query, k] = np.int16(code)
+            square += (x - wide * code) ** 2
+        error = np.sqrt(square) * UP  # f
+        most = (1 + row_error + farthest) * (length + error)  # of s t p.c
+        most += farthest * (length + error) + error * (1 + row_error) + margin
+        coded.steps[query] = step
+        coded.stretches[query] = np.float32((length + error) * UP)
+        coded.slacks[query] = np.float32(
+            (error * (1 + row_error) + margin + 8 * ROUNDING * most) * UP
+        )
+
+
+@inlined
 def add_products(codes: Int8s, block: int, weights: Int16s, products: Int32s) -> None:
     """Write the products of a block's rows with a query, in codes."""
     for row in range(ROWS):
@@ -155,7 +191,7 @@ def add_products(codes: Int8s, block: int, weights: Int16s, products: Int32s) ->
             products[row] += np.int32(total)
 
 
-@compiled
+@inlined
 def high_in_block(
     kept: Codes,
     block: int,
@@ -172,27 +208,36 @@ def high_in_block(
     slack, step = coded.slacks[query], coded.steps[query]
     bound = np.float32(worst - slack)
     stretched = coded.stretches[query] * kept.slacks[block]
+    count = np.int32(0)  # as wide as what is compared: a wider one takes four times as long
     for row in range(ROWS):
-        reached[row] = kept.steps[block, row] * (step * np.float32(products[row]) + stretched)
-    for begin in range(0, ROWS, AT_ONCE):
-        if count_from(bound, reached[begin : begin + AT_ONCE]) == 0:
-            continue
-        for row in range(begin, begin + AT_ONCE):
-            if reached[row] >= bound:
-                high.places[found] = block * ROWS + row
-                high.scores[found] = reached[row] + slack
-                found += 1
+        high_score = kept.steps[block, row] * (step * np.float32(products[row]) + stretched)
+        reached[row] = high_score
+        count += np.int32(high_score >= bound)
+    for row in range(ROWS if count else 0):
+        if reached[row] >= bound:
+            high.places[found] = block * ROWS + row
+            high.scores[found] = reached[row] + slack
+            found += 1
     return found
 
 
 @compiled
 def high_rows(
-    sieve: Sieve, first: int, last: int, coded: Coded, query: int, worst: Any, high: High
+    sieve: Sieve,
+    first: int,
+    last: int,
+    coded: Coded,
+    query: int,
+    worst: Any,
+    high: High,
+    found: int,
 ) -> int:
-    """Write the rows in blocks ``first`` to ``last`` that can reach a score; how many they are."""
+    """Write the rows in blocks ``first`` to ``last`` that can reach a score, behind those found.
+
+    How many there are then.
+    """
     products, reached = np.empty(ROWS, np.int32), np.empty(ROWS, np.float32)
     has_heads = sieve.head.slacks.size > 0
-    found = 0
     for block in range(first, last):
         if has_heads and worst > -np.inf:
             few = high_in_block(
@@ -222,20 +267,25 @@ def first_blocks(best: Best, few: int, most: int) -> int:
 
 
 @compiled
-def consider_high(
+def consider_likely(
     rows: Rows,
     allowed: UInt8s,
     last: int,
     high: High,
+    first: int,
     found: int,
     queries: Queries,
     query: int,
     best: Best,
-) -> None:
-    """Score the rows that were found, the likely best first: they tell that others are not."""
+) -> int:
+    """Score the k likely best of the rows from ``first`` on, and leave those that still can be.
+
+    They are left for later, when more is known of the best: most need not be read then. How many
+    rows there are then.
+    """
     k = best.scores.shape[1]
     likely = Best(np.empty((1, k), np.float32), np.empty((1, k), np.int64), np.zeros(1, np.int64))
-    for number in range(found):
+    for number in range(first, found):
         place, score = high.places[number], high.scores[number]
         if place >= last or (allowed.size > 0 and allowed[place] == 0):
             high.scores[number] = -np.inf
@@ -244,9 +294,23 @@ def consider_high(
     for number in likely.ranks[0, : likely.sizes[0]]:
         consider(rows, high.places[number], queries, query, best)
         high.scores[number] = -np.inf
+    worst = worst_of(best, query)
+    left = first
+    for number in range(first, found):
+        if high.scores[number] > -np.inf and high.scores[number] >= worst:
+            high.places[left], high.scores[left] = high.places[number], high.scores[number]
+            left += 1
+    return left
+
+
+@compiled
+def consider_left(
+    rows: Rows, high: High, found: int, queries: Queries, query: int, best: Best
+) -> None:
+    """Score the rows that were left."""
     bound, worst = bound_of(best, queries, query), worst_of(best, query)
     for number in range(found):
-        if high.scores[number] > -np.inf and high.scores[number] >= worst:
+        if high.scores[number] >= worst:
             place = high.places[number]
             if fast_dot(rows.vectors[place], queries.vectors[query]) >= bound:
                 bound = consider(rows, place, queries, query, best)
@@ -270,13 +334,24 @@ def sift_rows(
     """
     count = queries.vectors.shape[0]
     most = MOST_BLOCKS if count == 1 else FEWER_BLOCKS
-    high = High(np.empty(most * ROWS, np.int64), np.empty(most * ROWS, np.float32))
+    room = 2 * most * ROWS
+    places, scores = np.empty((count, room), np.int64), np.empty((count, room), np.float32)
+    left = np.zeros(count, np.int64)
     begin, end, blocks = first // ROWS, -(-last // ROWS), first_blocks(best, FIRST_BLOCKS, most)
     while begin < end:
         stop = min(begin + blocks, end)
         for query in range(count):
-            worst = worst_of(best, query)
-            found = high_rows(sieve, begin, stop, coded, query, worst, high)
-            consider_high(rows, allowed, last, high, found, queries, query, best)
+            high = High(places[query], scores[query])
+            if left[query] > room - (stop - begin) * ROWS:
+                consider_left(rows, high, left[query], queries, query, best)
+                left[query] = 0
+            worst, before = worst_of(best, query), left[query]
+            found = high_rows(sieve, begin, stop, coded, query, worst, high, before)
+            left[query] = consider_likely(
+                rows, allowed, last, high, before, found, queries, query, best
+            )
         # The more has been seen, the fewer of the next rows can be among the best.
         begin, blocks = stop, min(2 * blocks, most)
+    for query in range(count):
+        high = High(places[query], scores[query])
+        consider_left(rows, high, left[query], queries, query, best)

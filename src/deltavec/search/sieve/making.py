@@ -17,7 +17,6 @@ from deltavec.core.kernels import Float32s, Float64s, Int64s
 from deltavec.core.threads import on_threads, one_blas_thread, thread_count
 from deltavec.search.sieve import heads, kernels
 from deltavec.search.sieve.kernels import (
-    HIGHEST_QUERY_CODE,
     ROWS,
     TOGETHER,
     UP,
@@ -29,7 +28,6 @@ from deltavec.search.sieve.kernels import (
 
 FEWEST_NUMBERS = 1 << 20  # below it rows are in the cache anyway
 BLOCKS_A_TASK = 64
-ROUNDING = 2.0**-24
 IN_ORDER = frozen(np.empty(0, np.int64))
 
 
@@ -166,23 +164,11 @@ def coded_as(
     queries: Float32s, query_error: float, row_error: float, farthest: float, margin: float
 ) -> CodedAs:
     """The codes of queries, for rows that are no farther than this from their codes."""
-    wide = queries.astype(np.float64)
-    steps = (np.abs(wide).max(axis=1) / HIGHEST_QUERY_CODE).astype(np.float32)
-    whole = np.where(steps > 0, steps, 1).astype(np.float64)[:, None]
-    nearest = np.rint(wide / whole).clip(-HIGHEST_QUERY_CODE, HIGHEST_QUERY_CODE)
-    errors = np.sqrt(((wide - whole * nearest) ** 2).sum(axis=1)) * UP  # f
-    lengths = 1 + query_error
-    largest = (1 + row_error + farthest) * (lengths + errors)  # of s t p.c
-    largest += farthest * (lengths + errors) + errors * (1 + row_error) + margin
-    slacks = errors * (1 + row_error) + margin + 8 * ROUNDING * largest
-    codes = np.zeros((len(queries), padded(queries.shape[1])), np.int16)
-    codes[:, : queries.shape[1]] = nearest
-    return CodedAs(
-        frozen(codes),
-        frozen(steps),
-        frozen(((lengths + errors) * UP).astype(np.float32)),
-        frozen((slacks * UP).astype(np.float32)),
-    )
+    count, dimensions = queries.shape
+    steps, stretches, slacks = np.empty((3, count), np.float32)
+    coded = CodedAs(np.zeros((count, padded(dimensions)), np.int16), steps, stretches, slacks)
+    kernels.code_queries(frozen(queries), query_error, row_error, farthest, margin, coded)
+    return CodedAs(*map(frozen, coded))
 
 
 def padded(dimensions: int) -> int:

@@ -45,7 +45,7 @@ def test_no_row_is_passed_over_at_its_own_score(seed, dimensions, count, error, 
     for query in range(len(queries)):
         for row in rng.permutation(count)[:5].tolist():
             score = scores[query, row]
-            found = sieves.high_rows(made.sieve, 0, blocks, coded, query, score, high)
+            found = sieves.high_rows(made.sieve, 0, blocks, coded, query, score, high, 0)
             assert score <= high.scores[high.places[:found].tolist().index(row)]
             total = scale * np.float64(score) + added[row]
             found = sums.high_sums(

@@ -33,7 +33,7 @@ def test_a_query_of_zeros_has_codes_of_zeros():
 def test_only_rows_that_can_reach_a_score_are_looked_at():
     sieve, _, coded = asked(VECTORS[:1])
     high = High(np.empty(ROWS, np.int64), np.empty(ROWS, np.float32))
-    count = kernels.high_rows(sieve, 0, 1, coded, 0, np.float32(0.5), high)
+    count = kernels.high_rows(sieve, 0, 1, coded, 0, np.float32(0.5), high, 0)
     assert high.places[:count].tolist() == [0, 2]
     assert (high.scores[:count] >= [1, 0.6]).all()
     assert high.scores[:count].tolist() == pytest.approx([1, 0.6], abs=0.01)
@@ -47,7 +47,7 @@ def test_where_heads_let_many_rows_pass_the_whole_codes_are_read():
         made = made_sieve(rows, 1, directions=directions)
         coded = coded_queries(query, 1e-6, 1e-6, made, 1e-5)
         high = High(np.empty(ROWS, np.int64), np.empty(ROWS, np.float32))
-        count = kernels.high_rows(made.sieve, 0, 1, coded, 0, np.float32(0.5), high)
+        count = kernels.high_rows(made.sieve, 0, 1, coded, 0, np.float32(0.5), high, 0)
         assert high.places[:count].tolist() == expected
 
 
@@ -71,6 +71,19 @@ def test_many_blocks_are_looked_through():
         last = ROWS if first == 0 else len(many)
         kernels.sift_rows(Rows(many, 0, NONE, NONE), ALL, sieve, first, last, wanted, coded, best)
     assert hits(best) == [(1.0, 2), (1.0, 6), (1.0, 10)]
+
+
+def test_rows_for_which_there_is_no_more_room_are_scored_and_none_is_lost():
+    room = 2 * kernels.FEWER_BLOCKS * ROWS
+    many = np.tile(VECTORS[:3], (room // 3 + ROWS, 1))  # two queries; all are as good as the best
+    many[-1] = VECTORS[2]
+    ranks = np.arange(len(many))[::-1].copy()  # the last row is the best of them
+    sieve, wanted, coded = asked(VECTORS[[2, 2]], many)
+    best = nothing_found(2, 3)
+    rows = Rows(many, 0, NONE, ranks)
+    kernels.sift_rows(rows, ALL, sieve, 0, len(many), wanted, coded, best)
+    expected = [rank for rank in range(len(many)) if (many[-1 - rank] == VECTORS[2]).all()][:3]
+    assert hits(best, 0) == hits(best, 1) == [(1.0, rank) for rank in expected]
 
 
 def test_rows_in_another_order_have_the_codes_of_rows_that_were_put_into_it():
