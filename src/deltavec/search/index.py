@@ -48,7 +48,8 @@ class Index:
     expansion
         How many lists a search looks through; more find more, and take longer. There are twice as
         many lists as the square root of the number of rows; by default a sixteenth of them, and 64
-        at least, is looked through.
+        at least, is looked through. Lists are made anew when `add` has made the rows four times as
+        many.
     threads
         How many cores a search takes; all of them by default.
 
@@ -214,8 +215,9 @@ class Index:
             more = Pieces.of(U, "U", self._threads)
             require_dimensions(more, pieces.dimensions, "U")
             names = old.with_more(ids, len(more))
-            lists = lists.with_more(more, self._threads) if lists else None
-            self._state = IndexState(pieces.with_more(more), names, lists)
+            whole = pieces.with_more(more)
+            lists = lists.with_more(more, whole, self._threads) if lists else None
+            self._state = IndexState(whole, names, lists)
 
     def remove(self, ids: IdsLike) -> None:
         """Remove the rows that have these ids; all of them must be there."""

@@ -56,7 +56,7 @@ class Pieces:
         return cls((array,), length_error(array, name, threads))
 
     def __len__(self) -> int:
-        return int(self.begins[-1])
+        return sum(map(len, self.arrays))
 
     @property
     def dimensions(self) -> int:
@@ -163,11 +163,13 @@ def length_error(array: Float32s, name: str, threads: int | None = None) -> floa
     def worst(first: int) -> float:
         part = array[first : first + ROWS_A_TASK]
         squares = squared_lengths(part)
-        errors = np.where(squares == 0, 0, np.abs(np.sqrt(squares) - 1))
-        odd = np.flatnonzero(~(errors <= LARGEST_ERROR))  # NaN is odd as well
-        if len(odd):
-            refuse_row(name, first + int(odd[0]), float(np.sqrt(squares[odd[0]])))
-        return float(errors.max())
+        errors = np.abs(np.sqrt(squares) - 1)
+        errors[squares == 0] = 0
+        farthest = float(errors.max())
+        if not farthest <= LARGEST_ERROR:  # NaN is odd as well
+            odd = int(np.flatnonzero(~(errors <= LARGEST_ERROR))[0])
+            refuse_row(name, first + odd, float(np.sqrt(squares[odd])))
+        return farthest
 
     firsts = range(0, len(array), ROWS_A_TASK)
     return max(on_threads(worst, firsts, thread_count(threads)), default=0.0)

@@ -174,7 +174,7 @@ def read(folder: Path, *, mmap: bool, verify: bool) -> IndexState:
         with INDEX_FOLDER.opened(folder / CENTRES) as file:
             centres = read_vectors(file, entries["graph"]["lists"], dimensions, mmap)
             length_error(centres, "centres")
-        lists = Lists(centres, beside, entries["graph"]["expansion"])
+        lists = Lists.stored(centres, beside, entries["graph"]["expansion"])
     return IndexState(pieces, ids, lists, entries["recall"])
 
 

@@ -13,6 +13,7 @@ the same lists.
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -31,6 +32,7 @@ from deltavec.search.sieve.making import MadeSieve, made_sieve
 LEAST_EXPANSION, SHARE_LOOKED_AT = 64, 1 / 16  # of the lists, by default
 LARGEST_EXPANSION = 100_000
 MOST_LISTS = 65_536
+TOO_FEW = 2  # times as many lists would suit: with four times as many rows
 SAMPLED = 40  # rows for each centre
 ROUNDS = 6
 ROWS_AT_ONCE = 2048
@@ -46,13 +48,13 @@ class Lists:
         Of unit length, or zero.
     homes : ndarray of int64
         The number of each row's list; that of a row of zeros is one beyond the centres.
-    expansion : int
-        How many lists a search looks through.
+    asked_for : int or None
+        How many lists a search looks through; by default as many as suit their number.
     """
 
     centres: Float32s
     homes: Int64s
-    expansion: int
+    asked_for: int | None
     kept: list[tuple[Float32s, Shelf, MadeSieve]] = field(default_factory=list)
     making: threading.Lock = field(default_factory=threading.Lock)
 
@@ -62,25 +64,47 @@ class Lists:
         if expansion is not None:
             require_expansion(expansion)
         centres = centres_of(pieces, threads)
-        looked_at = expansion or max(LEAST_EXPANSION, round(SHARE_LOOKED_AT * len(centres)))
-        return cls(centres, homes_of(pieces, centres, threads), looked_at)
+        return cls(centres, homes_of(pieces, centres, threads), expansion)
+
+    @classmethod
+    def stored(cls, centres: Float32s, homes: Int64s, expansion: int) -> Lists:
+        """Lists that were stored; nobody asked for an expansion that is the default."""
+        return cls(centres, homes, None if expansion == default_expansion(centres) else expansion)
+
+    @property
+    def expansion(self) -> int:
+        """How many lists a search looks through."""
+        return self.asked_for or default_expansion(self.centres)
 
     def expanded(self, expansion: int) -> Lists:
         """The same, so many of which a search looks through."""
         require_expansion(expansion)
-        return replace(self, expansion=int(expansion))
+        return replace(self, asked_for=int(expansion))
 
     @property
     def zero_rows(self) -> int:
         """How many rows are zero."""
         return int((self.homes == len(self.centres)).sum())
 
-    def with_more(self, pieces: Pieces, threads: int | None) -> Lists:
-        """The lists with more rows behind the others; of none, new ones."""
-        if not len(self.homes):
-            return Lists.of(pieces, self.expansion, threads)
-        more = homes_of(pieces, self.centres, threads)
-        return replace(self, homes=np.concatenate([self.homes, more]))
+    def with_more(self, more: Pieces, whole: Pieces, threads: int | None) -> Lists:
+        """The lists with more rows behind the others; new ones if there are far too few by now.
+
+        Parameters
+        ----------
+        more
+            The rows behind the others.
+        whole
+            The others, and these.
+        threads
+            How many cores.
+        """
+        homes = np.concatenate([self.homes, homes_of(more, self.centres, threads)])
+        lists = replace(self, homes=homes)
+        too_few = lists_for(len(whole)) >= TOO_FEW * len(self.centres)
+        # Where most rows are zero there may be no more centres to be had.
+        if not len(self.centres) or (too_few and 2 * lists.zero_rows <= len(whole)):
+            return Lists.of(whole, self.asked_for, threads)
+        return lists
 
     def at_rows(self, rows: Int64s) -> Lists:
         """The lists of these rows only; they are in ascending order."""
@@ -111,19 +135,20 @@ class Lists:
         made = made_sieve(array, threads, frozen(order), no_heads)
         return array, Shelf(frozen(order), frozen(begins), made.sieve), made
 
-    def nearest(self, query: Float32s, count: int) -> Int64s:
-        """The numbers of so many lists, the nearest first, and behind them that of the zeros."""
-        scores = self.centres @ query
-        near = np.arange(len(scores))
-        if count < len(scores):
-            near = np.sort(np.argpartition(-scores, count)[:count])
-        near = near[np.argsort(-scores[near], kind="stable")]
-        return np.append(near, len(scores))
+
+def lists_for(rows: int) -> int:
+    """How many lists suit so many rows: twice the square root."""
+    return min(MOST_LISTS, max(1, round(2 * math.sqrt(rows))))
+
+
+def default_expansion(centres: Float32s) -> int:
+    """How many of the lists with these centres a search looks through if nobody says so."""
+    return max(LEAST_EXPANSION, round(SHARE_LOOKED_AT * len(centres)))
 
 
 def centres_of(pieces: Pieces, threads: int | None) -> Float32s:
-    """The centres for these rows: twice the square root of how many there are."""
-    count = min(MOST_LISTS, max(1, round(2 * len(pieces) ** 0.5)))
+    """The centres for these rows, as many as suit their number."""
+    count = lists_for(len(pieces))
     chosen = np.random.default_rng(0).permutation(len(pieces))[: SAMPLED * count]
     sample = pieces.at(chosen)
     sample = np.ascontiguousarray(sample[sample.any(axis=1)])

@@ -11,9 +11,9 @@ import numpy as np
 
 from deltavec.core.arrays import frozen
 from deltavec.core.kernels import Int64s, UInt8s
-from deltavec.core.threads import on_threads, one_blas_thread
+from deltavec.core.threads import on_threads
 from deltavec.search import kernels
-from deltavec.search.approximately.kernels import sift_lists
+from deltavec.search.approximately.kernels import nearest_lists, sift_lists
 from deltavec.search.approximately.lists import Lists
 from deltavec.search.exact import (
     NOBODY,
@@ -50,6 +50,8 @@ def likely_best_rows(search: Search, lists: Lists) -> Ranked:
         directed = np.flatnonzero(vectors.any(axis=1))
         found = best_in_lists(search, lists, directed, looked_at)
         done = (found.ranks < NOBODY).all(axis=1)
+        if len(directed) == len(vectors) and done.all():
+            return found
         for whole, part in zip(result, found, strict=True):
             whole[directed[done]] = part[done]
         open_queries = np.setdiff1d(open_queries, directed[done])
@@ -76,18 +78,19 @@ def best_in_lists(search: Search, lists: Lists, numbers: Int64s, looked_at: int)
         allowed = allowed_rows(search.chosen, begin, len(array))
         parts.append((Rows(array, begin, NONE, search.ranks), allowed, shelf, coded))
 
+    near = np.empty((len(vectors), looked_at + 1), np.int64)
+
     def look(first: int) -> None:
-        for query in range(first, min(first + QUERIES_A_TASK, len(vectors))):
-            near = lists.nearest(vectors[query], looked_at)
-            for rows, allowed, shelf, coded in parts:
-                sift_lists(rows, allowed, shelf, near, queries, coded, query, best)
+        last = min(first + QUERIES_A_TASK, len(vectors))
+        nearest_lists(lists.centres, vectors, first, last, near)
+        for rows, allowed, shelf, coded in parts:
+            sift_lists(rows, allowed, shelf, near, queries, coded, first, last, best)
 
     tasks = range(0, len(vectors), QUERIES_A_TASK)
     numbers_read = len(vectors) * pieces.dimensions * looked_at * len(pieces)
     workers = Sizes().workers(numbers_read // max(1, len(lists.centres)), search.threads)
-    with one_blas_thread():
-        for _ in on_threads(look, tasks, workers):
-            pass
+    for _ in on_threads(look, tasks, workers):
+        pass
     return ranked([best], k)
 
 

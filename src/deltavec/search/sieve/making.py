@@ -168,7 +168,7 @@ def coded_as(
     steps, stretches, slacks = np.empty((3, count), np.float32)
     coded = CodedAs(np.zeros((count, padded(dimensions)), np.int16), steps, stretches, slacks)
     kernels.code_queries(frozen(queries), query_error, row_error, farthest, margin, coded)
-    return CodedAs(*map(frozen, coded))
+    return CodedAs(frozen(coded.codes), frozen(steps), frozen(stretches), frozen(slacks))
 
 
 def padded(dimensions: int) -> int:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deltavec.search import kernels
-from deltavec.search.approximately.kernels import Shelf, sift_lists
+from deltavec.search.approximately.kernels import Shelf, nearest_lists, sift_lists
 from deltavec.search.exact import NOBODY, NONE
 from deltavec.search.kernels import Best, Queries, Rows, cosine
 from deltavec.search.sieve.making import coded_queries, made_sieve
@@ -31,10 +31,19 @@ def test_the_best_of_the_lists_are_found(numbers, filtered):
     allowed = (rng.random(COUNT) < 0.5).astype(np.uint8) if filtered else np.zeros(0, np.uint8)
     sift_lists(
         Rows(vectors, 0, NONE, NONE), allowed, Shelf(order, begins, made.sieve),
-        np.array(numbers, np.int64), Queries(query, np.full(1, margin, np.float32)), coded, 0, best,
+        np.array([numbers], np.int64), Queries(query, np.full(1, margin, np.float32)), coded,
+        0, 1, best,
     )  # fmt: skip
     there = np.isin(homes, numbers) & (allowed > 0 if filtered else True)
     scores = np.array([cosine(query[0], row) for row in vectors])
     expected = [row for row in np.lexsort((np.arange(COUNT), -scores)) if there[row]][:K]
     assert sorted(best.ranks[0, : best.sizes[0]].tolist()) == sorted(expected)
     assert sorted(best.scores[0, : best.sizes[0]]) == sorted(scores[expected])
+
+
+def test_the_nearest_lists_come_first_and_that_of_the_zeros_last():
+    centres = np.eye(4, dtype=np.float32)
+    queries = unit_rows(np.array([[9, 9, 9, 9], [1, 4, 3, 2], [-2, -1, -4, -3.0]]))
+    near = np.full((3, 3), -1)
+    nearest_lists(centres, queries, 1, 3, near)
+    assert near.tolist() == [[-1, -1, -1], [1, 2, 4], [1, 0, 4]]

@@ -204,7 +204,8 @@ def test_added_rows_have_a_shelf_of_their_own_and_old_ones_keep_theirs(index, ro
     lists, pieces = index._state.lists, index.pieces
     (before, _) = next(lists.shelves(pieces, 1))
     more = Pieces.of(np.tile(rows[1:9], (600, 1)), "more")
-    after, added = lists.with_more(more, 1).shelves(pieces.with_more(more), 1)
+    whole = pieces.with_more(more)
+    after, added = lists.with_more(more, whole, 1).shelves(whole, 1)
     assert after[0] is before
     assert len(added[0].order) == 4800
 
@@ -226,3 +227,33 @@ def test_by_default_a_sixteenth_of_the_lists_is_looked_through_and_64_at_least(m
     monkeypatch.setattr(lists, "LEAST_EXPANSION", 1)
     assert dv.Index(rows, approximate=True).expansion == 5  # of 80
     assert dv.Index(rows, approximate=True, expansion=7).expansion == 7
+
+
+@pytest.mark.parametrize("first", [0, 3, 400])
+def test_an_index_that_is_filled_later_answers_as_one_that_was_made_of_all(rows, first):
+    index, whole = (dv.Index(rows[:n], approximate=True, threads=1) for n in (first, COUNT))
+    index.expansion = whole.expansion = 10
+    index.add(rows[first:])
+    found, expected = index.search(rows[1:100]), whole.search(rows[1:100])
+    assert found.ids.tolist() == expected.ids.tolist()
+    assert found.scores.tobytes() == expected.scores.tobytes()
+    assert index.expansion == 10
+
+
+def test_the_expansion_follows_the_rows_unless_it_was_asked_for(rows, monkeypatch, tmp_path):
+    monkeypatch.setattr(lists, "LEAST_EXPANSION", 1)
+    for asked_for, expected in ((None, 10), (3, 3)):  # of 155 lists
+        index = dv.Index(rows[:100], approximate=True, expansion=asked_for)
+        assert index.expansion == (asked_for or 1)
+        index.save(tmp_path / "x.idx")
+        for one in (index, dv.load_index(tmp_path / "x.idx")):
+            one.add(rows[100:])
+            assert one.expansion == expected
+
+
+def test_rows_of_zeros_do_not_make_lists_anew(rows):
+    index = dv.Index(rows[1:2], approximate=True)
+    centres = index._state.lists.centres
+    index.add(np.zeros((5000, 12)))
+    assert index._state.lists.centres is centres
+    assert index.info()["zero_rows"] == 5000
