@@ -74,16 +74,14 @@ def test_many_blocks_are_looked_through():
 
 
 def test_rows_for_which_there_is_no_more_room_are_scored_and_none_is_lost():
-    room = 2 * kernels.FEWER_BLOCKS * ROWS
-    many = np.tile(VECTORS[:3], (room // 3 + ROWS, 1))  # two queries; all are as good as the best
-    many[-1] = VECTORS[2]
-    ranks = np.arange(len(many))[::-1].copy()  # the last row is the best of them
-    sieve, wanted, coded = asked(VECTORS[[2, 2]], many)
+    room = 2 * kernels.FEWER_BLOCKS * ROWS  # where there are two queries
+    equals = np.tile(VECTORS[2:3], (room + ROWS, 1))
+    ranks = np.arange(len(equals))[::-1].copy()  # the last row comes before all others
+    sieve, wanted, coded = asked(VECTORS[[2, 2]], equals)
     best = nothing_found(2, 3)
-    rows = Rows(many, 0, NONE, ranks)
-    kernels.sift_rows(rows, ALL, sieve, 0, len(many), wanted, coded, best)
-    expected = [rank for rank in range(len(many)) if (many[-1 - rank] == VECTORS[2]).all()][:3]
-    assert hits(best, 0) == hits(best, 1) == [(1.0, rank) for rank in expected]
+    rows = Rows(equals, 0, NONE, ranks)
+    kernels.sift_rows(rows, ALL, sieve, 0, len(equals), wanted, coded, best)
+    assert hits(best, 0) == hits(best, 1) == [(1.0, 0), (1.0, 1), (1.0, 2)]
 
 
 def test_rows_in_another_order_have_the_codes_of_rows_that_were_put_into_it():
