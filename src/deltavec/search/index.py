@@ -47,9 +47,9 @@ class Index:
         ten seconds of the processor; the same rows make the same lists.
     expansion
         How many lists a search looks through; more find more, and take longer. There are twice as
-        many lists as the square root of the number of rows; by default a sixteenth of them, and 64
-        at least, is looked through. Lists are made anew when `add` has made the rows four times as
-        many.
+        many lists as the square root of the number of rows; by default 2.8 times the root of their
+        number is looked through, and 64 at least: 125 of 2,000 with a million rows. Lists are made
+        anew when `add` has made the rows four times as many.
     threads
         How many cores a search takes; all of them by default.
 

@@ -29,7 +29,7 @@ from deltavec.search.approximately.kernels import Shelf
 from deltavec.search.rows import Pieces
 from deltavec.search.sieve.making import MadeSieve, made_sieve
 
-LEAST_EXPANSION, SHARE_LOOKED_AT = 64, 1 / 16  # of the lists, by default
+LEAST_EXPANSION, TIMES_THE_ROOT = 64, 2.8  # of how many lists there are, by default
 LARGEST_EXPANSION = 100_000
 MOST_LISTS = 65_536
 TOO_FEW = 2  # times as many lists would suit: with four times as many rows
@@ -142,8 +142,12 @@ def lists_for(rows: int) -> int:
 
 
 def default_expansion(centres: Float32s) -> int:
-    """How many of the lists with these centres a search looks through if nobody says so."""
-    return max(LEAST_EXPANSION, round(SHARE_LOOKED_AT * len(centres)))
+    """How many of the lists with these centres a search looks through if nobody says so.
+
+    Their root times a constant: with rows that are hard to put into lists the same share of the
+    best is found so, however many rows there are (docs/decisions/0026).
+    """
+    return max(LEAST_EXPANSION, round(TIMES_THE_ROOT * math.sqrt(len(centres))))
 
 
 def centres_of(pieces: Pieces, threads: int | None) -> Float32s:

@@ -221,11 +221,13 @@ def test_an_index_with_a_graph_of_an_earlier_version_gets_lists(tmp_path):
     ]  # fmt: skip
 
 
-def test_by_default_a_sixteenth_of_the_lists_is_looked_through_and_64_at_least(monkeypatch):
+def test_by_default_2_8_times_the_root_of_the_lists_is_looked_through_and_64_at_least(
+    monkeypatch,
+):
     rows = unit_rows(np.random.default_rng(5).standard_normal((1600, 4)))
     assert dv.Index(rows, approximate=True).expansion == 64
     monkeypatch.setattr(lists, "LEAST_EXPANSION", 1)
-    assert dv.Index(rows, approximate=True).expansion == 5  # of 80
+    assert dv.Index(rows, approximate=True).expansion == 25  # of 80
     assert dv.Index(rows, approximate=True, expansion=7).expansion == 7
 
 
@@ -242,9 +244,9 @@ def test_an_index_that_is_filled_later_answers_as_one_that_was_made_of_all(rows,
 
 def test_the_expansion_follows_the_rows_unless_it_was_asked_for(rows, monkeypatch, tmp_path):
     monkeypatch.setattr(lists, "LEAST_EXPANSION", 1)
-    for asked_for, expected in ((None, 10), (3, 3)):  # of 155 lists
+    for asked_for, expected in ((None, 35), (3, 3)):  # of 155 lists
         index = dv.Index(rows[:100], approximate=True, expansion=asked_for)
-        assert index.expansion == (asked_for or 1)
+        assert index.expansion == (asked_for or 13)  # of 20
         index.save(tmp_path / "x.idx")
         for one in (index, dv.load_index(tmp_path / "x.idx")):
             one.add(rows[100:])
