@@ -186,12 +186,12 @@ def test_an_embedding_that_was_killed_goes_on_and_gives_the_same_file(
     whole, again = tmp_path / "whole.parquet", tmp_path / "again.parquet"
     arguments = ("embed", small / "reviews.dv", corpus, "-o")
     with subprocess.Popen(command(*arguments, again)) as running:
-        shards = tmp_path / "again.parquet.partial"
-        wait_for(lambda: list(shards.glob("part-*.arrow")), running)
+        partial = tmp_path / "again.parquet.partial"
+        wait_for(lambda: any(path.stat().st_size for path in partial.glob("*.journal")), running)
         running.kill()
     assert not again.exists()
     resumed = process(*arguments, again, "--json").json
     assert 0 < resumed["resumed_documents"] < resumed["documents"] == 72 * 6_000
     assert process(*arguments, whole).code == 0
     assert again.read_bytes() == whole.read_bytes()
-    assert not shards.exists()
+    assert not partial.exists()

@@ -105,11 +105,12 @@ def embed(
 def writing_vectors(output: str, keep: list[str]) -> AbstractContextManager[None]:
     """While it lasts the output is ours to write; refused if it cannot be."""
     from deltavec.io.locks import only_writer
-    from deltavec.io.output.targets import ASSEMBLIES, Target
+    from deltavec.io.output.growing import FORMATS
+    from deltavec.io.output.targets import Target
 
     path = Path(output)
     if not path.is_dir() and not output.endswith("/"):
-        require_suffix(path, ASSEMBLIES)
+        require_suffix(path, FORMATS)
     target = Target.of(output, keep).path
     require_folder_of(target)
     return only_writer(target)

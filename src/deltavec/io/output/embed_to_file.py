@@ -1,8 +1,9 @@
 """Vectors of a corpus to a file, in bounded memory, so that a kill loses next to nothing.
 
-The documents are read, embedded and written at the same time. Finished vectors go to shards in
-``<output>.partial`` (see `deltavec.io.output.shards`); when all are there they are put together
-under a temporary name, which takes the place of the output in one step.
+The documents are read, embedded and written at the same time. Finished vectors go to the folder
+``<output>.partial``: to one file that grows (see `deltavec.io.output.growing`), or, if columns are
+kept or a folder is wanted, to shards (see `deltavec.io.output.shards`). When all are there, the
+file or the folder takes the place of the output in one step.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from deltavec.io.output.embedded_pieces import embedded_pieces
 from deltavec.io.output.read_ahead import pieces_ahead
 from deltavec.io.output.targets import Target
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 
 
 class Progress(NamedTuple):
@@ -101,7 +102,7 @@ def embed_to_file(
     on_notice : callable or None
         Called with a sentence when earlier work is used, or cannot be.
     shard_documents : int
-        Documents in a shard: what a kill can lose.
+        Documents that are written at once: what a kill can lose.
 
     Returns
     -------
@@ -119,7 +120,7 @@ def embed_to_file(
         Before any work, if the output has another suffix, its folder is not there, or a column to
         keep is not in the corpus, or another run writes to the same output.
     DeltavecError
-        If the disk is full or forbids writing. Finished shards stay, and the next run goes on.
+        If the disk is full or forbids writing. What is finished stays, and the next run goes on.
     """
     require_whole("shard_documents", shard_documents)
     documents = opened_corpus(corpus, Reading(expected=model.notes.get(COLUMN)))
@@ -140,31 +141,28 @@ def embed_to_file(
     met: list[TextCounts] = []
     with target.alone() as require_ours:
         with target.failing_clearly():
-            before, reason = shards.resumed(target.partial, manifest, schema, target.shard_suffix)
-        done = sum(shard.documents for shard in before)
+            reason = shards.prepare(target.partial, manifest)
         if reason:
             notice(f"starting over: {target.partial} cannot be used, {reason}")
-        elif done:
-            notice(f"going on after {done:,} documents that {target.partial} holds")
-        with target.assembly(schema) as (add, assembled):
-            with target.failing_clearly():
-                for shard in before:
-                    add(shards.read_shard(shard.path))
+        with target.store(schema) as store:
+            done = sum(rows.documents for rows in store.before)
+            if done:
+                notice(f"going on after {done:,} documents that {target.partial} holds")
             with pieces_ahead(documents, keep) as pieces:
                 rest = _skipped(pieces, done)
                 rows = _embedded(model, rest, keep, threads, done, on_progress, met)
                 groups = shards.in_shards(rows, shard_documents)
-                fresh = list(_written(groups, schema, len(before), target, add, require_ours))
-        everything = [*before, *fresh]
+                fresh = list(_written(groups, schema, target, store, require_ours))
+        everything = [*store.before, *fresh]
         notice(f"putting {target.path.name} in its place")
         with target.failing_clearly():
             require_ours()
-            target.put_in_place(assembled)
+            target.put_in_place(store.path)
     warn_of_little_known(sum(met, TextCounts()))
     return Written(
         target.path,
-        sum(shard.documents for shard in everything),
-        sum(shard.zero_rows for shard in everything),
+        sum(rows.documents for rows in everything),
+        sum(rows.zero_rows for rows in everything),
         done,
     )
 
@@ -211,30 +209,21 @@ def _embedded(
 def _written(
     groups: Iterable[list[shards.EmbeddedRows]],
     schema: pa.Schema,
-    first: int,
     target: Target,
-    add: shards.Add,
+    store: shards.Store,
     require_ours: Callable[[], None],
-) -> Iterator[shards.Shard]:
-    """The shards, written behind the embedding; an empty corpus has one, without rows.
+) -> Iterator[shards.Finished]:
+    """What is written behind the embedding; of an empty corpus, one group without rows."""
 
-    Each goes to the output as well, while the next are embedded: putting all of them together
-    afterwards would leave the other cores idle.
-    """
-
-    def write(numbered: tuple[int, list[shards.EmbeddedRows]]) -> shards.Shard:
-        number, group = numbered
+    def write(group: list[shards.EmbeddedRows]) -> shards.Finished:
         table = shards.as_table(group, schema)
         with target.failing_clearly():
             require_ours()
-            path = shards.shard_path(target.partial, number, target.shard_suffix)
-            shard = shards.write_shard(path, table)
-            add(table)
-            return shard
+            return store.add(table)
 
-    none = first == 0
-    for shard in in_order(write, enumerate(groups, first)):
+    none = not store.before
+    for finished in in_order(write, groups):
         none = False
-        yield shard
+        yield finished
     if none:
-        yield write((0, []))
+        yield write([])

@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, TypeAlias
+from typing import Any, BinaryIO, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -38,11 +38,12 @@ RUN = b"deltavec.run"  # in the metadata of a shard
 
 _UNFINISHED = re.compile(rf"{UNFINISHED}|{re.escape(MANIFEST)}\.tmp")
 _SHARD = r"part-\d{6}\.(?:arrow|parquet)"
+_GROWN = r"grown-[0-9a-f]{64}(?:\.journal)?"  # see `deltavec.io.output.growing`
 # Earlier versions wrote to .tmp and to assembled.
-_OURS = re.compile(rf"({_SHARD}|{re.escape(MANIFEST)})(\.tmp)?|assembled|{UNFINISHED}")
+_OURS = re.compile(rf"({_SHARD}|{re.escape(MANIFEST)})(\.tmp)?|assembled|{_GROWN}|{UNFINISHED}")
 
 
-Add: TypeAlias = Callable[[pa.Table], object]
+Put: TypeAlias = Callable[[pa.Table], object]
 """Puts the rows of a shard behind those that are in the output already."""
 
 
@@ -62,12 +63,42 @@ class EmbeddedRows(NamedTuple):
         )
 
 
+class Finished(Protocol):
+    """Rows that are on disk."""
+
+    @property
+    def documents(self) -> int:
+        """How many they are."""
+
+    @property
+    def zero_rows(self) -> int:
+        """How many of them are zero."""
+
+
 class Shard(NamedTuple):
     """A finished shard."""
 
     path: Path
     documents: int
     zero_rows: int
+
+
+class Store(NamedTuple):
+    """Where vectors go, so that they survive a kill.
+
+    Attributes
+    ----------
+    before : sequence of Finished
+        What earlier runs have left.
+    add : callable
+        Puts the rows of a table behind those; when it returns they are on disk.
+    path : Path
+        Where the output is until it is whole.
+    """
+
+    before: Sequence[Finished]
+    add: Callable[[pa.Table], Finished]
+    path: Path
 
 
 def in_shards(
@@ -151,7 +182,7 @@ def zero_rows(vectors: npt.NDArray[np.float32]) -> int:
 
 
 @contextmanager
-def parquet_rows(file: BinaryIO, schema: pa.Schema) -> Iterator[Add]:
+def parquet_rows(file: BinaryIO, schema: pa.Schema) -> Iterator[Put]:
     """What puts a table into a parquet file, as a row group; the file is whole at the end."""
     if schema.names == [EMBEDDING]:
         pages = VectorPages(file, schema)
@@ -190,8 +221,8 @@ def write_shard(path: Path, table: pa.Table) -> Shard:
             with pa.ipc.new_file(file, table.schema) as writer:
                 writer.write_table(table)
         else:
-            with parquet_rows(file, table.schema) as add:
-                add(table)
+            with parquet_rows(file, table.schema) as put:
+                put(table)
     put_in_place(temporary, path)
     return Shard(path, len(table), zero_rows(vectors_of(table)))
 
@@ -244,22 +275,16 @@ def foreign_files(folder: Path) -> list[str]:
     return [name for name in names if not ours.fullmatch(name)]
 
 
-def resumed(
-    folder: Path, manifest: dict[str, Any], schema: pa.Schema, suffix: str
-) -> tuple[list[Shard], str]:
-    """The shards to go on from, and why earlier work was not used if there was some.
+def prepare(folder: Path, manifest: dict[str, Any]) -> str:
+    """Make a folder ready for a run; why earlier work in it cannot be used, if there was some.
 
     Parameters
     ----------
     folder : Path
-        Where the shards are, a folder of our own.
+        A folder of our own.
     manifest : dict
-        What this run makes its shards from, and they name. Its ``corpus`` is None where nobody
-        can tell whether the documents are still the same, and then nothing is reused.
-    schema : pyarrow.Schema
-        The columns of a shard.
-    suffix : str
-        What the shards' names end in: ``.arrow`` or ``.parquet``.
+        What this run makes its vectors from. Its ``corpus`` is None where nobody can tell whether
+        the documents are still the same, and then nothing is reused.
     """
     others = foreign_files(folder)
     if others:
@@ -269,12 +294,11 @@ def resumed(
         )
     before = _read_manifest(folder)
     reason = "" if before is None else _difference(before, manifest)
-    if before is not None and not reason:
-        return finished_shards(folder, schema, suffix), ""
-    clear(folder)
-    with replacing(folder / MANIFEST) as temporary:
-        temporary.write_text(json.dumps(manifest, indent=2) + "\n")
-    return [], reason
+    if before is None or reason:
+        clear(folder)
+        with replacing(folder / MANIFEST) as temporary:
+            temporary.write_text(json.dumps(manifest, indent=2) + "\n")
+    return reason
 
 
 def _read_manifest(folder: Path) -> dict[str, Any] | None:

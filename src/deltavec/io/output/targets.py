@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -17,43 +18,45 @@ from deltavec.errors import DeltavecError, InputError
 from deltavec.io.files import flush_to_disk, put_folder_in_place, put_in_place, unfinished
 from deltavec.io.locks import only_writer
 from deltavec.io.output import shards
-from deltavec.io.output.shards import Add
+from deltavec.io.output.growing import FORMATS, grown
+from deltavec.io.output.shards import Put, Shard, Store
 from deltavec.io.private import MOVE_AWAY, open_to_all, own_folder, require_same_folder
-from deltavec.io.tensors import npy_header
 
 
 @contextmanager
-def one_parquet(path: Path, schema: pa.Schema) -> Iterator[Add]:
-    """One parquet file, a row group for each shard."""
-    with path.open("xb") as file, shards.parquet_rows(file, schema) as add:
-        yield add
+def folder_of_shards(folder: Path, schema: pa.Schema) -> Iterator[Store]:
+    """A folder of parquet files: the shards are the output."""
+    before = shards.finished_shards(folder, schema, ".parquet")
+    yield shard_store(folder, ".parquet", before, folder, put=lambda table: None)
 
 
 @contextmanager
-def one_npy(path: Path, schema: pa.Schema) -> Iterator[Add]:
-    """One npy file. How many rows there are is written into its header at the end."""
-    rows, width = 0, schema.field(shards.EMBEDDING).type.list_size
+def one_parquet(folder: Path, schema: pa.Schema) -> Iterator[Store]:
+    """A parquet file of vectors with columns, a row group for each shard.
 
-    def add(table: pa.Table) -> None:
-        nonlocal rows
-        file.write(shards.vectors_of(table).astype("<f4", copy=False).data)
-        rows += len(table)
-
-    with path.open("xb") as file:
-        file.write(npy_header(rows, width))
-        yield add
-        file.seek(0)
-        file.write(npy_header(rows, width))
-
-
-class Assembly(NamedTuple):
-    """An output as it grows: what adds to it, and where it is until it is whole."""
-
-    add: Add
-    path: Path
+    pyarrow writes it, and cannot go on with a file that it has left: a run goes on from shards
+    beside it. Each goes to the output while the next are embedded; to put all of them together
+    afterwards would leave the other cores idle.
+    """
+    before = shards.finished_shards(folder, schema, ".arrow")
+    # A name of this run alone: where locks do nothing, another run never gets it.
+    path = unfinished(folder / "assembled")
+    with path.open("xb") as file, shards.parquet_rows(file, schema) as put:
+        for shard in before:
+            put(shards.read_shard(shard.path))
+        yield shard_store(folder, ".arrow", before, path, put)
 
 
-ASSEMBLIES = {".parquet": one_parquet, ".npy": one_npy}
+def shard_store(folder: Path, suffix: str, before: list[Shard], path: Path, put: Put) -> Store:
+    """What makes shards after those before, and puts each into the output."""
+    numbers = itertools.count(len(before))
+
+    def add(table: pa.Table) -> Shard:
+        shard = shards.write_shard(shards.shard_path(folder, next(numbers), suffix), table)
+        put(table)
+        return shard
+
+    return Store(before, add, path)
 
 
 @dataclass(frozen=True)
@@ -68,9 +71,9 @@ class Target:
         """The target that an output names, if it can be written."""
         path = Path(output) if Path(output).name else Path(output).resolve()
         target = cls(path, os.fspath(output).endswith(("/", os.sep)) or path.is_dir())
-        if not target.is_folder and path.suffix.lower() not in ASSEMBLIES:
+        if not target.is_folder and path.suffix.lower() not in FORMATS:
             raise InputError(
-                f"output must end in {' or '.join(ASSEMBLIES)}, or be a folder "
+                f"output must end in {' or '.join(FORMATS)}, or be a folder "
                 f"(with a slash at its end), got {os.fspath(output)!r}"
             )
         if not path.absolute().parent.is_dir():
@@ -121,28 +124,24 @@ class Target:
                 identity = own_folder(self.partial)
             yield partial(require_same_folder, self.partial, identity)
 
-    @property
-    def shard_suffix(self) -> str:
-        """What the names of shards end in: those of a folder stay as they are."""
-        return ".parquet" if self.is_folder else ".arrow"
-
     @contextmanager
-    def assembly(self, schema: pa.Schema) -> Iterator[Assembly]:
-        """The output as it grows, out of sight, shard by shard in the order of the documents."""
+    def store(self, schema: pa.Schema) -> Iterator[Store]:
+        """Where vectors of a run go, out of sight; the output is whole when the context ends."""
+        if self.is_folder:
+            kind = folder_of_shards(self.partial, schema)
+        elif schema.names == [shards.EMBEDDING]:
+            kind = grown(self.partial, schema, self.path.suffix.lower())
+        else:
+            kind = one_parquet(self.partial, schema)
         with ExitStack() as stack:
-            add: Add = lambda table: None  # noqa: E731, a folder's shards are the output
-            # A name of this run alone: where locks do nothing, another run never gets it.
-            path = self.partial if self.is_folder else unfinished(self.partial / "assembled")
-            if not self.is_folder:
-                one_file = ASSEMBLIES[self.path.suffix.lower()]
-                with self.failing_clearly():
-                    add = stack.enter_context(one_file(path, schema))
+            with self.failing_clearly():
+                store = stack.enter_context(kind)
             try:
-                yield Assembly(add, path)
+                yield store
             except BaseException:
                 # A full disk has been complained of already.
                 with suppress(OSError, pa.ArrowException):
-                    stack.close()
+                    stack.__exit__(*sys.exc_info())
                 raise
             with self.failing_clearly():
                 stack.close()
@@ -160,13 +159,13 @@ class Target:
                 f"what {self.partial} holds is kept"
             ) from error
 
-    def put_in_place(self, assembled: Path) -> None:
+    def put_in_place(self, finished: Path) -> None:
         """Give what is finished its name, in one step, and remove what was unfinished."""
         if self.is_folder:
-            open_to_all(assembled)
-            put_folder_in_place(assembled, self.path)
+            open_to_all(finished)
+            put_folder_in_place(finished, self.path)
             flush_to_disk(self.path.absolute().parent)
         else:
-            put_in_place(assembled, self.path)
+            put_in_place(finished, self.path)
         if self.partial.is_dir():
             shards.remove(self.partial)

@@ -48,29 +48,33 @@ class Field(NamedTuple):
 class VectorPages:
     """A parquet file that grows by groups of rows; it is one when it has been finished."""
 
-    def __init__(self, file: BinaryIO, schema: pa.Schema) -> None:
+    def __init__(
+        self, file: BinaryIO, schema: pa.Schema, before: Iterable[tuple[int, int]] = ()
+    ) -> None:
+        """Begin a file, or go on behind groups that it holds: their rows, and where each ends."""
         self._file = file
         self._describing = _describing(schema)
         (name,) = schema.names
+        self._width = schema.field(name).type.list_size
         self._path = [text(part) for part in (name, *BELOW)]
         self._groups: list[Field] = []
         self._rows = 0
-        self._place = file.write(MAGIC)
+        self.place = file.write(MAGIC)
+        for rows, end in before:
+            self._close_group(rows, end)
+        file.seek(self.place)
 
     def add(self, vectors: npt.NDArray[np.float32]) -> None:
         """Write a group of rows."""
         rows, width = vectors.shape
-        if rows == 0:
-            return
-        begin = self._place
+        end = self.place
         numbers = vectors.astype("<f4", copy=False)
         at_once = max(1, PAGE_BYTES // (NUMBER_BYTES * width))
         for first in range(0, rows, at_once):
             page = np.ascontiguousarray(numbers[first : first + at_once])
-            self._place += self._file.write(page_head(*page.shape))
-            self._place += self._file.write(page.data)
-        self._groups.append(self._group(begin, rows, rows * width))
-        self._rows += rows
+            end += self._file.write(page_head(*page.shape))
+            end += self._file.write(page.data)
+        self._close_group(rows, end)
 
     def finish(self) -> None:
         """Write the footer."""
@@ -83,15 +87,21 @@ class VectorPages:
         footer = struct(fields).data
         self._file.write(footer + len(footer).to_bytes(4, "little") + MAGIC)
 
-    def _group(self, begin: int, rows: int, values: int) -> Field:
-        """What the footer says of a group of rows that ends here."""
-        size = number(self._place - begin, LONG)
+    def _close_group(self, rows: int, end: int) -> None:
+        """Note a group of rows, from the place reached so far to this one."""
+        if rows:
+            self._groups.append(self._group(rows, self.place, end))
+        self._rows, self.place = self._rows + rows, end
+
+    def _group(self, rows: int, begin: int, end: int) -> Field:
+        """What the footer says of a group of rows."""
+        size = number(end - begin, LONG)
         description = {
             1: number(FLOAT),
             2: listed([number(PLAIN), number(RLE)], WHOLE),
             3: listed(self._path, BYTES),
             4: number(UNCOMPRESSED),
-            5: number(values, LONG),
+            5: number(rows * self._width, LONG),
             6: size,
             7: size,
             DATA_PAGE: number(begin, LONG),

@@ -25,9 +25,9 @@ from small_disks import run_on_small_disk
 # too many documents for kernels that are plain Python
 pytestmark = pytest.mark.compiled
 
-# for programs that import this file
+# for programs that import this file, and the sources that this process has
 HERE = Path(__file__).parent
-IMPORTABLE = f"{HERE}{os.pathsep}{HERE.parents[2]}"
+IMPORTABLE = os.pathsep.join([str(HERE), str(HERE.parents[2]), os.environ.get("PYTHONPATH", "")])
 
 WORDS = [f"word{number}" for number in range(50)]
 
@@ -268,7 +268,10 @@ def content(path):
     ("name", "when", "keep"),
     [
         ("out.parquet", "chunk", ["id", "text"]),
+        ("out.parquet", "chunk", []),
+        ("out.parquet", "assembly", []),
         ("out.npy", "chunk", []),
+        ("out.npy", "assembly", []),
         ("out/", "chunk", ["id"]),
         ("out.parquet", "assembly", ["id"]),
     ],
@@ -298,7 +301,7 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_bytes(model, big, tmp_path,
     assert [path.name for path in halves.iterdir()] == [Path(name).name]
 
 
-def test_a_run_stopped_by_an_error_or_by_ctrl_c_leaves_shards_to_go_on_from(model, big, tmp_path):
+def test_a_run_stopped_by_an_error_or_by_ctrl_c_leaves_work_to_go_on_from(model, big, tmp_path):
     output = tmp_path / "out.npy"
 
     def interrupt(progress):
@@ -321,7 +324,7 @@ def stopped_halfway(model, corpus, output, **options):
         )
 
 
-def test_shards_of_another_model_corpus_or_choice_of_columns_are_never_mixed_in(
+def test_work_with_another_model_corpus_or_choice_of_columns_is_never_mixed_in(
     model, big, tmp_path
 ):
     output = tmp_path / "out.parquet"
@@ -357,16 +360,97 @@ def test_work_on_documents_that_cannot_be_recognised_is_not_resumed(model, tmp_p
 
 @pytest.mark.parametrize("damage", ["cut", "other columns"])
 def test_a_damaged_shard_and_what_follows_it_are_written_again(model, big, tmp_path, damage):
-    output = tmp_path / "out.npy"
-    stopped_halfway(model, big, output)
-    second = tmp_path / "out.npy.partial" / "part-000001.arrow"
+    output = tmp_path / "out.parquet"
+    stopped_halfway(model, big, output, keep=["id"])
+    second = tmp_path / "out.parquet.partial" / "part-000001.arrow"
     if damage == "cut":
         second.write_bytes(second.read_bytes()[:-8])
     else:
         pq.write_table(pa.table({"x": [1]}), second)
-    written = embed_to_file(model, big, output, shard_documents=500)
+    written = embed_to_file(model, big, output, keep=["id"], shard_documents=500)
     assert written.resumed_documents == 500
-    np.testing.assert_array_equal(np.load(output), model.embed(read_corpus(big)))
+    expected = model.embed(read_corpus(big))
+    np.testing.assert_array_equal(embeddings(pq.read_table(output)), expected)
+
+
+def grown_in(partial):
+    """The file that grows in a folder of unfinished work, and its journal."""
+    return sorted(partial.glob("grown-*"))
+
+
+def cut_file(file, journal):
+    size = json.loads(journal.read_bytes().splitlines()[1].split(b" ", 1)[1])[2]
+    os.truncate(file, size - 1)
+
+
+def cut_journal(file, journal):
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join(lines[:2])[:-1])
+
+
+def change_journal(file, journal):
+    lines = journal.read_bytes().splitlines(keepends=True)
+    lines[1] = lines[1].replace(b"[500", b"[501")
+    journal.write_bytes(b"".join(lines))
+
+
+def lose_file(file, journal):
+    file.unlink()
+
+
+def lose_journal(file, journal):
+    journal.unlink()
+
+
+@pytest.mark.parametrize("name", ["out.npy", "out.parquet"])
+@pytest.mark.parametrize(
+    ("damage", "left"),
+    [
+        (cut_file, 500),
+        (cut_journal, 500),
+        (change_journal, 500),
+        (lose_file, 0),
+        (lose_journal, 0),
+    ],
+)
+def test_what_a_damaged_journal_or_file_no_longer_vouches_for_is_written_again(
+    model, big, tmp_path, name, damage, left
+):
+    embed_to_file(model, big, tmp_path / f"whole-{name}", shard_documents=500)
+    output = tmp_path / name
+    stopped_halfway(model, big, output)
+    damage(*grown_in(tmp_path / f"{name}.partial"))
+    written = embed_to_file(model, big, output, shard_documents=500)
+    assert written.resumed_documents == left
+    assert written.zero_rows == sum(number % 7 == 0 for number in range(9000))
+    assert output.read_bytes() == (tmp_path / f"whole-{name}").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["out.npy", "out.parquet"])
+def test_what_stands_behind_the_last_line_of_the_journal_is_written_over(
+    model, big, tmp_path, name
+):
+    embed_to_file(model, big, tmp_path / f"whole-{name}", shard_documents=500)
+    stopped_halfway(model, big, tmp_path / name)
+    file, _ = grown_in(tmp_path / f"{name}.partial")
+    with file.open("ab") as growing:
+        growing.write(b"half a group" * 100_000)  # more than the output will have
+    written = embed_to_file(model, big, tmp_path / name, shard_documents=500)
+    assert written.resumed_documents >= 500
+    assert (tmp_path / name).read_bytes() == (tmp_path / f"whole-{name}").read_bytes()
+
+
+def test_unfinished_work_of_an_earlier_format_is_replaced_with_a_word(model, big, tmp_path):
+    output, partial = tmp_path / "out.npy", tmp_path / "out.npy.partial"
+    stopped_halfway(model, big, output)
+    manifest = json.loads((partial / "_deltavec.json").read_text())
+    (partial / "_deltavec.json").write_text(json.dumps(manifest | {"format": 3}))
+    (partial / "part-000000.arrow").write_bytes(b"vectors")
+    notices = []
+    written = embed_to_file(model, big, output, shard_documents=500, on_notice=notices.append)
+    assert notices[0].endswith("it was made with another format")
+    assert written.resumed_documents == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["out.npy"]
 
 
 def test_a_damaged_manifest_means_starting_over(model, big, tmp_path):
@@ -385,13 +469,14 @@ def test_the_old_output_stays_until_the_new_one_is_whole(model, big, tmp_path):
     assert len(np.load(output)) == 9000
 
 
-def test_a_corpus_that_breaks_off_says_so_and_keeps_the_shards(model, tmp_path):
+def test_a_corpus_that_breaks_off_says_so_and_keeps_what_is_done(model, tmp_path):
     lines = [json.dumps({"text": text}) for text in documents_of(9000)]
     path = tmp_path / "a.jsonl"
     path.write_text("\n".join([*lines, "broken"]))
     with pytest.raises(CorpusError, match="line 9001"):
         embed_to_file(model, path, tmp_path / "out.npy", shard_documents=500)
-    assert len(list((tmp_path / "out.npy.partial").glob("part-*.arrow"))) >= 10
+    _, journal = grown_in(tmp_path / "out.npy.partial")
+    assert len(journal.read_bytes().splitlines()) >= 10
     assert not (tmp_path / "out.npy").exists()
 
 
@@ -420,7 +505,7 @@ from deltavec.io.output.embed_to_file import embed_to_file
 
 corpus, disk = sys.argv[1:]
 filler = Path(disk, "filler")
-filler.write_bytes(bytes(650_000))
+filler.write_bytes(bytes(350_000))
 model = small_model()
 try:
     embed_to_file(model, corpus, disk + "/out.npy", shard_documents=500)
@@ -434,7 +519,7 @@ print(np.array_equal(np.load(disk + "/out.npy"), model.embed(read_corpus(corpus)
 
 
 def test_a_full_disk_is_one_clear_error_and_the_next_run_goes_on(big, tmp_path):
-    ran = run_on_small_disk(tmp_path, "1200k", FULL, str(big), str(tmp_path), PYTHONPATH=IMPORTABLE)
+    ran = run_on_small_disk(tmp_path, "500k", FULL, str(big), str(tmp_path), PYTHONPATH=IMPORTABLE)
     message, resumed, equal = ran.stdout.splitlines()
     assert "cannot write" in message
     assert "No space left on device; make room" in message
@@ -465,8 +550,8 @@ def test_a_limit_on_file_sizes_is_the_same_error_in_a_process_of_its_own(big, tm
     assert ran.returncode == 1
     assert ran.stderr.startswith("cannot write ")
     assert "File too large; make room" in ran.stderr
-    # every shard is small enough: what did not fit is the file they are put together in
-    kept = len(list((tmp_path / "out.npy.partial").glob("part-*.arrow")))
+    _, journal = grown_in(tmp_path / "out.npy.partial")
+    kept = len(journal.read_bytes().splitlines())
     assert 0 < kept < 18
     written = embed_to_file(small_model(), big, tmp_path / "out.npy", shard_documents=500)
     assert written.resumed_documents == 500 * kept
@@ -496,46 +581,60 @@ def test_a_second_run_to_the_same_output_is_refused_at_its_start(model, big, tmp
     assert [path.name for path in tmp_path.iterdir()] == ["out.npy"]
 
 
-@pytest.mark.parametrize("name", ["out.npy", "out/"])
-def test_shards_that_another_run_left_in_the_folder_are_not_used(model, big, tmp_path, name):
+def test_shards_that_another_run_left_in_the_folder_are_not_used(model, big, tmp_path):
     other = tmp_path / "other"
     other.mkdir()
-    stopped_halfway(model, big, f"{tmp_path}/{name}")
-    stopped_halfway(small_model(seed=1), big, f"{other}/{name}")
-    mine, theirs = (folder / f"{Path(name).name}.partial" for folder in (tmp_path, other))
+    stopped_halfway(model, big, f"{tmp_path}/out/")
+    stopped_halfway(small_model(seed=1), big, f"{other}/out/")
+    mine, theirs = (folder / "out.partial" for folder in (tmp_path, other))
     shard = sorted(mine.glob("part-*"))[1]
     shard.write_bytes((theirs / shard.name).read_bytes())
-    written = embed_to_file(model, big, f"{tmp_path}/{name}", shard_documents=500)
+    written = embed_to_file(model, big, f"{tmp_path}/out/", shard_documents=500)
     assert written.resumed_documents == 500
-    expected = model.embed(read_corpus(big))
-    if name == "out.npy":
-        np.testing.assert_array_equal(np.load(tmp_path / name), expected)
-    else:
-        found = pyarrow.dataset.dataset(tmp_path / name).to_table()
-        np.testing.assert_array_equal(embeddings(found), expected)
+    found = pyarrow.dataset.dataset(tmp_path / "out").to_table()
+    np.testing.assert_array_equal(embeddings(found), model.embed(read_corpus(big)))
 
 
+def test_a_file_that_another_run_left_in_the_folder_is_not_used(model, big, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    stopped_halfway(model, big, tmp_path / "out.npy")
+    stopped_halfway(small_model(seed=1), big, other / "out.npy")
+    mine, theirs = (folder / "out.npy.partial" for folder in (tmp_path, other))
+    for path in grown_in(mine):
+        path.unlink()
+    for path in grown_in(theirs):
+        path.rename(mine / path.name)
+    written = embed_to_file(model, big, tmp_path / "out.npy", shard_documents=500)
+    assert written.resumed_documents == 0
+    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), model.embed(read_corpus(big)))
+    assert not mine.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "keep", "files"), [("out.npy", (), 2), ("out.parquet", ("text",), 6)]
+)
 def test_a_kill_at_any_step_of_the_clean_up_leaves_what_the_next_run_accepts(
-    model, tmp_path, monkeypatch
+    model, tmp_path, monkeypatch, name, keep, files
 ):
-    texts, output = documents_of(40), tmp_path / "out.npy"
+    texts, output = documents_of(40), tmp_path / name
     real, left = Path.unlink, [0]
 
     def unlink(path, missing_ok=False):
-        if path.name.startswith(("part-", "_deltavec")):
+        if path.name.startswith(("part-", "grown-", "_deltavec")):
             if left[0] == 0:
                 raise HaltError
             left[0] -= 1
         real(path, missing_ok=missing_ok)
 
-    for steps in range(6):
+    for steps in range(files):
         left[0] = steps
         with monkeypatch.context() as context:
             context.setattr(Path, "unlink", unlink)
             with pytest.raises(HaltError):
-                embed_to_file(model, texts, output, shard_documents=8)
-        embed_to_file(model, texts, output, shard_documents=8)
-        assert [path.name for path in tmp_path.iterdir()] == ["out.npy"]
+                embed_to_file(model, texts, output, keep=keep, shard_documents=8)
+        embed_to_file(model, texts, output, keep=keep, shard_documents=8)
+        assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 def test_a_link_in_the_place_of_unfinished_work_is_not_followed(model, tmp_path):
