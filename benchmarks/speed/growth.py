@@ -26,7 +26,7 @@ DIMENSIONS = 100
 ROWS_IN_A_GROUP = 65_536
 FITTED_FROM = 300_000  # below, start-up is a good part of the time, and varies
 REPEATS = 5
-BYTES_A_DOCUMENT = 3_000  # of scratch: text in, shards, the file they are put together in
+BYTES_A_DOCUMENT = 3_000  # of scratch: text in, vectors out, and room to spare
 
 
 def growth(setting: Setting) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import numba  # noqa: F401, where it is loaded, pages of parquet files are unpacked by ourselves
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -28,6 +29,7 @@ from campaigns.mutations import (
 from campaigns.seals import Files, entries_of, seal_collection, seal_index, seal_model, sealed
 from deltavec.collection.documents.arrow import ArrowWriter
 from deltavec.collection.json_values import rows_of
+from deltavec.io.corpus import parquet
 from deltavec.io.model_description import model_layout
 
 WORDS = [
@@ -353,6 +355,11 @@ def make_parquet(folder: Path) -> None:
             table, folder / f"{compression}.parquet", compression=compression, row_group_size=11,
             write_page_index=True, data_page_size=200, write_page_checksum=compression == "zstd",
         )  # fmt: skip
+    for compression in ("none", "snappy"):  # in pages that we unpack ourselves
+        pq.write_table(
+            table.select(["text"]), folder / f"plain-{compression}.parquet",
+            compression=compression, row_group_size=11, data_page_size=200, use_dictionary=False,
+        )  # fmt: skip
 
 
 def mutated_one(files: Files, rng: Random) -> Files:
@@ -369,6 +376,7 @@ def mutated_one(files: Files, rng: Random) -> Files:
 
 
 def read_corpus(folder: Path, rng: Random) -> None:
+    parquet.LEAST_UNPACKED = 0  # small groups of rows are unpacked by ourselves too
     for path in sorted(folder.iterdir()):
         column = (
             rng.choice(["text", "text", "coded", "list", "number"])

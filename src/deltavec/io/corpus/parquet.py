@@ -7,6 +7,7 @@ each of them is as long as the longest value of the dictionary.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Generator, Iterator, Sequence
 from functools import partial
 from itertools import chain
@@ -27,8 +28,15 @@ from deltavec.io.corpus.columns import (
 from deltavec.io.corpus.footers import Chunk, row_groups
 from deltavec.io.corpus.formats import Wanted
 from deltavec.io.corpus.pages import dictionary_of, longest_value
+from deltavec.io.corpus.plain.pages import (
+    OddError,
+    may_be_plain,
+    plain_texts,
+    rows_before_plain,
+)
 
 DECODED_BYTES = 1 << 30  # of rows that are decoded at once, whatever they name
+LEAST_UNPACKED = 1 << 20  # bytes of a group of rows: pyarrow reads many small ones together
 
 
 def parquet_file(path: Path) -> Any:
@@ -49,12 +57,10 @@ def parquet_pieces(path: Path, wanted: Wanted) -> Generator[Piece]:
     """The documents and columns wanted, and the fraction of the rows read."""
     with parquet_file(path) as file, path.open("rb") as bytes_of_file:
         rows, total = 0, max(1, file.metadata.num_rows)
-        for groups, at_once in _runs(path, bytes_of_file, file.num_row_groups, wanted.columns):
-            batches = None
+        for run in _runs(path, bytes_of_file, file.num_row_groups, wanted.columns):
+            batches = _batches(file, bytes_of_file, run, wanted)
             while True:
                 try:
-                    if batches is None:
-                        batches = file.iter_batches(at_once, groups, wanted.columns)
                     batch = next(batches, None)
                     if batch is None:
                         break
@@ -65,6 +71,64 @@ def parquet_pieces(path: Path, wanted: Wanted) -> Generator[Piece]:
                     ) from error
                 rows += batch.num_rows
                 yield Piece(batch, min(1.0, rows / total))
+
+
+def _batches(
+    file: Any, bytes_of_file: BinaryIO, run: _Run, wanted: Wanted
+) -> Iterator[pa.RecordBatch]:
+    """The rows of a run; text alone, in the form that most files have, is unpacked by ourselves."""
+    level = _plain_text_level(file, wanted)
+    known = len(run.chunks) == len(run.groups) and all(map(may_be_plain, run.chunks))
+    small = any(chunk.size < LEAST_UNPACKED for chunk in run.chunks)
+    # Who has not loaded the compiler has little to read.
+    if level is None or not known or small or "numba" not in sys.modules:
+        yield from file.iter_batches(run.at_once, run.groups, wanted.columns)
+        return
+    for group, chunk in zip(run.groups, run.chunks, strict=True):
+        rows = 0
+        try:
+            before = rows_before_plain(bytes_of_file, chunk)
+            if before == chunk.rows:
+                raise OddError
+            for batch in _first_rows(file, run.at_once, group, wanted, before):
+                rows += len(batch)
+                yield batch
+            for texts in plain_texts(
+                bytes_of_file, chunk, bool(level), before, CHUNK_BYTES * 3 // 4
+            ):
+                rows += len(texts)
+                yield pa.record_batch([texts], names=wanted.columns)
+        except OddError:
+            for batch in file.iter_batches(run.at_once, [group], wanted.columns):
+                if rows < len(batch):
+                    yield batch.slice(rows)
+                rows = max(0, rows - len(batch))
+
+
+def _first_rows(
+    file: Any, at_once: int, group: int, wanted: Wanted, count: int
+) -> Iterator[pa.RecordBatch]:
+    """So many rows of a group, read by pyarrow."""
+    if count:
+        for batch in file.iter_batches(min(at_once, count), [group], wanted.columns):
+            yield batch.slice(0, count)
+            count -= len(batch)
+            if count <= 0:
+                break
+
+
+def _plain_text_level(file: Any, wanted: Wanted) -> int | None:
+    """How deep the only column wanted is: 1 if it may have gaps, else 0; None if it is no text."""
+    (name,) = wanted.columns if len(wanted.columns) == 1 else (None,)
+    if name is None or not is_plain_text(file.schema_arrow.field(name).type):
+        return None
+    leaves = map(file.schema.column, range(len(file.schema)))
+    levels = [
+        leaf.max_definition_level
+        for leaf in leaves
+        if leaf.path == name and leaf.max_repetition_level == 0
+    ]
+    return levels[0] if len(levels) == 1 and levels[0] in (0, 1) else None
 
 
 def _sound(batch: pa.RecordBatch, wanted: Wanted) -> pa.RecordBatch:
@@ -82,10 +146,11 @@ def _sound(batch: pa.RecordBatch, wanted: Wanted) -> pa.RecordBatch:
 
 
 class _Run(NamedTuple):
-    """Groups of rows that are read together, so many rows at once."""
+    """Groups of rows that are read together, so many rows at once, and their columns if known."""
 
     groups: list[int]
     at_once: int
+    chunks: list[Chunk]
 
 
 def _runs(path: Path, file: BinaryIO, count: int, columns: Sequence[str]) -> Iterator[_Run]:
@@ -102,7 +167,7 @@ def _runs(path: Path, file: BinaryIO, count: int, columns: Sequence[str]) -> Ite
         fewest = min(fewest, at_once)
         if end == begin:  # beyond the groups that were looked at
             end, at_once = count, fewest
-        yield _Run(list(range(begin, end)), at_once)
+        yield _Run(list(range(begin, end)), at_once, list(chain(*chunks[begin:end])))
         begin = end
 
 

@@ -1,0 +1,1 @@
+"""Plain text of parquet pages, unpacked by ourselves."""

@@ -1,0 +1,159 @@
+"""Text of parquet files in the form that most have, unpacked by ourselves.
+
+That is: data pages of the first version, plain, as they are or packed by snappy, without gaps. What
+is anything else, or looks odd, is `OddError`, and left to pyarrow: it reads all that parquet can
+be, and says what is wrong with what is broken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from deltavec.core.kernels import UInt8s
+from deltavec.io.corpus.footers import Chunk, Compact
+from deltavec.io.corpus.pages import BYTE_ARRAY, DICTIONARY_PAGE, STORED, UNFOLDED, VALUES
+from deltavec.io.corpus.plain.kernels import LENGTH_BYTES, QUICK_ELEMENTS, parted, unsnapped
+
+HEADER_BYTES = 1 << 16  # statistics hold whole texts
+LARGEST_PAGE = 64 << 20
+# Numbers in parquet.thrift: kinds of pages, encodings, codecs, fields of a page's header.
+DATA_PAGE, PLAIN, RLE, AS_IT_IS, SNAPPY = 0, 0, 3, 0, 1
+KIND, DATA_HEADER, ENCODING, LEVELS = 1, 5, 2, 3
+
+
+class OddError(Exception):
+    """A page is not of the usual form."""
+
+
+class Page(NamedTuple):
+    """A data page: its values, whether they are plain, and its bytes in the file."""
+
+    values: int
+    is_plain: bool
+    begin: int
+    stored: int
+    size: int
+
+
+def may_be_plain(chunk: Chunk) -> bool:
+    """Whether a column chunk may hold pages of the usual form."""
+    return chunk.kind == BYTE_ARRAY and chunk.codec in (AS_IT_IS, SNAPPY)
+
+
+def data_pages(file: BinaryIO, chunk: Chunk) -> Iterator[Page]:
+    """The data pages of a column chunk, up to its last row."""
+    place, left = chunk.begin, chunk.rows
+    while left > 0:
+        file.seek(max(0, place))
+        header = Compact(file.read(HEADER_BYTES))
+        try:
+            about = header.struct()
+            begin, stored, size = place + header.place, about[STORED], about[UNFOLDED]
+            if not (0 < stored <= LARGEST_PAGE and 0 < size <= LARGEST_PAGE):
+                raise OddError
+            place = begin + stored
+            if about[KIND] == DICTIONARY_PAGE:
+                continue
+            page = _data_page(about, begin)
+        except (LookupError, TypeError, ValueError):
+            raise OddError from None
+        left -= page.values
+        if left < 0:
+            raise OddError
+        yield page
+
+
+def _data_page(about: dict[int, Any], begin: int) -> Page:
+    values, encoding = about[DATA_HEADER][VALUES], about[DATA_HEADER][ENCODING]
+    is_usual = about[KIND] == DATA_PAGE and about[DATA_HEADER][LEVELS] == RLE
+    # So many plain values have at least their lengths.
+    fit = encoding != PLAIN or values * LENGTH_BYTES <= about[UNFOLDED]
+    if not (is_usual and fit and values > 0):
+        raise OddError
+    return Page(values, encoding == PLAIN, begin, about[STORED], about[UNFOLDED])
+
+
+def rows_before_plain(file: BinaryIO, chunk: Chunk) -> int:
+    """The rows of a column chunk that stand before its first plain page."""
+    rows = 0
+    for page in data_pages(file, chunk):
+        if page.is_plain:
+            break
+        rows += page.values
+    return rows
+
+
+def plain_texts(
+    file: BinaryIO, chunk: Chunk, optional: bool, before: int, bytes_at_once: int
+) -> Iterator[pa.Array]:
+    """The texts of a column chunk behind so many rows, about so many bytes at once.
+
+    Raises
+    ------
+    OddError
+        If one of their pages is not of the usual form.
+    """
+    some: list[Page] = []
+    room = np.empty(0, np.uint8)
+    for page in data_pages(file, chunk):
+        if before > 0:
+            before -= page.values
+            continue
+        if not page.is_plain:
+            raise OddError
+        if some and sum(one.size for one in some) + page.size > bytes_at_once:
+            yield _texts(file, chunk, optional, some, room)
+            some = []
+        some.append(page)
+        if page.size + page.stored > len(room):
+            room = np.empty(page.size + page.stored, np.uint8)
+    if some:
+        yield _texts(file, chunk, optional, some, room)
+
+
+def _texts(
+    file: BinaryIO, chunk: Chunk, optional: bool, pages: Sequence[Page], room: UInt8s
+) -> pa.Array:
+    """The texts of these pages; the room is large enough for each of them."""
+    count = sum(page.values for page in pages)
+    data = pa.allocate_buffer(sum(page.size for page in pages))
+    texts = np.frombuffer(data, np.uint8)
+    ends = np.zeros(count + 1, np.int32)
+    first = 0
+    for page in pages:
+        _read(file, page, chunk.codec, room)
+        begin = _behind_levels(room[: page.size], page.values) if optional else 0
+        if not parted(room[: page.size], begin, page.values, texts, ends[first:]):
+            raise OddError
+        first += page.values
+    return pa.StringArray.from_buffers(count, pa.py_buffer(ends), data)
+
+
+def _read(file: BinaryIO, page: Page, codec: int, room: UInt8s) -> None:
+    """Put the bytes of a page, unpacked, at the beginning of the room."""
+    is_packed = codec == SNAPPY
+    where = page.size if is_packed else 0
+    file.seek(page.begin)
+    read = file.readinto(room[where : where + page.stored])  # type: ignore[attr-defined]
+    if read != page.stored or (not is_packed and page.stored != page.size):
+        raise OddError
+    if is_packed and not unsnapped(room, page.stored, page.size, QUICK_ELEMENTS):
+        raise OddError
+
+
+def _behind_levels(page: UInt8s, values: int) -> int:
+    """Where the texts begin of a page which first says that there is one in every row."""
+    length = int.from_bytes(page[:LENGTH_BYTES].tobytes(), "little")
+    end = LENGTH_BYTES + length
+    levels = Compact(page[LENGTH_BYTES:end].tobytes())
+    try:
+        all_there = levels.varint() == values << 1 and levels.byte() == 1
+    except (LookupError, ValueError):
+        raise OddError from None
+    if not all_there or levels.place != length:
+        raise OddError
+    return end
