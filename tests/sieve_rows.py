@@ -2,8 +2,10 @@
 
 import numpy as np
 
+from deltavec.core.arrays import begins_of
 from deltavec.search.kernels import Best, Queries
 from deltavec.search.sieve.making import coded_queries, made_sieve
+from deltavec.search.words.kernels import Lists, Words
 
 NONE = np.empty(0, np.int64)
 ALL = np.empty(0, np.uint8)
@@ -28,3 +30,13 @@ def asked(vectors, rows=VECTORS):
     made = made_sieve(rows, 1)
     queries = Queries(vectors, np.full(len(vectors), 1e-5, np.float32))
     return made.sieve, queries, coded_queries(vectors, 1e-6, 1e-6, made, 1e-5)
+
+
+def words_of(held, weights, norms):
+    """One query that has all terms; each document holds them once."""
+    documents = np.array([number for one in held for number in one], np.int32)
+    lists = Lists(
+        begins_of([len(one) for one in held]), documents, np.ones(len(documents), np.uint8)
+    )
+    begins, terms = np.array([0, len(held)]), np.arange(len(held))
+    return Words(lists, norms, begins, terms, np.array(weights), np.zeros(len(held), np.uint8))

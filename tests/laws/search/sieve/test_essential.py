@@ -4,27 +4,16 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deltavec.core.arrays import begins_of
 from deltavec.search.exact import NONE, nothing_found
 from deltavec.search.kernels import Queries, Rows, cosine, margin
 from deltavec.search.sieve import essential
 from deltavec.search.sieve.essential import Essential
 from deltavec.search.words.index import Peaks
-from deltavec.search.words.kernels import Lists, Words, add_query_scores, place_from
+from deltavec.search.words.kernels import add_query_scores, place_from
 from search_strategies import unit_rows
+from sieve_rows import words_of
 
 DOCUMENTS = 640
-
-
-def words_of(held, weights, norms=None):
-    """One query that has all terms; each document holds them once."""
-    documents = np.array([number for one in held for number in one], np.int32)
-    lists = Lists(
-        begins_of([len(one) for one in held]), documents, np.ones(len(documents), np.uint8)
-    )
-    sizes = np.ones(DOCUMENTS, np.float32) if norms is None else norms
-    begins, terms = np.array([0, len(held)]), np.arange(len(held))
-    return Words(lists, sizes, begins, terms, np.array(weights), np.zeros(len(held), np.uint8))
 
 
 @given(st.lists(st.integers(0, 40)), st.integers(0, 45))

@@ -3,26 +3,16 @@
 import numpy as np
 import pytest
 
-from deltavec.core.arrays import begins_of
 from deltavec.search.exact import NOBODY, NONE, nothing_found
 from deltavec.search.kernels import Queries, Rows
 from deltavec.search.sieve import essential
 from deltavec.search.sieve.essential import Essential, Partly
 from deltavec.search.words.index import Peaks
-from deltavec.search.words.kernels import Lists, Words, place_from
+from deltavec.search.words.kernels import place_from
+from sieve_rows import words_of
 
 DOCUMENTS = 60
-
-
-def words_of(held, weights, norms=None):
-    """One query that has all terms; each document holds them once."""
-    documents = np.array([number for one in held for number in one], np.int32)
-    lists = Lists(
-        begins_of([len(one) for one in held]), documents, np.ones(len(documents), np.uint8)
-    )
-    sizes = np.ones(DOCUMENTS, np.float32) if norms is None else norms
-    begins, terms = np.array([0, len(held)]), np.arange(len(held))
-    return Words(lists, sizes, begins, terms, np.array(weights), np.zeros(len(held), np.uint8))
+ALIKE = np.ones(DOCUMENTS, np.float32)
 
 
 def chosen_for(words, scale, floor):
@@ -32,7 +22,7 @@ def chosen_for(words, scale, floor):
 
 
 def test_terms_that_add_less_than_is_missing_are_not_essential():
-    words = words_of([[1, 2], range(50), range(9), [3]], [4.0, 1.0, 2.0, 5.0])
+    words = words_of([[1, 2], range(50), range(9), [3]], [4.0, 1.0, 2.0, 5.0], ALIKE)
     # 6.5 are missing: those that spare most postings by weight are left out first.
     chosen = chosen_for(words, 2.0, 8.5)
     assert chosen.counts.tolist() == [2]
@@ -44,11 +34,11 @@ def test_terms_that_add_less_than_is_missing_are_not_essential():
 
 @pytest.mark.parametrize("floor", [2.0, 1.0, -np.inf])
 def test_where_the_cosine_alone_is_enough_no_term_is_essential(floor):
-    assert chosen_for(words_of([[1], [2]], [1.0, 1.0]), 2.0, floor).counts.tolist() == [0]
+    assert chosen_for(words_of([[1], [2]], [1.0, 1.0], ALIKE), 2.0, floor).counts.tolist() == [0]
 
 
 def test_more_postings_than_documents_are_not_gone_through():
-    words = words_of([range(40), range(40)], [5.0, 5.0])
+    words = words_of([range(40), range(40)], [5.0, 5.0], ALIKE)
     assert chosen_for(words, 1.0, 4.0).counts.tolist() == [0]
     assert chosen_for(words, 1.0, 7.0).counts.tolist() == [1]
 
@@ -58,7 +48,7 @@ def test_a_list_that_is_not_ascending_leads_nowhere_else():
     for begin in range(8):
         for document in range(-2, 80):
             assert begin <= place_from(documents, begin, document) <= max(begin, 7)
-    words = words_of([documents, [1, 3]], [1.0, 2.0])
+    words = words_of([documents, [1, 3]], [1.0, 2.0], ALIKE)
     known, wider = Partly(np.empty(9, int), np.empty(9)), Partly(np.empty(9, int), np.empty(9))
     count = essential.merge(words, 0, 0, DOCUMENTS, known, 0, wider)
     assert wider.documents[:count].tolist() == [3, 9]
@@ -68,7 +58,7 @@ def test_a_list_that_is_not_ascending_leads_nowhere_else():
 
 
 def test_terms_are_added_and_documents_below_a_sum_left_out():
-    words = words_of([[2, 4, 6], [4, 5, 9]], [2.0, 4.0])
+    words = words_of([[2, 4, 6], [4, 5, 9]], [2.0, 4.0], ALIKE)
     known = Partly(np.array([2, 4, 6, 8]), np.array([1.0, 1.0, 1.0, 3.0]))
     assert essential.narrow(words, 1, 2.5, known, 4) == 2
     assert known.documents[:2].tolist() == [4, 8]
@@ -99,10 +89,10 @@ def searched(words, scale, floor, k=2):
 
 
 def test_a_query_for_which_many_documents_are_left_is_given_up():
-    best, given_up = searched(words_of([range(30)], [9.0]), 1.0, 5.4)
+    best, given_up = searched(words_of([range(30)], [9.0], ALIKE), 1.0, 5.4)
     assert given_up == [1]
     assert (best.ranks == NOBODY).all()
-    best, given_up = searched(words_of([[4]], [9.0]), 1.0, 5.4)
+    best, given_up = searched(words_of([[4]], [9.0], ALIKE), 1.0, 5.4)
     assert given_up == [0]
     assert sorted(best.ranks[0].tolist()) == [4, NOBODY]
     assert best.scores.max() == 1 + 9 / 2
