@@ -424,6 +424,36 @@ def shift_at(data: UInt8s, position: int, end: int, rule: Rule) -> tuple[int, in
 
 
 @inlined
+def eight_at(data: UInt8s, place: np.uint64) -> np.uint64:
+    """The eight bytes from this place on, packed; the processor loads them at once."""
+    return (
+        np.uint64(data[place])
+        | np.uint64(data[place + np.uint64(1)]) << np.uint64(8)
+        | np.uint64(data[place + np.uint64(2)]) << np.uint64(16)
+        | np.uint64(data[place + np.uint64(3)]) << np.uint64(24)
+        | np.uint64(data[place + np.uint64(4)]) << np.uint64(32)
+        | np.uint64(data[place + np.uint64(5)]) << np.uint64(40)
+        | np.uint64(data[place + np.uint64(6)]) << np.uint64(48)
+        | np.uint64(data[place + np.uint64(7)]) << np.uint64(56)
+    )
+
+
+@inlined
+def eight_folded(data: UInt8s, place: np.uint64, folded: UInt8s) -> np.uint64:
+    """The eight bytes from this place on, in lower case, packed; 0 for one that parts words."""
+    return (
+        np.uint64(folded[data[place]])
+        | np.uint64(folded[data[place + np.uint64(1)]]) << np.uint64(8)
+        | np.uint64(folded[data[place + np.uint64(2)]]) << np.uint64(16)
+        | np.uint64(folded[data[place + np.uint64(3)]]) << np.uint64(24)
+        | np.uint64(folded[data[place + np.uint64(4)]]) << np.uint64(32)
+        | np.uint64(folded[data[place + np.uint64(5)]]) << np.uint64(40)
+        | np.uint64(folded[data[place + np.uint64(6)]]) << np.uint64(48)
+        | np.uint64(folded[data[place + np.uint64(7)]]) << np.uint64(56)
+    )
+
+
+@inlined
 def number_of(
     data: UInt8s,
     begin: int,
@@ -440,17 +470,7 @@ def number_of(
     h = secret
     packed = EMPTY
     while place + BYTE <= np.uint64(data.size):
-        # In this form the processor loads the eight bytes at once.
-        packed = (
-            np.uint64(data[place])
-            | np.uint64(data[place + np.uint64(1)]) << np.uint64(8)
-            | np.uint64(data[place + np.uint64(2)]) << np.uint64(16)
-            | np.uint64(data[place + np.uint64(3)]) << np.uint64(24)
-            | np.uint64(data[place + np.uint64(4)]) << np.uint64(32)
-            | np.uint64(data[place + np.uint64(5)]) << np.uint64(40)
-            | np.uint64(data[place + np.uint64(6)]) << np.uint64(48)
-            | np.uint64(data[place + np.uint64(7)]) << np.uint64(56)
-        )
+        packed = eight_at(data, place)
         if left < BYTE:
             packed &= (ONE << (BYTE * left)) - ONE
             break
@@ -917,16 +937,7 @@ def scan(
             seen = EMPTY
             # Eight bytes at a time: a word's length then costs no branch that is hard to foresee.
             while place + BYTE <= stop:
-                packed = (
-                    np.uint64(folded[data[place]])
-                    | np.uint64(folded[data[place + np.uint64(1)]]) << np.uint64(8)
-                    | np.uint64(folded[data[place + np.uint64(2)]]) << np.uint64(16)
-                    | np.uint64(folded[data[place + np.uint64(3)]]) << np.uint64(24)
-                    | np.uint64(folded[data[place + np.uint64(4)]]) << np.uint64(32)
-                    | np.uint64(folded[data[place + np.uint64(5)]]) << np.uint64(40)
-                    | np.uint64(folded[data[place + np.uint64(6)]]) << np.uint64(48)
-                    | np.uint64(folded[data[place + np.uint64(7)]]) << np.uint64(56)
-                )
+                packed = eight_folded(data, place, folded)
                 # The lowest bit set marks the first byte that is 0 (Warren, Hacker's Delight, 6-1).
                 ends_of_word = (packed - EACH_LOW) & ~packed & EACH_HIGH
                 if ends_of_word != EMPTY:
@@ -1019,21 +1030,6 @@ def packed_at(block: UInt64s, at: np.uint64) -> np.uint64:
     return packed
 
 
-@inlined
-def eight_at(data: UInt8s, place: np.uint64) -> np.uint64:
-    """The eight bytes from this place on, packed; the processor loads them at once."""
-    return (
-        np.uint64(data[place])
-        | np.uint64(data[place + np.uint64(1)]) << np.uint64(8)
-        | np.uint64(data[place + np.uint64(2)]) << np.uint64(16)
-        | np.uint64(data[place + np.uint64(3)]) << np.uint64(24)
-        | np.uint64(data[place + np.uint64(4)]) << np.uint64(32)
-        | np.uint64(data[place + np.uint64(5)]) << np.uint64(40)
-        | np.uint64(data[place + np.uint64(6)]) << np.uint64(48)
-        | np.uint64(data[place + np.uint64(7)]) << np.uint64(56)
-    )
-
-
 @compiled
 def scan_blocks(
     data: UInt8s,
@@ -1076,17 +1072,7 @@ def scan_blocks(
         in_words = EMPTY
         if origin + BLOCK <= size:
             for nth in range(BYTE):
-                at = origin + BYTE * nth
-                packed = (
-                    np.uint64(folded[data[at]])
-                    | np.uint64(folded[data[at + np.uint64(1)]]) << np.uint64(8)
-                    | np.uint64(folded[data[at + np.uint64(2)]]) << np.uint64(16)
-                    | np.uint64(folded[data[at + np.uint64(3)]]) << np.uint64(24)
-                    | np.uint64(folded[data[at + np.uint64(4)]]) << np.uint64(32)
-                    | np.uint64(folded[data[at + np.uint64(5)]]) << np.uint64(40)
-                    | np.uint64(folded[data[at + np.uint64(6)]]) << np.uint64(48)
-                    | np.uint64(folded[data[at + np.uint64(7)]]) << np.uint64(56)
-                )
+                packed = eight_folded(data, origin + BYTE * nth, folded)
                 block[nth] = packed
                 # The highest bit of each byte that is not 0; then all eight side by side.
                 bits = (((packed & EACH_BUT_HIGH) + EACH_BUT_HIGH) | packed) & EACH_HIGH

@@ -96,3 +96,9 @@ def test_a_query_for_which_many_documents_are_left_is_given_up():
     assert given_up == [0]
     assert sorted(best.ranks[0].tolist()) == [4, NOBODY]
     assert best.scores.max() == 1 + 9 / 2
+
+
+def test_a_query_without_essential_terms_is_left_alone():
+    best, given_up = searched(words_of([[4]], [9.0], ALIKE), 2.0, 1.0)
+    assert given_up == [0]
+    assert (best.ranks == NOBODY).all()
