@@ -37,6 +37,7 @@ from speed.timing import digits
 DIMENSIONS = 100
 SIZES = (100_000, 400_000)
 SUFFIXES = (".csv", ".jsonl", ".csv.gz", ".csv.zst", ".jsonl.gz", ".jsonl.zst")
+TIMES_IN_MEMORY = 20  # as long as a file takes, or nearly: the machine's rate varies within seconds
 MAIN = "from deltavec.cli import main; main()"
 FIT = """
 import sys
@@ -95,11 +96,13 @@ def embedding(
 ) -> dict[str, dict[str, list[float]]]:
     """What embedding takes in memory, and from each of the files to Parquet."""
     model = setting.model(DIMENSIONS)
-    model.embed(setting.sample)
+
+    def embed_again() -> None:
+        for _ in range(TIMES_IN_MEMORY):
+            model.embed(setting.sample, threads=setting.cores)
+
     asked: dict[str, Callable[[], Taken]] = {
-        "in memory": lambda: taken(
-            lambda: model.embed(setting.sample, threads=setting.cores), resource.RUSAGE_SELF
-        )
+        "in memory": lambda: taken(embed_again, resource.RUSAGE_SELF)
     }
     for name in names:
         asked[name] = lambda name=name: embed_file(sources, folder, name)
@@ -149,22 +152,29 @@ def in_turn(asked: dict[str, Callable[[], Taken]], runs: int) -> dict[str, dict[
 
 
 def told(setting: Setting, seconds: dict[str, Any], sizes: Sequence[int]) -> dict[str, Any]:
-    """Rates in million words a second of the processor's time, and on the clock."""
-    small, large = sizes
+    """Rates in million words a second of the processor's time, and on the clock; medians of turns.
+
+    What is compared was measured in one turn.
+    """
+    small, large = (f"{size}.parquet" for size in sizes)
     a_document = setting.text.counts.tokens / len(setting.text.column) / 1e6
+    in_memory = TIMES_IN_MEMORY * setting.sample_words / 1e6
     found: dict[str, Any] = {}
     for kind in Taken._fields:
-        middle = {name: statistics.median(each[kind]) for name, each in seconds.items()}
-        memory = setting.sample_words / 1e6 / middle.pop("in memory")
-        beyond = middle[f"{large}.parquet"] - middle[f"{small}.parquet"]
-        steady = (large - small) * a_document / beyond
-        rates = {name: int(name.partition(".")[0]) * a_document / m for name, m in middle.items()}
+        turns = {name: each[kind] for name, each in seconds.items()}
+        memory = [in_memory / one for one in turns.pop("in memory")]
+        pairs = zip(turns[small], turns[large], strict=True)
+        steady = [(sizes[1] - sizes[0]) * a_document / (more - less) for less, more in pairs]
+        shares = [file / memory for file, memory in zip(steady, memory, strict=True)]
         found[kind] = {
-            "in memory": digits(memory),
-            "Parquet, once started": digits(steady),
-            "Parquet, once started, over in memory": digits(steady / memory, 3),
-            **{name: digits(rate) for name, rate in rates.items()},
+            "in memory": digits(statistics.median(memory)),
+            "Parquet, once started": digits(statistics.median(steady)),
+            "Parquet, once started, over in memory": digits(statistics.median(shares), 3),
+            "the same, turn by turn": [digits(share, 3) for share in shares],
         }
+        for name, some in turns.items():
+            words = int(name.partition(".")[0]) * a_document
+            found[kind][name] = digits(words / statistics.median(some))
     return found
 
 

@@ -1,27 +1,38 @@
 """Documents of ten words beside what the machine allows: finding words, adding rows, fresh memory.
 
-    python benchmarks/short.py reviews.parquet [--dimensions 300] [-o RESULT.json]
+    python benchmarks/short.py reviews.parquet [--before ../older/.venv/bin/python] [-o RESULT.json]
 
 One thread; the least processor time of several runs, in microseconds a document. The bound is
 finding the words and adding their rows into memory that is there already, one after the other
 (`speed/roofline.py`); ``embed`` returns fresh memory, which the system has to clear.
+
+``--before`` names the interpreter of another checkout's environment. Both versions embed the same
+documents of ten words, and long ones, with vectors drawn for the frequent words of the text. They
+take turns, each in a process of its own, and medians over the turns are compared.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from measuring import publish, surroundings
+from pyarrow import parquet
 from speed import bound_kernels
 from speed.roofline import listed_terms
 from speed.setting import Plan, Setting
-from speed.text import read_text, recut, words_in
+from speed.text import Text, read_text, recut, words_in
 from speed.timing import digits
 
 from deltavec.core.passes import embedded
@@ -30,6 +41,32 @@ from deltavec.core.texts import as_texts
 LENGTH = 10
 WORDS = 1_000_000
 RUNS = 15
+TURNS = 9
+LONG_DOCUMENTS = 10_000
+TABLE_WORDS = 30_000
+# With what every version has: a folder of documents and words, and how many dimensions.
+EMBEDDING = """
+import json, sys, time
+import numpy, pyarrow.parquet
+import deltavec as dv
+folder, dimensions = sys.argv[1], int(sys.argv[2])
+ten, long = (
+    pyarrow.parquet.read_table(f"{folder}/{name}.parquet")["text"].combine_chunks()
+    for name in ("ten", "long")
+)
+words = open(f"{folder}/words.txt", encoding="utf-8").read().split()
+drawn = numpy.random.default_rng(0).standard_normal((len(words), dimensions))
+model = dv.fit(long[:2000], dv.WordVectors(words, drawn.astype("float32")), recipe="idf-sum-pca")
+taken = {}
+for name, documents in {"ten words": ten, "as they are": long}.items():
+    seconds = []
+    for _ in range(6):
+        begin = time.thread_time()
+        model.embed(documents, threads=1)
+        seconds.append(time.thread_time() - begin)
+    taken[name] = 1e6 * min(seconds) / len(documents)
+print(json.dumps(taken))
+"""
 
 
 def least(functions: dict[str, Callable[[], Any]]) -> dict[str, float]:
@@ -45,12 +82,42 @@ def least(functions: dict[str, Callable[[], Any]]) -> dict[str, float]:
     return seconds
 
 
+def beside(before: str, text: Text, ten: pa.Array, dimensions: int) -> dict[str, Any]:
+    """Microseconds a document of this version and another, in turn, and how they compare."""
+    turns: dict[str, list[dict[str, float]]] = {"now": [], "before": []}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, column in {"ten": ten, "long": text.column[:LONG_DOCUMENTS]}.items():
+            parquet.write_table(pa.table({"text": column}), f"{folder}/{name}.parquet")
+        words = text.counts.frequent(2)[0].words[:TABLE_WORDS]  # the most frequent first
+        Path(folder, "words.txt").write_text("\n".join(words), encoding="utf-8")
+        for _ in range(TURNS):
+            for version, python in {"now": sys.executable, "before": before}.items():
+                command = [python, "-W", "ignore", "-c", EMBEDDING, folder, str(dimensions)]
+                answer = subprocess.run(command, capture_output=True, text=True, check=True)
+                turns[version].append(json.loads(answer.stdout))
+    medians = {
+        version: {name: median(one[name] for one in some) for name in some[0]}
+        for version, some in turns.items()
+    }
+    return {
+        "microseconds_a_document": {
+            version: {name: digits(one, 3) for name, one in some.items()}
+            for version, some in medians.items()
+        },
+        "times_the_rate": {
+            name: digits(medians["before"][name] / one, 3) for name, one in medians["now"].items()
+        },
+        "turns": turns,
+    }
+
+
 def main() -> None:
     """Measure, print, and write what was measured."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("corpus", type=Path)
     parser.add_argument("--column", default="text")
     parser.add_argument("--dimensions", type=int, default=300)
+    parser.add_argument("--before", help="the interpreter of an older checkout's environment")
     parser.add_argument("-o", "--output", type=Path)
     given = parser.parse_args()
     text = read_text(given.corpus, given.column)
@@ -86,6 +153,14 @@ def main() -> None:
             "share_of_bound": digits(bound / seconds["embed"], 3),
             "share_of_bound_into_memory_that_is_there": digits(
                 bound / seconds["embed into memory that is there"], 3
+            ),
+            "share_of_bound_with_fresh_memory": digits(
+                (bound + seconds["fresh memory"]) / seconds["embed"], 3
+            ),
+            **(
+                {"beside_before": beside(given.before, text, column, given.dimensions)}
+                if given.before
+                else {}
             ),
         },
         given.output,
