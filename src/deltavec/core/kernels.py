@@ -193,6 +193,7 @@ TWO_OF_FOUR_BITS = np.uint64(0x3333333333333333)
 FOUR_OF_EIGHT_BITS = np.uint64(0x0F0F0F0F0F0F0F0F)
 BLOCK = np.uint64(64)  # bytes whose words are told apart by the bits of one integer
 HANDED_OVER = 128  # bytes that `scan` reads where `scan_blocks` meets what it cannot read
+MOST_HANDED_OVER = 1 << 16
 PACKED = 8  # bytes in one packed integer
 IDS_AT_ONCE = 4096
 WORDS_BETWEEN_FLUSHES = 256
@@ -1172,13 +1173,17 @@ def scan_documents(
     The document and the place to go on from; the rest is what `scan` gives. ``closed`` says how
     many ids there were at the end of each document that was read to its end. It stops before
     document ``last``, when ``ids`` are full, or, if asked to, behind an unknown word.
+
+    Going to and fro takes time: where `scan_blocks` does not get far, ever more is left to `scan`.
     """
     data, folded, gram = texts.data, texts.rule.bytes, texts.rule.gram
+    handed_over = HANDED_OVER
     first = document
     known = 0
     passed = 0
     while document < last:
         if gram == 0 and position >= 0:
+            begun = position
             document, position, known, more, goes_on = scan_blocks(
                 data,
                 texts.ends,
@@ -1201,12 +1206,15 @@ def scan_documents(
             passed += more
             if not goes_on:
                 break
+            got_far = position - begun >= handed_over
+            handed_over = HANDED_OVER if got_far else min(2 * handed_over, MOST_HANDED_OVER)
         end = texts.ends[document + 1]
         close = end
         if gram == 0:
-            # Behind a few words an ASCII separator, if one is near, is as good as the end.
-            here = max(position, ~position) + HANDED_OVER
-            while here < min(end, max(position, ~position) + 2 * HANDED_OVER):
+            # An ASCII separator, if one is near there, is as good as the end.
+            here = max(position, ~position) + handed_over
+            farthest = min(end, here + HANDED_OVER)
+            while here < farthest:
                 if folded[data[here]] == 0:
                     close = here
                     break
