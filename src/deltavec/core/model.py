@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.arrays import require_mapped
+from deltavec.core.arrays import require_mapped, room_for
 from deltavec.core.components import SecondMoment, leading_components
 from deltavec.core.explain import Document, Explanation, compared, dissected
 from deltavec.core.forms import FoldedVectors
@@ -166,7 +166,7 @@ class EmbeddingModel:
         """
         chunked = as_chunked(documents)
         if isinstance(chunked, InMemory):
-            vectors = np.empty((len(chunked), self.dimensions), np.float32)
+            vectors = room_for(len(chunked), self.dimensions)
             parts, begin = [], 0
             for chunk in chunked.large_chunks():
                 parts.append(self._embedded(chunk, threads, vectors[begin : begin + len(chunk)]))

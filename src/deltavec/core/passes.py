@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.core import kernels
+from deltavec.core.arrays import room_for
 from deltavec.core.early.few import embed_few, work_for
 from deltavec.core.early.later import RENT
 from deltavec.core.forms import FoldedVectors
@@ -89,7 +90,7 @@ def embedded(
     is cut up, so that all threads share it.
     """
     if vectors is None:
-        vectors = np.empty((texts.documents, folded.rows.shape[1]), np.float32)
+        vectors = room_for(texts.documents, folded.rows.shape[1])
     if RENT.is_worth(work_for(texts, folded.rows.shape[1])):
         return Embedded(vectors, embed_few(texts, vocabulary, folded, vectors))
     counts: list[TextCounts] = []

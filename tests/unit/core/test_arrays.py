@@ -1,15 +1,20 @@
 import mmap
+from types import SimpleNamespace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from deltavec.core.arrays import (
+    KEPT_FROM,
+    KEPT_TO,
     begins_of,
     frozen,
     in_own_memory,
     mapped_file,
     packed,
     require_mapped,
+    room_for,
 )
 from deltavec.errors import InputError
 
@@ -20,6 +25,28 @@ def test_a_frozen_array_is_a_view_nobody_can_write_to():
         frozen(array)[0] = 1
     array[0] = 1
     assert frozen(array).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("size", "backend", "is_arrows"),
+    [
+        (KEPT_FROM, "mimalloc", True),
+        (KEPT_TO, "mimalloc", True),
+        (KEPT_FROM - 4, "mimalloc", False),
+        (KEPT_TO + 4, "mimalloc", False),
+        (KEPT_FROM, "system", False),
+        (0, "mimalloc", False),
+    ],
+)
+def test_room_for_large_results_is_arrows_if_it_keeps_memory(size, backend, is_arrows, monkeypatch):
+    pool = SimpleNamespace(backend_name=backend)
+    monkeypatch.setattr(pa, "default_memory_pool", lambda: pool)
+    room = room_for(size // 4, 1)
+    assert room.shape == (size // 4, 1)
+    assert room.dtype == np.float32
+    assert room.flags.writeable
+    assert room.flags.c_contiguous
+    assert isinstance(room.base.base if size and is_arrows else None, pa.Buffer) == is_arrows
 
 
 def test_pieces_begin_where_those_before_end():
