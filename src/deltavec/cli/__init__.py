@@ -6,6 +6,7 @@ is slow to import is imported inside the commands, so that ``deltavec --help`` a
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from io import TextIOWrapper
@@ -16,6 +17,11 @@ def main() -> None:
     # Arrow's memory is given back after ten seconds without use, not at once: text that is read
     # chunk by chunk would have to be given fresh pages for each, which the system clears first.
     os.environ.setdefault("MIMALLOC_PURGE_DELAY", "10000")
+    # Products of matrices have one thread (docs/decisions/0017). More would be started and wait for
+    # work in loops, a tenth of a second in each of two libraries.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Importing the compiler makes hundreds of thousands of objects, none of which is garbage.
+    gc.set_threshold(50_000)
     for stream in (sys.stdout, sys.stderr):
         # A word that the terminal's encoding does not have is shown by its number.
         if isinstance(stream, TextIOWrapper):
@@ -26,3 +32,5 @@ def main() -> None:
         app(prog_name="deltavec")
     except KeyboardInterrupt:  # before any command had begun
         sys.exit(130)
+    finally:
+        gc.freeze()  # whatever is left ends with the process, garbage or not
