@@ -387,7 +387,7 @@ def read_corpus(folder: Path, rng: Random) -> None:
         keep = [name for name in corpus.columns if name != column][: rng.randrange(4)]
         if "text" in corpus.columns and rng.random() < 0.3:
             column = "text"
-        for batch, _ in corpus.pieces(keep):
+        for batch in corpus.batches(keep):
             batch.validate(full=True)
 
 
@@ -430,7 +430,7 @@ def read_jsonl(folder: Path, rng: Random) -> None:
     for path in sorted(folder.iterdir()):
         corpus = dv.read_corpus(path, column="text")
         keep = [name for name in corpus.columns if name != "text"][: rng.randrange(4)]
-        for batch, _ in corpus.pieces(keep):
+        for batch in corpus.batches(keep):
             batch.validate(full=True)
             batch.column(0).to_pylist()
 

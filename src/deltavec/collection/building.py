@@ -32,9 +32,10 @@ from deltavec.core.kernels import Texts
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.statistics import TextCounts
 from deltavec.core.texts import Tokenizer, as_texts, strings_of
-from deltavec.core.threads import while_wanted
+from deltavec.core.threads import in_order, while_wanted
 from deltavec.core.units.named import NamedTokenizer
 from deltavec.errors import CorpusError, InputError, ModelError
+from deltavec.io.corpus.columns import Piece
 from deltavec.io.corpus.corpus import opened_corpus
 from deltavec.io.corpus.files import COLUMN, Reading
 from deltavec.io.files import replacing_folder
@@ -272,19 +273,22 @@ class FirstPass:
         done = 0
         read = [self.columns.id_column] if self.columns.id_column else []
         with pieces_ahead(self.columns.corpus, read) as pieces:
-            for batch, consumed in pieces:
+            for piece, texts in in_order(self._with_texts, pieces):
                 if read:
-                    self.ids.append(self.columns.ids(batch, done))
-                texts = as_texts(strings_of(batch.column(0)), self.tokenizer)
+                    self.ids.append(self.columns.ids(piece, done))
                 if self.writer:
                     self.writer.add(texts)
                 yield texts
-                done += len(batch)
+                done += piece.documents
                 if self.on_progress:
-                    self.on_progress(Progress(done, consumed))
+                    self.on_progress(Progress(done, piece.consumed))
         if not done:
             raise CorpusError(f"{self.columns.corpus.name} holds no documents")
         ids.require_unique(self.ids)
+
+    def _with_texts(self, piece: Piece) -> tuple[Piece, Texts]:
+        """A piece, unpacked, and its texts."""
+        return piece, as_texts(strings_of(piece.batch.column(0)), self.tokenizer)
 
 
 def add_words(

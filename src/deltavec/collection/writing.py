@@ -94,11 +94,11 @@ class StoredColumns:
         """The columns to read beside the text."""
         return [*([self.id_column] if self.id_column else []), *self.keep]
 
-    def ids(self, batch: pa.RecordBatch, first: int) -> pa.Array:
-        """The ids of a batch's documents, of which the first has this number."""
+    def ids(self, piece: Piece, first: int) -> pa.Array:
+        """The ids of a piece's documents, of which the first has this number."""
         if not self.id_column:
-            return ids.numbered(first, len(batch))
-        return ids.as_ids(batch.column(self.id_column), self.id_column, first)
+            return ids.numbered(first, piece.documents)
+        return ids.as_ids(piece.batch.column(self.id_column), self.id_column, first)
 
     def stored(self, batch: pa.RecordBatch, texts: pa.Array, names: pa.Array) -> pa.RecordBatch:
         """A batch of the corpus as it is stored, with its texts and ids."""
@@ -175,8 +175,8 @@ def write_segment(
     def named(pieces: Iterable[Piece]) -> Iterator[Piece]:
         done = first
         for piece in pieces:
-            names.append(columns.ids(piece.batch, done))
-            done += len(piece.batch)
+            names.append(columns.ids(piece, done))
+            done += piece.documents
             yield piece
 
     def rows(pieces: Iterable[Piece]) -> Iterator[EmbeddedRows]:

@@ -8,10 +8,13 @@ each of them is as long as the longest value of the dictionary.
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from threading import Event
 from typing import Any, BinaryIO, NamedTuple
 
 import pyarrow as pa
@@ -28,12 +31,8 @@ from deltavec.io.corpus.columns import (
 from deltavec.io.corpus.footers import Chunk, row_groups
 from deltavec.io.corpus.formats import Wanted
 from deltavec.io.corpus.pages import dictionary_of, longest_value
-from deltavec.io.corpus.plain.pages import (
-    OddError,
-    may_be_plain,
-    plain_texts,
-    rows_before_plain,
-)
+from deltavec.io.corpus.plain.packed import PackedTexts, State
+from deltavec.io.corpus.plain.pages import OddError, may_be_plain, plain_pages, rows_before_plain
 
 DECODED_BYTES = 1 << 30  # of rows that are decoded at once, whatever they name
 LEAST_UNPACKED = 1 << 20  # bytes of a group of rows: pyarrow reads many small ones together
@@ -56,65 +55,91 @@ def parquet_file(path: Path) -> Any:
 def parquet_pieces(path: Path, wanted: Wanted) -> Generator[Piece]:
     """The documents and columns wanted, and the fraction of the rows read."""
     with parquet_file(path) as file, path.open("rb") as bytes_of_file:
+        pieces = _pieces(path, file, bytes_of_file, wanted)
         rows, total = 0, max(1, file.metadata.num_rows)
-        for run in _runs(path, bytes_of_file, file.num_row_groups, wanted.columns):
-            batches = _batches(file, bytes_of_file, run, wanted)
-            while True:
-                try:
-                    batch = next(batches, None)
-                    if batch is None:
-                        break
-                    batch = _sound(batch.select(wanted.columns), wanted)
-                except (pa.ArrowException, OSError, UnicodeDecodeError, KeyError) as error:
-                    raise CorpusError(
-                        f"{path}: damaged after row {rows} ({error}); write it again"
-                    ) from error
-                rows += batch.num_rows
-                yield Piece(batch, min(1.0, rows / total))
-
-
-def _batches(
-    file: Any, bytes_of_file: BinaryIO, run: _Run, wanted: Wanted
-) -> Iterator[pa.RecordBatch]:
-    """The rows of a run; text alone, in the form that most files have, is unpacked by ourselves."""
-    level = _plain_text_level(file, wanted)
-    known = len(run.chunks) == len(run.groups) and all(map(may_be_plain, run.chunks))
-    small = any(chunk.size < LEAST_UNPACKED for chunk in run.chunks)
-    # Who has not loaded the compiler has little to read.
-    if level is None or not known or small or "numba" not in sys.modules:
-        yield from file.iter_batches(run.at_once, run.groups, wanted.columns)
-        return
-    for group, chunk in zip(run.groups, run.chunks, strict=True):
-        rows = 0
-        try:
-            before = rows_before_plain(bytes_of_file, chunk)
-            if before == chunk.rows:
-                raise OddError
-            for batch in _first_rows(file, run.at_once, group, wanted, before):
-                rows += len(batch)
-                yield batch
-            for texts in plain_texts(
-                bytes_of_file, chunk, bool(level), before, CHUNK_BYTES * 3 // 4
-            ):
-                rows += len(texts)
-                yield pa.record_batch([texts], names=wanted.columns)
-        except OddError:
-            for batch in file.iter_batches(run.at_once, [group], wanted.columns):
-                if rows < len(batch):
-                    yield batch.slice(rows)
-                rows = max(0, rows - len(batch))
-
-
-def _first_rows(
-    file: Any, at_once: int, group: int, wanted: Wanted, count: int
-) -> Iterator[pa.RecordBatch]:
-    """So many rows of a group, read by pyarrow."""
-    if count:
-        for batch in file.iter_batches(min(at_once, count), [group], wanted.columns):
-            yield batch.slice(0, count)
-            count -= len(batch)
-            if count <= 0:
+        while True:
+            with _damage_told(path, rows):
+                piece = next(pieces, None)
+            if piece is None:
                 break
+            read = partial(_read_telling, path, rows, piece.read)
+            rows += piece.documents
+            yield replace(piece, consumed=min(1.0, rows / total), read=read)
+
+
+@contextmanager
+def _damage_told(path: Path, rows: int) -> Iterator[None]:
+    """Within it, whatever is wrong behind so many rows of a file is one clear error."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, UnicodeDecodeError, KeyError) as error:
+        raise CorpusError(f"{path}: damaged after row {rows} ({error}); write it again") from error
+
+
+def _read_telling(path: Path, rows: int, read: Callable[[], pa.RecordBatch]) -> pa.RecordBatch:
+    with _damage_told(path, rows):
+        return read()
+
+
+def _pieces(path: Path, file: Any, bytes_of_file: BinaryIO, wanted: Wanted) -> Iterator[Piece]:
+    """The rows of a file; text alone, in the form that most files have, is not unpacked yet."""
+    level = _plain_text_level(file, wanted)
+    state, odd = State.of(bytes_of_file), Event()
+    for run in _runs(path, bytes_of_file, file.num_row_groups, wanted.columns):
+        known = len(run.chunks) == len(run.groups) and all(map(may_be_plain, run.chunks))
+        small = any(chunk.size < LEAST_UNPACKED for chunk in run.chunks)
+        # Who has not loaded the compiler has little to read.
+        if level is None or not known or small or "numba" not in sys.modules or odd.is_set():
+            for batch in file.iter_batches(run.at_once, run.groups, wanted.columns):
+                yield _sound(batch, wanted)
+            continue
+        for group, chunk in zip(run.groups, run.chunks, strict=True):
+            rows = 0
+            try:
+                before = rows_before_plain(bytes_of_file, chunk)
+                for batch in _rows(file, run.at_once, group, wanted, 0, before):
+                    rows += len(batch)
+                    yield _sound(batch, wanted)
+                for pages in plain_pages(bytes_of_file, chunk, before, CHUNK_BYTES):
+                    # What a header does not tell is found out too late for pages that others have
+                    # by then: each of these costs a look through the group. So no more are given.
+                    if odd.is_set():
+                        raise OddError
+                    packed = PackedTexts(path, state, chunk, bool(level), pages, odd)
+                    read = partial(_unpacked, packed, group, rows, run.at_once, wanted)
+                    yield Piece(packed.documents, None, read, packed.size)
+                    rows += packed.documents
+            except OddError:
+                for batch in _rows(file, run.at_once, group, wanted, rows, chunk.rows):
+                    yield _sound(batch, wanted)
+
+
+def _rows(
+    file: Any, at_once: int, group: int, wanted: Wanted, first: int, last: int
+) -> Iterator[pa.RecordBatch]:
+    """The rows of a group from one to another, read by pyarrow."""
+    place = 0
+    if first < last:
+        for batch in file.iter_batches(min(at_once, last), [group], wanted.columns):
+            begin = max(0, first - place)
+            if begin < len(batch):
+                yield batch.slice(begin, last - place - begin)
+            place += len(batch)
+            if place >= last:
+                break
+
+
+def _unpacked(
+    packed: PackedTexts, group: int, first: int, at_once: int, wanted: Wanted
+) -> pa.RecordBatch:
+    """The texts of pages, which begin with this row of a group; pyarrow reads odd ones."""
+    texts = packed.unpacked()
+    if texts is None:
+        last = first + packed.documents
+        with parquet_file(packed.path) as file:
+            batches = list(_rows(file, at_once, group, wanted, first, last))
+        texts = pa.concat_arrays([batch.column(0).cast(pa.string()) for batch in batches])
+    return pa.record_batch([repaired(texts)], names=wanted.columns)
 
 
 def _plain_text_level(file: Any, wanted: Wanted) -> int | None:
@@ -131,18 +156,19 @@ def _plain_text_level(file: Any, wanted: Wanted) -> int | None:
     return levels[0] if len(levels) == 1 and levels[0] in (0, 1) else None
 
 
-def _sound(batch: pa.RecordBatch, wanted: Wanted) -> pa.RecordBatch:
+def _sound(batch: pa.RecordBatch, wanted: Wanted) -> Piece:
     """The same rows, once the values kept are known to be such; the documents are looked at later.
 
     Text that is not UTF-8 is repaired, as it is in other formats.
     """
+    batch = batch.select(wanted.columns)
     columns = batch.columns
     for place, column in enumerate(columns):
         if wanted.columns[place] == wanted.column:
             continue
         columns[place] = repaired(column) if is_plain_text(column.type) else column
         columns[place].validate(full=True)
-    return pa.record_batch(columns, names=batch.schema.names)
+    return Piece.of(pa.record_batch(columns, names=batch.schema.names), None)
 
 
 class _Run(NamedTuple):

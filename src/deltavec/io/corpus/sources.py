@@ -149,6 +149,8 @@ class Corpus(ABC):
 
     def _parsed(self, piece: Piece) -> Piece:
         """A piece, with columns of text as what they stand for."""
+        if not self.kinds:
+            return piece
         batch = piece.batch
         for place, name in enumerate(batch.schema.names):
             if place and name in self.kinds:
@@ -160,7 +162,7 @@ class Corpus(ABC):
                         "were before: the file has changed meanwhile"
                     )
                 batch = batch.set_column(place, name, values)
-        return piece._replace(batch=batch)
+        return Piece.of(batch, piece.consumed)
 
     def _beside(self, columns: Sequence[str]) -> list[str]:
         return [name for name in dict.fromkeys(columns) if name != self.column]
@@ -173,7 +175,7 @@ class Corpus(ABC):
                 last = piece.consumed
                 self.on_consumed(last)
             if self.on_documents:
-                self.on_documents(len(piece.batch))
+                self.on_documents(piece.documents)
         if self.on_consumed and last != 1.0:
             self.on_consumed(1.0)
 
@@ -244,9 +246,9 @@ class FileCorpus(Corpus):
             return self
         seen = {name: Seen() for name in keep}
         for file in self.files:
-            for batch, _ in file_pieces(file, Wanted(str(file.path), None, tuple(keep))):
+            for piece in file_pieces(file, Wanted(str(file.path), None, tuple(keep))):
                 for name, column in seen.items():
-                    column.look_at(batch.column(name))
+                    column.look_at(piece.batch.column(name))
                 if not any(column.kinds for column in seen.values()):
                     return self
         kinds = {name: column.kind for name, column in seen.items() if column.kind}
@@ -259,9 +261,12 @@ class FileCorpus(Corpus):
         before = 0
         for file in self.files:
             wanted = Wanted(str(file.path), self.column, tuple(keep))
-            for batch, consumed in file_pieces(file, wanted):
-                done = before + (consumed or 0.0) * file.size
-                yield Piece(_with_types(batch, types), done / total)
+            for piece in file_pieces(file, wanted):
+                done = (before + (piece.consumed or 0.0) * file.size) / total
+                if keep:
+                    yield Piece.of(_with_types(piece.batch, types), done)
+                else:
+                    yield replace(piece, consumed=done)
             before += file.size
 
 

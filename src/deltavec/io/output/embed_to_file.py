@@ -176,10 +176,12 @@ def _kept_schema(corpus: Corpus, keep: Sequence[str]) -> pa.Schema:
 
 def _skipped(pieces: Iterable[Piece], count: int) -> Iterator[Piece]:
     """The pieces after so many documents."""
-    for batch, consumed in pieces:
-        if count < len(batch):
-            yield Piece(batch.slice(count), consumed)
-        count = max(0, count - len(batch))
+    for piece in pieces:
+        if count == 0:
+            yield piece
+        elif count < piece.documents:
+            yield Piece.of(piece.batch.slice(count), piece.consumed)
+        count = max(0, count - piece.documents)
     if count:
         raise CorpusError(
             f"the corpus ends {count:,} documents before the vectors already written for it; "

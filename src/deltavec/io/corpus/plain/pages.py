@@ -87,18 +87,17 @@ def rows_before_plain(file: BinaryIO, chunk: Chunk) -> int:
     return rows
 
 
-def plain_texts(
-    file: BinaryIO, chunk: Chunk, optional: bool, before: int, bytes_at_once: int
-) -> Iterator[pa.Array]:
-    """The texts of a column chunk behind so many rows, about so many bytes at once.
+def plain_pages(
+    file: BinaryIO, chunk: Chunk, before: int, bytes_at_once: int
+) -> Iterator[list[Page]]:
+    """The pages of a column chunk behind so many rows, about so many bytes of text at once.
 
     Raises
     ------
     OddError
-        If one of their pages is not of the usual form.
+        If one of them is not of the usual form.
     """
     some: list[Page] = []
-    room = np.empty(0, np.uint8)
     for page in data_pages(file, chunk):
         if before > 0:
             before -= page.values
@@ -106,42 +105,58 @@ def plain_texts(
         if not page.is_plain:
             raise OddError
         if some and sum(one.size for one in some) + page.size > bytes_at_once:
-            yield _texts(file, chunk, optional, some, room)
-            some = []
+            even = len(some) // 2 * 2 or 1  # two are unpacked at once
+            yield some[:even]
+            some = some[even:]
         some.append(page)
-        if page.size + page.stored > len(room):
-            room = np.empty(page.size + page.stored, np.uint8)
     if some:
-        yield _texts(file, chunk, optional, some, room)
+        yield some
 
 
-def _texts(
-    file: BinaryIO, chunk: Chunk, optional: bool, pages: Sequence[Page], room: UInt8s
-) -> pa.Array:
-    """The texts of these pages; the room is large enough for each of them."""
+def texts_of(file: BinaryIO, chunk: Chunk, optional: bool, pages: Sequence[Page]) -> pa.Array:
+    """The texts of these pages of a column chunk.
+
+    Raises
+    ------
+    OddError
+        If a page is not of the usual form after all.
+    """
+    size = max(page.size + page.stored for page in pages)
+    # Arrow's memory: what the pages before had is used again.
+    rooms = [np.frombuffer(pa.allocate_buffer(size), np.uint8) for _ in range(2)]
     count = sum(page.values for page in pages)
     data = pa.allocate_buffer(sum(page.size for page in pages))
     texts = np.frombuffer(data, np.uint8)
     ends = np.zeros(count + 1, np.int32)
     first = 0
-    for page in pages:
-        _read(file, page, chunk.codec, room)
-        begin = _behind_levels(room[: page.size], page.values) if optional else 0
-        if not parted(room[: page.size], begin, page.values, texts, ends[first:]):
-            raise OddError
-        first += page.values
+    for place in range(0, len(pages), 2):
+        couple = pages[place : place + 2]
+        for page, room in zip(couple, rooms, strict=False):
+            _read(file, page, chunk.codec, room)
+        if chunk.codec == SNAPPY:
+            _unpack(couple, rooms)
+        for page, room in zip(couple, rooms, strict=False):
+            begin = _behind_levels(room[: page.size], page.values) if optional else 0
+            if not parted(room[: page.size], begin, page.values, texts, ends[first:]):
+                raise OddError
+            first += page.values
     return pa.StringArray.from_buffers(count, pa.py_buffer(ends), data)
 
 
 def _read(file: BinaryIO, page: Page, codec: int, room: UInt8s) -> None:
-    """Put the bytes of a page, unpacked, at the beginning of the room."""
-    is_packed = codec == SNAPPY
-    where = page.size if is_packed else 0
+    """Put the bytes of a page at the beginning of the room; packed ones behind their own room."""
+    where = page.size if codec == SNAPPY else 0
     file.seek(page.begin)
     read = file.readinto(room[where : where + page.stored])  # type: ignore[attr-defined]
-    if read != page.stored or (not is_packed and page.stored != page.size):
+    if read != page.stored or (codec == AS_IT_IS and page.stored != page.size):
         raise OddError
-    if is_packed and not unsnapped(room, page.stored, page.size, QUICK_ELEMENTS):
+
+
+def _unpack(couple: Sequence[Page], rooms: Sequence[UInt8s]) -> None:
+    """Unpack one page or two, each in its room."""
+    one, *others = couple
+    stored, size = (others[0].stored, others[0].size) if others else (0, 0)
+    if not unsnapped(rooms[0], one.stored, one.size, rooms[1], stored, size, QUICK_ELEMENTS):
         raise OddError
 
 

@@ -13,7 +13,7 @@ from deltavec.io.corpus import parquet
 from deltavec.io.corpus.corpus import read_corpus
 from deltavec.io.corpus.footers import row_groups
 from deltavec.io.corpus.plain.kernels import QUICK_ELEMENTS, unsnapped
-from deltavec.io.corpus.plain.pages import plain_texts, rows_before_plain
+from deltavec.io.corpus.plain.pages import plain_pages, rows_before_plain, texts_of
 
 pytestmark = pytest.mark.compiled
 
@@ -35,24 +35,43 @@ some_bytes = st.one_of(
 )
 
 
-def unpacked(packed, size):
-    """The bytes, None if they are refused; none behind the room may be changed."""
-    room = np.full(size + len(packed) + GUARD, 7, np.uint8)
-    room[size : size + len(packed)] = np.frombuffer(packed, np.uint8)
-    sound = unsnapped(room[: size + len(packed)], len(packed), size, QUICK_ELEMENTS)
-    assert (room[size + len(packed) :] == 7).all()
-    assert room[size : size + len(packed)].tobytes() == packed
-    return room[:size].tobytes() if sound else None
+class Room:
+    """Bytes with room for what they stand for, and behind both what may not be changed."""
+
+    def __init__(self, packed=b"", size=0):
+        self.packed, self.size = packed, size
+        self.end = size + len(packed)
+        self.whole = np.full(self.end + GUARD, 7, np.uint8)
+        self.whole[size : self.end] = np.frombuffer(packed, np.uint8)
+
+    def given(self):
+        return self.whole[: self.end], len(self.packed), self.size
+
+    def made(self):
+        assert (self.whole[self.end :] == 7).all()
+        assert self.whole[self.size : self.end].tobytes() == self.packed
+        return self.whole[: self.size].tobytes()
 
 
-@given(some_bytes)
-def test_what_snappy_packs_comes_back(data):
-    assert unpacked(SNAPPY.compress(data, asbytes=True), len(data)) == data
+def unpacked(*rooms):
+    """The bytes of both rooms, None if they are refused."""
+    sound = unsnapped(*rooms[0].given(), *rooms[1].given(), QUICK_ELEMENTS)
+    made = tuple(room.made() for room in rooms)
+    return made if sound else None
+
+
+def packed_room(data):
+    return Room(SNAPPY.compress(data, asbytes=True), len(data))
+
+
+@given(some_bytes, some_bytes)
+def test_what_snappy_packs_comes_back_of_both_rooms(data, other):
+    assert unpacked(packed_room(data), packed_room(other)) == (data, other)
 
 
 @settings(max_examples=500)
-@given(some_bytes, st.data())
-def test_changed_bytes_are_taken_or_refused_as_arrow_does(data, draw):
+@given(some_bytes, some_bytes, st.booleans(), st.data())
+def test_changed_bytes_are_taken_or_refused_as_arrow_does(data, other, is_first, draw):
     packed = bytearray(SNAPPY.compress(data, asbytes=True))
     for _ in range(draw.draw(st.integers(1, 3))):
         place = draw.draw(st.integers(min(2, len(packed) - 1), len(packed) - 1))
@@ -62,9 +81,11 @@ def test_changed_bytes_are_taken_or_refused_as_arrow_does(data, draw):
         expected = SNAPPY.decompress(packed, len(data), asbytes=True)
     except (pa.ArrowException, OSError):
         expected = None
-    ours = unpacked(packed, len(data))
+    rooms = (Room(packed, len(data)), packed_room(other))
+    ours = unpacked(*(rooms if is_first else rooms[::-1]))
     if len(packed) > 2:  # with the size untouched
-        assert ours == expected
+        assert (ours is None) == (expected is None)
+        assert ours is None or set(ours) == {expected, other}
 
 
 texts = st.lists(
@@ -94,8 +115,11 @@ def test_a_file_however_written_is_read_as_pyarrow_reads_it(
     path = tmp_path_factory.mktemp("written") / "a.parquet"
     schema = pa.schema([pa.field("text", kind, nullable=nullable)])
     pq.write_table(pa.table({"text": values}, schema=schema), path, **options)
-    found = [text for batch, _ in read_corpus(path).pieces([]) for text in batch[0].to_pylist()]
+    found = [text for batch in read_corpus(path).batches() for text in batch[0].to_pylist()]
     assert found == values
+    all_packed = list(read_corpus(path).pieces())
+    assert [piece.documents for piece in all_packed] == [len(piece.batch) for piece in all_packed]
+    assert [text for piece in all_packed for text in piece.batch[0].to_pylist()] == values
 
 
 @pytest.mark.parametrize("compression", ["none", "snappy"])
@@ -112,7 +136,8 @@ def test_usual_files_are_not_left_to_pyarrow(tmp_path, compression, nullable, li
     ((chunk,),) = row_groups(path)
     with path.open("rb") as file:
         before = rows_before_plain(file, chunk)
-        parts = list(plain_texts(file, chunk, nullable, before, 20_000))
+        pages = list(plain_pages(file, chunk, before, 20_000))
+        parts = [texts_of(file, chunk, nullable, some) for some in pages]
     assert (0 < before < 3000) == (limit == 1000)
     assert len(parts) > 1
     for part in parts:
@@ -125,12 +150,12 @@ def test_text_alone_in_large_groups_goes_this_way(tmp_path, monkeypatch):
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"text": values, "number": range(50_000)}), path)
     seen = []
-    real = parquet.plain_texts
+    real = parquet.plain_pages
     monkeypatch.setattr(parquet, "LEAST_UNPACKED", 1 << 20)
-    monkeypatch.setattr(parquet, "plain_texts", lambda *given: seen.append(given) or real(*given))
+    monkeypatch.setattr(parquet, "plain_pages", lambda *given: seen.append(given) or real(*given))
     for keep, ways in ((["number"], 0), ([], 1)):
-        pieces = [batch for batch, _ in read_corpus(path).pieces(keep)]
-        assert [text for batch in pieces for text in batch[0].to_pylist()] == values
+        batches = list(read_corpus(path).batches(keep))
+        assert [text for batch in batches for text in batch[0].to_pylist()] == values
         assert len(seen) == ways
 
 
@@ -152,7 +177,7 @@ def test_a_changed_file_is_read_as_pyarrow_reads_it_or_refused(tmp_path_factory,
     except (pa.ArrowException, OSError):
         theirs = None
     try:
-        found = [text for batch, _ in read_corpus(path).pieces([]) for text in batch[0].to_pylist()]
+        found = [text for batch in read_corpus(path).batches() for text in batch[0].to_pylist()]
     except CorpusError:
         found = None
     # Of a page's header we read less than pyarrow, and so may read what it refuses.

@@ -12,7 +12,17 @@ def unpacked(packed, size, told=None):
     head = bytes([told & 0x7F | 0x80, told >> 7]) if told > 127 else bytes([told])
     data = head + packed
     room = np.concatenate([np.zeros(size, np.uint8), np.frombuffer(data, np.uint8)])
-    return room[:size].tobytes() if unsnapped(room, len(data), size, QUICK_ELEMENTS) else None
+    return room[:size].tobytes() if alone(room, len(data), size) else None
+
+
+def alone(room, stored, size):
+    """Whether a room is unpacked beside one of the same bytes, and beside none."""
+    twins = room.copy(), room.copy()
+    both = unsnapped(twins[0], stored, size, twins[1], stored, size, QUICK_ELEMENTS)
+    sound = unsnapped(room, stored, size, np.empty(0, np.uint8), 0, 0, QUICK_ELEMENTS)
+    assert sound == both
+    assert not sound or all(np.array_equal(twin, room) for twin in twins)
+    return sound
 
 
 def as_they_are(data):
@@ -87,7 +97,7 @@ def test_what_leads_outside_or_makes_too_much_or_too_little_is_refused(packed, s
 def test_a_size_that_is_another_or_never_ends_is_refused():
     assert unpacked(as_they_are(b"sea"), 3, told=4) is None
     room = np.full(30, 0xFF, np.uint8)
-    assert not unsnapped(room, 20, 10, QUICK_ELEMENTS)
+    assert not alone(room, 20, 10)
 
 
 def test_texts_are_parted_by_their_lengths():
