@@ -928,6 +928,18 @@ def scan(
             if kind == SEPARATOR:
                 place += THREE if code_point else ONE
                 continue
+        elif decodes and lead >= 0xF0 and place + BYTE <= stop:
+            # Most of these are emoji, which part words: nothing has to be looked up for them.
+            code_point, size = spelled_by(
+                lead,
+                signed(data[place + ONE]),
+                signed(data[place + TWO]),
+                signed(data[place + THREE]),
+            )
+            page = np.uint64(page_of[np.uint64(code_point >> 8)])
+            if pages[page, np.uint64(code_point & 255)] == SEPARATOR:
+                place += np.uint64(size)
+                continue
         begin = place
         beyond = bool(begin < decoded_to)
         number = -1

@@ -14,6 +14,7 @@ FAMILY = "👨\u200d👩\u200d👧\u200d👦"
 ODD = {
     "scripts mixed in one word": "iPhone手机абвกำαβγ漢字abc日9",
     "emoji sequences": f"{FAMILY} 🇫🇮🇯🇵 👍🏽 1️⃣ a{FAMILY}b ❤️‍🔥",
+    "letters of four bytes": "𐐀𐐁𐐂 by 𝒳𝓎𝓏 the 𠮷野家 sea 😀𐐀 𐐀😀 a😀",
     "unpaired surrogates": "a\ud800b 漢\udc00字 \udfff",
     "marks without a letter": "\u0301\u0302 \u0e31\u0e34 a\u0301\u0301",
     "nothing but separators": " \u3000,.。、\0\x1b",
