@@ -19,9 +19,7 @@ NOTES = {
         "The bound is the rate of doing one after the other, 1 / (1/b + 1/c). (b) is our own scan; "
         "(c) has the ids and shares listed beforehand, adds eight rows at a time in float32, and "
         "neither counts, nor scales to unit length, nor carries over to float64. (a) is what "
-        "copying the text alone would take. Ours is the public `embed`, everything included. For "
-        "documents of ten words the bound has a third part, (d): the memory that `embed` returns "
-        "is fresh, and the system clears it before it is written to."
+        "copying the text alone would take. Ours is the public `embed`, everything included."
     ),
     "threads": "More threads than cores are there to show that they do no harm.",
     "lengths": "The same text, cut at spaces into documents of so many words each.",

@@ -94,25 +94,20 @@ def times_of(row: Results, rate_of_ours: float | None) -> str:
 
 def roofline(section: Results, _: Results) -> str:
     """The parts, the bound and ours, in million words a second."""
-    parts = ("copy", "scan", "gather", "fresh", "bound", "deltavec")
+    parts = ("copy", "scan", "gather", "bound", "deltavec")
     rows = [
         (
             str(roof["dimensions"]),
             str(roof.get("length") or "as they are"),
             str(roof["threads"]),
-            *(rate_or_none(roof["million_words_per_second"].get(part)) for part in parts),
+            *(rate(roof["million_words_per_second"][part]) for part in parts),
             shown(roof["share_of_bound"], "%"),
         )
         for roof in section["rooflines"]
     ]
-    names = ("(a) copy", "(b) scan + look-up", "(c) gather + add", "(d) fresh memory")
+    names = ("(a) copy", "(b) scan + look-up", "(c) gather + add")
     header = ("dimensions", "words each", "threads", *names, "bound", "deltavec", "share")
     return table(header, rows)
-
-
-def rate_or_none(value: float | None) -> str:
-    """A rate, or nothing where it was not measured."""
-    return "" if value is None else rate(value)
 
 
 def points(*columns: tuple[str, str]) -> Callable[[Results, Results], str]:
