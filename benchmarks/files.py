@@ -13,6 +13,7 @@ between a large and a small Parquet file; ``--only parquet`` measures no more th
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import resource
 import shutil
@@ -81,7 +82,8 @@ def write_others(folder: Path, size: int) -> list[str]:
     """Write the Parquet file of this size in every other format; their names."""
     table = pa.parquet.read_table(folder / f"{size}.parquet")
     pa.csv.write_csv(table, folder / f"{size}.csv")
-    table.to_pandas().to_json(folder / f"{size}.jsonl", orient="records", lines=True)
+    with (folder / f"{size}.jsonl").open("w", encoding="utf-8") as file:
+        file.writelines(f"{json.dumps(row, ensure_ascii=False)}\n" for row in table.to_pylist())
     for suffix in (".csv", ".jsonl"):
         plain = folder / f"{size}{suffix}"
         for ending, codec in ((".gz", "gzip"), (".zst", "zstd")):
