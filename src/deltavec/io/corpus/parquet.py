@@ -117,16 +117,21 @@ def _pieces(path: Path, file: Any, bytes_of_file: BinaryIO, wanted: Wanted) -> I
 def _rows(
     file: Any, at_once: int, group: int, wanted: Wanted, first: int, last: int
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of a group from one to another, read by pyarrow."""
+    """The rows of a group from one to another, read by pyarrow.
+
+    Of a damaged page it may give fewer rows than there are, without a word.
+    """
+    if first == last:
+        return
     place = 0
-    if first < last:
-        for batch in file.iter_batches(min(at_once, last), [group], wanted.columns):
-            begin = max(0, first - place)
-            if begin < len(batch):
-                yield batch.slice(begin, last - place - begin)
-            place += len(batch)
-            if place >= last:
-                break
+    for batch in file.iter_batches(min(at_once, last), [group], wanted.columns):
+        begin = max(0, first - place)
+        if begin < len(batch):
+            yield batch.slice(begin, last - place - begin)
+        place += len(batch)
+        if place >= last:
+            return
+    raise pa.ArrowInvalid(f"a group of {last} rows or more holds {place}")
 
 
 def _unpacked(

@@ -180,5 +180,7 @@ def test_a_changed_file_is_read_as_pyarrow_reads_it_or_refused(tmp_path_factory,
         found = [text for batch in read_corpus(path).batches() for text in batch[0].to_pylist()]
     except CorpusError:
         found = None
-    # Of a page's header we read less than pyarrow, and so may read what it refuses.
-    assert found == theirs or (theirs is None and len(found) == len(values))
+    if found is None:  # pyarrow may read fewer rows than there are, without a word
+        assert theirs is None or len(theirs) < len(values)
+    else:  # of a page's header we read less than pyarrow, and so may read what it refuses
+        assert found == theirs or (theirs is None and len(found) == len(values))

@@ -2,6 +2,7 @@
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numba  # noqa: F401, where it is loaded pages are unpacked by ourselves
 import numpy as np
@@ -14,6 +15,7 @@ from deltavec.errors import CorpusError
 from deltavec.io.corpus import parquet
 from deltavec.io.corpus.columns import Piece, bounded
 from deltavec.io.corpus.corpus import read_corpus
+from deltavec.io.corpus.formats import Wanted
 from deltavec.io.output.embed_to_file import embed_to_file
 
 pytestmark = pytest.mark.compiled
@@ -65,6 +67,14 @@ def test_behind_an_odd_page_nothing_is_packed_any_more(tmp_path):
     packed = [bool(piece.packed and piece.batch) for piece in read_corpus(path).pieces()]
     assert packed[0]
     assert not any(packed[1:])
+
+
+def test_rows_that_pyarrow_leaves_out_are_missed():
+    few = SimpleNamespace(iter_batches=lambda *given: iter([pa.record_batch({"text": TEXTS[:9]})]))
+    pieces = parquet._rows(few, 5, 0, Wanted("a", "text"), 3, 9)
+    assert [text for batch in pieces for text in batch[0].to_pylist()] == TEXTS[3:9]
+    with pytest.raises(pa.ArrowInvalid, match="a group of 10 rows or more holds 9"):
+        list(parquet._rows(few, 5, 0, Wanted("a", "text"), 3, 10))
 
 
 def test_text_that_is_not_utf8_is_repaired_when_it_is_unpacked(tmp_path):
