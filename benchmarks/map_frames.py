@@ -25,7 +25,7 @@ from measuring import ROOT, publish, surroundings
 sys.path.insert(0, str(ROOT / "tests"))
 
 import deltavec as dv
-from deltavec.serve.app import create_app
+from deltavec.server.app import create_app
 from integration.browser import Browser, running_browser
 from served import on_a_socket
 

@@ -20,7 +20,7 @@ from urllib.parse import quote
 import pyarrow as pa
 
 import deltavec as dv
-from deltavec.serve.app import create_app
+from deltavec.server.app import create_app
 from integration.browser import Browser, running_browser
 from integration.explorer_page import CARDS, QUIET, READY
 from served import on_a_socket

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 import deltavec as dv
 from deltavec.cli.application import app
-from deltavec.serve.app import create_app
-from deltavec.serve.overview import Overview
+from deltavec.server.app import create_app
+from deltavec.server.map_view import MapView
 from integration.browser import Browser, running_browser
 from integration.explorer_page import READY
 from integration.typed import Deltavec, Demonstration, Outcome, command, reviews
@@ -95,12 +95,12 @@ def collection(lee: Path) -> dv.Collection:
 
 
 @pytest.fixture(scope="module")
-def overview(collection: dv.Collection) -> Overview:
-    return Overview.of(collection)
+def overview(collection: dv.Collection) -> MapView:
+    return MapView.of(collection)
 
 
 @pytest.fixture(scope="module")
-def address(collection: dv.Collection, overview: Overview) -> Iterator[str]:
+def address(collection: dv.Collection, overview: MapView) -> Iterator[str]:
     with on_a_socket(create_app(collection, overview=overview, name="lee")) as running:
         yield running
 

@@ -20,8 +20,8 @@ import pytest
 
 import deltavec as dv
 from deltavec.cli.commands.serve import announce, listening_socket
-from deltavec.serve.app import create_app
-from deltavec.serve.limits import Limits
+from deltavec.server.app import create_app
+from deltavec.server.limits import Limits
 from integration.typed import Deltavec, command
 from served import on_a_socket
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import deltavec as dv
-from deltavec.serve.app import create_app
-from deltavec.serve.overview import Overview
+from deltavec.server.app import create_app
+from deltavec.server.map_view import MapView
 from integration.browser import Browser
 from integration.explorer_page import CARDS, QUIET, READY, TITLE, asked, search, texts
 from served import TEXTS, on_a_socket, small_collection
@@ -18,7 +18,7 @@ WHY_IS_OPEN = "document.querySelector('#why[open] .pairs li') !== null"
 
 
 def test_behind_a_proxy_the_page_works_below_its_path(
-    window: Browser, collection: dv.Collection, overview: Overview
+    window: Browser, collection: dv.Collection, overview: MapView
 ) -> None:
     app = create_app(collection, overview=overview, root_path="/our/reviews")
     with on_a_socket(app) as address:

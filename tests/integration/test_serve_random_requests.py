@@ -16,8 +16,8 @@ from fastapi import FastAPI
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from deltavec.serve.app import create_app
-from deltavec.serve.limits import Limits
+from deltavec.server.app import create_app
+from deltavec.server.limits import Limits
 from served import TEXTS, asked, small_collection
 
 REQUESTS, AT_ONCE = 10_000, 25

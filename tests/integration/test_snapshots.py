@@ -24,7 +24,7 @@ from typer.testing import CliRunner
 
 import deltavec as dv
 from deltavec.cli.application import app
-from deltavec.serve.app import create_app
+from deltavec.server.app import create_app
 from recorded import (
     collection_answers,
     command_line,

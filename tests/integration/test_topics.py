@@ -11,7 +11,7 @@ from pyarrow import parquet
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 import deltavec as dv
-from deltavec.serve.overview import Overview
+from deltavec.server.map_view import MapView
 from integration.typed import Deltavec
 
 # Verbs, nouns, adjectives and numbers, which that list of stop words has as well.
@@ -52,7 +52,7 @@ def test_cluster_finds_a_number_says_why_and_writes_several_topics(
     assert f"{len(done['clusters'])} groups: the most that stand apart" in shown
 
 
-def test_the_explorer_has_the_same_names(collection: dv.Collection, overview: Overview) -> None:
+def test_the_explorer_has_the_same_names(collection: dv.Collection, overview: MapView) -> None:
     found = collection.cluster(8)
     told = json.loads(overview.topics_json(None))["topics"]
     assert [topic["words"] for topic in told] == found.names

@@ -14,7 +14,7 @@ from deltavec.cli.progress import stages
 from deltavec.errors import InputError, needing
 
 if TYPE_CHECKING:
-    from deltavec.serve.overview import Overview
+    from deltavec.server.map_view import MapView
 
 EXAMPLES = (
     "deltavec map reviews.idx -o map.html",
@@ -65,9 +65,9 @@ def map(
         if opened.map is None or again:
             opened = opened.with_map(threads=threads, on_stage=work.begin, on_progress=work.reach)
         if output is not None:
-            from deltavec.serve.overview import Overview
+            from deltavec.server.map_view import MapView
 
-            overview = Overview.of(opened, on_stage=work.begin)
+            overview = MapView.of(opened, on_stage=work.begin)
             work.begin("writing")
             write(overview, output, collection.resolve().stem, color_by, dark)
         info = opened.info()
@@ -77,16 +77,16 @@ def map(
     print_result(as_json, {**record, "seconds": work.seconds}, facts)
 
 
-def write(overview: Overview, output: Path, name: str, color_by: str | None, dark: bool) -> None:
+def write(overview: MapView, output: Path, name: str, color_by: str | None, dark: bool) -> None:
     """Write the map in the format that the file's ending names."""
     if output.suffix.lower() == ".html":
         from deltavec.io.files import replacing
-        from deltavec.serve.page.offline import map_page
+        from deltavec.server.page.offline import map_page
 
         with replacing(output) as temporary:
             temporary.write_text(map_page(overview, name), encoding="utf-8")
         return
-    from deltavec.serve.look.picture import save_picture
+    from deltavec.server.browse.picture import save_picture
 
     usual = "cluster" if overview.clusters else None
     save_picture(overview, output, by=color_by or usual, dark=dark)

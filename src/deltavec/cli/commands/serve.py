@@ -112,15 +112,15 @@ def serve(
         with stages("opening") as work:
             from deltavec.collection import open_collection
             from deltavec.collection.map.storage import with_map_kept
-            from deltavec.serve.app import require_settings
-            from deltavec.serve.overview import Overview
+            from deltavec.server.app import require_settings
+            from deltavec.server.map_view import MapView
 
             require_settings(token, settings.origins, root_path)
             opened = open_collection(collection, trust=trust)
             stored = None
             if placed_by != MapMethod.pca and opened.map is None:
                 opened, stored = with_map_kept(opened, on_stage=work.begin, on_progress=work.reach)
-            overview = Overview.of(
+            overview = MapView.of(
                 opened,
                 "pca" if placed_by == MapMethod.pca else "neighbors",
                 points=settings.limits.map_points,

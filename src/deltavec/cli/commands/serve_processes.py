@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from deltavec.collection import Collection
-    from deltavec.serve.limits import Limits
-    from deltavec.serve.overview import Drawn, Overview
+    from deltavec.server.limits import Limits
+    from deltavec.server.map_view import Drawn, MapView
 
 OTHER_FILES = 64  # that a process has open beside its connections
 GRACE = 5  # seconds that running requests have when the server is stopped
@@ -52,14 +52,14 @@ class Settings:
     @property
     def limits(self) -> Limits:
         """What one process takes on; the cores are shared out among them."""
-        from deltavec.serve.limits import Limits
+        from deltavec.server.limits import Limits
 
         threads = max(1, Limits().workers // self.processes)
         return Limits(seconds=self.max_seconds, batch=self.max_batch, workers=threads)
 
-    def application(self, opened: Collection, overview: Overview, **counting: Any) -> FastAPI:
+    def application(self, opened: Collection, overview: MapView, **counting: Any) -> FastAPI:
         """The application, and its log if one is wanted."""
-        from deltavec.serve.app import create_app
+        from deltavec.server.app import create_app
 
         if self.log:
             write_log()
@@ -78,7 +78,7 @@ class Settings:
 
 def write_log() -> None:
     """Write what the server logs to stderr, a line of JSON each."""
-    from deltavec.serve.log import JsonLines, log
+    from deltavec.server.log import JsonLines, log
 
     handler = logging.StreamHandler()
     handler.setFormatter(JsonLines())
@@ -91,7 +91,7 @@ def run(app: FastAPI, listening: socket.socket, parent: Connection | None = None
     """Serve until a signal says to stop, or the parent is gone; then finish what has begun."""
     import uvicorn
 
-    from deltavec.serve.patience import ImpatientProtocol
+    from deltavec.server.patience import ImpatientProtocol
 
     server = uvicorn.Server(
         uvicorn.Config(
@@ -152,7 +152,7 @@ def serve_together(
     import numpy as np
 
     from deltavec.io.files import scratch_folder
-    from deltavec.serve.metrics import WIDTH
+    from deltavec.server.metrics import WIDTH
 
     stopping = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -233,13 +233,13 @@ def serve_beside(
     import numpy as np
 
     from deltavec.collection import open_collection
-    from deltavec.serve.metrics import WIDTH
-    from deltavec.serve.overview import Overview
+    from deltavec.server.map_view import MapView
+    from deltavec.server.metrics import WIDTH
 
     # The parent has read all of it.
     opened = open_collection(settings.folder, verify=False, trust=settings.trust)
     shared = np.memmap(counts, np.float64, "r+", shape=(settings.processes, WIDTH))
-    overview = Overview(opened, drawn, points=settings.limits.map_points)
+    overview = MapView(opened, drawn, points=settings.limits.map_points)
     app = settings.application(opened, overview, shared=shared, process=number)
     del opened, overview  # the application follows what becomes of it
     parent.send_bytes(b"ready")

@@ -1,0 +1,99 @@
+"""What the server tells its operator: a line of JSON for each request and each error.
+
+Never a query, a text, an id or a token: a request is told by its address as the API lists it
+(``/documents/{id}``), an error by its type and the places in the code it came through.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+import traceback
+from datetime import UTC, datetime
+from pathlib import PurePath
+from typing import Any
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from deltavec.server.metrics import OTHER, Metrics
+
+log = logging.getLogger("deltavec.server")
+
+METHODS = frozenset(("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"))
+FIELDS = "fields"
+
+
+class JsonLines(logging.Formatter):
+    """A record as one line of JSON: time, level, event, and the fields it came with."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line."""
+        when = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        about = {"time": when, "level": record.levelname.lower(), "event": record.getMessage()}
+        return json.dumps({**about, **getattr(record, FIELDS, {})})
+
+
+def log_error(error: BaseException) -> None:
+    """Tell of a mistake that is ours: its type and where it happened, not what it says."""
+    frames = traceback.extract_tb(error.__traceback__)
+    places = [f"{PurePath(at.filename).name}:{at.lineno} {at.name}" for at in frames]
+    fields = {"error": type(error).__name__, "places": places}
+    log.error("unexpected error; this is a bug in deltavec", extra={FIELDS: fields})
+
+
+class Observed:
+    """The application, each of its answers counted and logged.
+
+    Parameters
+    ----------
+    app
+        What answers.
+    metrics
+        Where answers are counted.
+    root_path
+        What a proxy puts in front of all addresses.
+    """
+
+    def __init__(self, app: ASGIApp, *, metrics: Metrics, root_path: str = "") -> None:
+        self.app = app
+        self.metrics = metrics
+        self.root_path = root_path
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        begun = time.perf_counter()
+        scope["root_path"] = self.root_path
+        status, size = 0, 0
+
+        async def watched(message: Message) -> None:
+            nonlocal status, size
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            size += len(message.get("body", b""))
+            await send(message)
+
+        try:
+            await self.app(scope, receive, watched)
+        finally:
+            seconds = time.perf_counter() - begun
+            address = address_of(scope)
+            self.metrics.count(address, status, seconds)
+            if log.isEnabledFor(logging.INFO):
+                fields: dict[str, Any] = {
+                    "method": scope["method"] if scope["method"] in METHODS else OTHER,
+                    "address": address,
+                    "status": status,
+                    "seconds": round(seconds, 6),
+                    "bytes": size,
+                    "client": (scope.get("client") or ("",))[0],
+                }
+                log.info("request", extra={FIELDS: fields})
+
+
+def address_of(scope: Scope) -> str:
+    """The address as the API lists it; what it does not list is not repeated."""
+    return str(getattr(scope.get("route"), "path", OTHER)).replace(":path}", "}")

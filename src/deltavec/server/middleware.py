@@ -1,0 +1,278 @@
+"""What stands before the application: who may ask, how much, and for how long.
+
+Each request is looked at in this order: its Host, its token, its size while it is read, and then it
+has the rest of its time. Whatever happens, the answer is whole and has the headers that keep a
+browser from doing more with it than we mean.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import re
+import secrets
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from deltavec.server.errors import RequestError, as_response, unexpected
+from deltavec.server.limits import Limits
+
+POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self'",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+SECURITY = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+HEADERS = [(name.lower().encode(), value.encode()) for name, value in SECURITY.items()]
+OURS = frozenset(name for name, _ in HEADERS)
+
+# Nothing may follow the bracket but a port: [::1].example.org is a name of somebody else's.
+HOST = re.compile(r"(?:\[(?P<bracketed>[0-9a-fA-F:.]+)\]|(?P<plain>[^\[\]:]+))(?::[0-9]*)?")
+
+BODIES_HELD = 16  # of the largest size, at once
+DISCARDED = 8  # times the largest body
+DISCARD_SECONDS = 2.0
+
+
+class Guard:
+    """The application, guarded.
+
+    Parameters
+    ----------
+    app
+        What answers the requests that are let in.
+    limits
+        How large a request may be, and how long it may take.
+    token
+        What a client has to show; None if anyone may ask.
+    public
+        Paths for which no token is asked.
+    loopback_only
+        Whether only the names of this machine are good in the Host header. A page elsewhere that
+        lets its own name point here (DNS rebinding) is refused then.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        limits: Limits,
+        token: str | None,
+        public: Iterable[str],
+        loopback_only: bool,
+    ) -> None:
+        self.app = app
+        self.limits = limits
+        self.token = token
+        self.public = frozenset(public)
+        self.loopback_only = loopback_only
+        self.body_memory = BodyMemory(BODIES_HELD * limits.body_bytes)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close"})
+            return
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        response = GuardedResponse(send)
+        try:
+            await self._respond(scope, receive, response)
+        except RequestError as refusal:
+            await response.refuse(scope, receive, refusal)
+        except Exception as error:
+            await response.refuse(scope, receive, unexpected(error))
+
+    async def _respond(self, scope: Scope, receive: Receive, response: GuardedResponse) -> None:
+        headers = Headers(scope=scope)
+        if self.loopback_only:
+            require_loopback(headers.get("host", ""))
+        if self.token is not None and route_path(scope) not in self.public:
+            require_token(headers.get("authorization", ""), self.token)
+        late = 408
+        with self.body_memory.share() as share:
+            try:
+                async with asyncio.timeout(self.limits.seconds):
+                    body = await whole_body(headers, receive, self.limits.body_bytes, share)
+                    late = 504
+                    await until_gone(self.app(scope, replayed(body), response.send), receive)
+            except TimeoutError:
+                raise RequestError(
+                    late, f"the request took longer than {self.limits.seconds:g} seconds"
+                ) from None
+
+
+class BodyMemory:
+    """The memory for all bodies together; one that finds no more of it is sent away."""
+
+    def __init__(self, size: int) -> None:
+        self.free = size
+
+    @contextmanager
+    def share(self) -> Iterator[Callable[[int], None]]:
+        """A way to take some of it, given back at the end."""
+        taken = 0
+
+        def take(size: int) -> None:
+            nonlocal taken
+            if size > self.free:
+                raise RequestError(
+                    503, "too many large requests at once: try again in a second",
+                    headers={"Retry-After": "1"},
+                )  # fmt: skip
+            self.free -= size
+            taken += size
+
+        try:
+            yield take
+        finally:
+            self.free += taken
+
+
+class GuardedResponse:
+    """Where a response goes, with our headers on it."""
+
+    def __init__(self, send: Send) -> None:
+        self.out = send
+        self.begun = False
+
+    async def send(self, message: Message) -> None:
+        """Pass a part of the response on."""
+        if message["type"] == "http.response.start":
+            self.begun = True
+            theirs = [header for header in message["headers"] if header[0] not in OURS]
+            message = {**message, "headers": theirs + HEADERS}
+        await self.out(message)
+
+    async def refuse(self, scope: Scope, receive: Receive, refusal: RequestError) -> None:
+        """Send a refusal, unless another response has begun."""
+        if self.begun:
+            return
+        if refusal.status in (408, 413):  # the rest of the body is not read
+            refusal.headers["Connection"] = "close"
+        await as_response(refusal)(scope, receive, self.send)
+
+
+def route_path(scope: Scope) -> str:
+    """The path as the application knows it: without what a proxy puts in front of it."""
+    path, root = str(scope["path"]), str(scope.get("root_path", ""))
+    return path[len(root) :] if root and path.startswith(f"{root}/") else path
+
+
+def require_loopback(host: str) -> None:
+    """Refuse a Host that is not a name of this machine."""
+    whole = HOST.fullmatch(host)
+    name = (whole["bracketed"] or whole["plain"]) if whole else ""
+    if name.rstrip(".").lower() == "localhost":
+        return
+    with suppress(ValueError):
+        if ipaddress.ip_address(name).is_loopback:
+            return
+    raise RequestError(
+        421, "expected localhost or a loopback address in the Host header, got another name"
+    )
+
+
+def require_token(authorization: str, token: str) -> None:
+    """Refuse a request that does not show the token; the comparison takes the same time always."""
+    scheme, _, shown = authorization.partition(" ")
+    right = secrets.compare_digest(shown.strip().encode(), token.encode())
+    if not (right and scheme.lower() == "bearer"):
+        raise RequestError(
+            401,
+            "expected the header 'Authorization: Bearer TOKEN' with the server's token",
+            headers={"WWW-Authenticate": "Bearer"},
+        )
+
+
+async def whole_body(
+    headers: Headers, receive: Receive, most: int, take: Callable[[int], None]
+) -> bytes:
+    """The request's body; refused as soon as it is too large, whatever it says of itself."""
+    refusal = RequestError(413, f"the body is larger than {most:,} bytes: send less at a time")
+    announced = headers.get("content-length", "")
+    if announced.isdecimal() and len(announced) < 20 and int(announced) > most:
+        if "expect" not in headers:  # else the client waits for our word before it sends
+            await discard(receive, DISCARDED * most)
+        raise refusal
+    pieces, size = [], 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise RequestError(400, "the client has gone")
+        piece, more = message.get("body", b""), message.get("more_body", False)
+        size += len(piece)
+        if size > most:
+            if more:
+                await discard(receive, DISCARDED * most)
+            raise refusal
+        take(len(piece))
+        pieces.append(piece)
+        if not more:
+            return b"".join(pieces)
+
+
+async def discard(receive: Receive, most: int) -> None:
+    """Read on for a while: a client that is still sending would not hear what we say."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(DISCARD_SECONDS):
+            while most > 0:
+                message = await receive()
+                most -= len(message.get("body", b""))
+                if message["type"] == "http.disconnect" or not message.get("more_body", False):
+                    return
+
+
+def replayed(body: bytes) -> Receive:
+    """A way to receive a body that has been read already."""
+    given = False
+
+    async def receive() -> Message:
+        nonlocal given
+        if given:
+            await asyncio.Event().wait()  # the guard itself watches for the client to go
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return receive
+
+
+async def until_gone(answering: Awaitable[None], receive: Receive) -> None:
+    """Let the application answer, unless the client goes first: then what waits is dropped."""
+    ours = asyncio.current_task()
+    leaving = asyncio.ensure_future(receive())
+    has_left = False
+
+    def left(leaving: asyncio.Future[Message]) -> None:
+        nonlocal has_left
+        if ours is not None and not leaving.cancelled() and leaving.exception() is None:
+            has_left = True
+            ours.cancel()
+
+    leaving.add_done_callback(left)
+    try:
+        await answering
+    except asyncio.CancelledError:
+        if ours is None or not has_left or ours.uncancel():  # it is we who are to stop
+            raise
+    finally:
+        leaving.remove_done_callback(left)
+        leaving.cancel()
