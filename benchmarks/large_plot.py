@@ -6,8 +6,8 @@ from typing import Any
 
 from speed.panels import Line, Scale, lines_panel
 
-from deltavec.paper.report.pages import as_file
-from deltavec.paper.report.plots import Figure
+from deltavec.lab.report.pages import as_file
+from deltavec.lab.report.plots import Figure
 
 STAGES = {
     "counting pairs of words": ("pairs", "blue"),

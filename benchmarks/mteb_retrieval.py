@@ -24,8 +24,8 @@ from mteb.models.model_meta import ModelMeta
 from mteb.models.models_protocols import EncoderProtocol
 
 import deltavec as dv
-from deltavec.paper.retrieval.judged import Judged, read_judged
-from deltavec.paper.retrieval.run import retrieval_benchmark
+from deltavec.lab.retrieval.judged import Judged, read_judged
+from deltavec.lab.retrieval.run import retrieval_benchmark
 
 
 class Encoder:

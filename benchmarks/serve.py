@@ -53,7 +53,7 @@ KINDS = {
 
 
 def lee_documents() -> Any:
-    from deltavec.paper.stories import lee_documents  # an older version has it elsewhere
+    from deltavec.lab.stories import lee_documents  # an older version has it elsewhere
 
     return lee_documents()
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from speed.panels import Bar, bars_panel
 
-from deltavec.paper.report.pages import as_file
-from deltavec.paper.report.plots import Figure
+from deltavec.lab.report.pages import as_file
+from deltavec.lab.report.plots import Figure
 
 NAMES = {
     "one_machine_to_parquet": "one machine, to Parquet",

@@ -28,7 +28,7 @@ from pyarrow import parquet
 import deltavec as dv
 from deltavec.collection.searching import NO_VECTOR, Asked
 from deltavec.core.threads import thread_count
-from deltavec.paper.stories import lee_documents
+from deltavec.lab.stories import lee_documents
 
 K = 10
 QUERIES = 200

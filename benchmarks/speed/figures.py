@@ -1,4 +1,4 @@
-"""The results as figures, drawn as those of `deltavec.paper.report`."""
+"""The results as figures, drawn as those of `deltavec.lab.report`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from deltavec.paper.report.pages import as_file
-from deltavec.paper.report.plots import COLOURS, Figure, Panel
+from deltavec.lab.report.pages import as_file
+from deltavec.lab.report.plots import COLOURS, Figure, Panel
 from speed.claims import Results
 from speed.panels import Bar, Line, Scale, bars_panel, lines_panel
 

@@ -6,7 +6,7 @@ import enum
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from deltavec.paper.report.plots import Named, Panel, colour, name_ends, number, panel
+from deltavec.lab.report.plots import Named, Panel, colour, name_ends, number, panel
 
 WIDTH, HEIGHT, ROW = 560, 300, 22
 PLANE_HEIGHT = 220  # about what is left of it for marks

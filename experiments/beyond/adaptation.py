@@ -37,8 +37,8 @@ from problems import GroupTask, Problem, counts_of, group_problem, problems
 from spectral_variants import Factorised, Parameters, Sums, factorisations, sums_of
 
 from deltavec.core.forms import length_weights
-from deltavec.paper.baselines import scaled_rows
-from deltavec.paper.words import Counts
+from deltavec.lab.baselines import scaled_rows
+from deltavec.lab.words import Counts
 
 DRAWS = 5
 SAMPLE = 4_000

@@ -37,7 +37,7 @@ from transfer import DRAWS, TRANSFERS
 import deltavec as dv
 from deltavec.core.learning import spectral
 from deltavec.core.weights import idf
-from deltavec.paper.baselines import tfidf
+from deltavec.lab.baselines import tfidf
 
 SOURCE_DOCUMENTS = 20_000
 # Not among the 28: other fields, and short texts.

@@ -45,7 +45,7 @@ from deltavec.core.recipes import SpectralRecipe
 from deltavec.core.texts import as_chunked, as_texts
 from deltavec.core.threads import one_blas_thread
 from deltavec.core.units.choice import AskedUnits
-from deltavec.paper.baselines import scaled_rows
+from deltavec.lab.baselines import scaled_rows
 
 Floats = npt.NDArray[np.float64]
 

@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 from deltavec.core.learning.words import usual_min_count
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.io.corpus.corpus import read_corpus
-from deltavec.paper.questions.forums import Forum
-from deltavec.paper.questions.tables import table_forums
-from deltavec.paper.stories import LeeDocuments, lee_documents
-from deltavec.paper.words import CorpusWords, read_words
+from deltavec.lab.questions.forums import Forum
+from deltavec.lab.questions.tables import table_forums
+from deltavec.lab.stories import LeeDocuments, lee_documents
+from deltavec.lab.words import CorpusWords, read_words
 
 KINDS = ("hotel", "restaurant", "attraction")
 PARTS = ("comp", "rec", "sci", "talk")

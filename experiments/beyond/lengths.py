@@ -34,8 +34,8 @@ from scipy import sparse
 from spectral_variants import Factorised, Parameters, Sums, factorisations, sums_of
 
 from deltavec.core.forms import length_weights
-from deltavec.paper.baselines import scaled_rows
-from deltavec.paper.words import Counts, Words
+from deltavec.lab.baselines import scaled_rows
+from deltavec.lab.words import Counts, Words
 
 SHARES = (0.0, 0.5, 1.0)
 CUT = 20

@@ -24,8 +24,8 @@ from deltavec.core.forms import length_weights
 from deltavec.core.learning.words import usual_min_count
 from deltavec.core.vectors import WordVectors
 from deltavec.core.weights import idf
-from deltavec.paper.baselines import Lsa, scaled_rows, tfidf, trained_doc2vec
-from deltavec.paper.variants import Variant, common_component, variants
+from deltavec.lab.baselines import Lsa, scaled_rows, tfidf, trained_doc2vec
+from deltavec.lab.variants import Variant, common_component, variants
 from deltavec.training import train_vectors
 
 LSA_DOCUMENTS = 50_000

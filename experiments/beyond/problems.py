@@ -19,8 +19,8 @@ from corpora import LANGUAGES, LabelledCorpus
 from scipy import sparse
 
 from deltavec.evaluation.auc import ROWS_AT_ONCE, Block, blocks_auc, pairs_auc
-from deltavec.paper.questions.forums import Forum
-from deltavec.paper.words import Counts
+from deltavec.lab.questions.forums import Forum
+from deltavec.lab.words import Counts
 
 DRAWS = 10
 BOOTSTRAPS = 200

@@ -20,7 +20,7 @@ from outcomes import keep
 from problems import counts_of, problems
 from scipy import sparse
 
-from deltavec.paper.baselines import scaled_rows
+from deltavec.lab.baselines import scaled_rows
 
 Counts = npt.NDArray[np.float64]
 SATURATED: dict[str, Callable[[Counts], Counts]] = {

@@ -23,7 +23,7 @@ from problems import area
 from sklearn.metrics import normalized_mutual_info_score
 
 from deltavec.collection.topics.clusters import grouped
-from deltavec.paper.baselines import scaled_rows
+from deltavec.lab.baselines import scaled_rows
 
 MOST = 3_000
 PART = 0.75  # of the labelled documents at the most: draws must differ for an error to be seen

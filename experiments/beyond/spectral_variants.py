@@ -24,8 +24,8 @@ from deltavec.core.learning.spectral import LARGE_CORPUS
 from deltavec.core.learning.windows import cooccurrence
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.weights import idf
-from deltavec.paper.baselines import scaled_rows
-from deltavec.paper.words import Counts
+from deltavec.lab.baselines import scaled_rows
+from deltavec.lab.words import Counts
 
 EXPONENTS = (0.5, 0.75, 1.0)
 CONTEXT_SMOOTHING = 0.75

@@ -29,7 +29,7 @@ import pyarrow.parquet as pq
 from outcomes import keep
 
 import deltavec as dv
-from deltavec.paper.baselines import doc2vec_vectors
+from deltavec.lab.baselines import doc2vec_vectors
 
 REPEATS = 3
 LSA_REVIEWS = 50_000

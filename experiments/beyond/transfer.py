@@ -37,8 +37,8 @@ from spectral_variants import (
 
 from deltavec.core.forms import length_weights
 from deltavec.core.weights import idf
-from deltavec.paper.baselines import tfidf
-from deltavec.paper.words import Counts
+from deltavec.lab.baselines import tfidf
+from deltavec.lab.words import Counts
 
 DRAWS = 5
 EXACT_SHARES = (0.25, 0.5, 0.75)

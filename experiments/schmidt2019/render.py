@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from deltavec.paper.report.report import write_report
-from deltavec.paper.results import Results
+from deltavec.lab.report.report import write_report
+from deltavec.lab.results import Results
 
 if __name__ == "__main__":
     for path in sorted(Path(__file__).parent.glob("*/results.json")):

@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from deltavec.io.corpus.corpus import Corpus, read_corpus
     from deltavec.io.models import load
     from deltavec.io.vectors.load import load_vectors, save_vectors
+    from deltavec.lab.tuning.tune import tune
     from deltavec.search import Duplicates, Hits, Index, duplicates, load_index, neighbors
     from deltavec.training import train_vectors
-    from deltavec.tuning.tune import tune
 
 # The public names by where they live. Resolved on first use, so that importing the package is
 # instant.
@@ -63,7 +63,7 @@ _NAMES = {
     "io.vectors.load": "load_vectors save_vectors",
     "search": "Duplicates Hits Index duplicates load_index neighbors",
     "training": "train_vectors",
-    "tuning.tune": "tune",
+    "lab.tuning.tune": "tune",
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
 

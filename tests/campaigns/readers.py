@@ -497,7 +497,7 @@ def odd_html(rng: Random) -> str:
 
 
 def read_archives(folder: Path, rng: Random) -> None:
-    from deltavec.paper.questions.files import read_forums
+    from deltavec.lab.questions.files import read_forums
 
     del rng
     read_forums(folder / "forum.zip")

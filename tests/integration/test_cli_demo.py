@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import deltavec as dv
-from deltavec.paper.stories import agreement, lee_documents
+from deltavec.lab.stories import agreement, lee_documents
 from integration.typed import Deltavec, Demonstration
 
 

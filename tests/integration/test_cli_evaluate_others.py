@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from deltavec.core.recipes import RECIPES
-from deltavec.paper.results import Results
+from deltavec.lab.results import Results
 from integration.typed import Deltavec, Demonstration, command
 
 TOPICS = (

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deltavec.paper.results import Results
+from deltavec.lab.results import Results
 from integration.test_cli_processes import wait_for
 from integration.typed import Deltavec, command
 

@@ -38,7 +38,7 @@ print("loaded:", *sorted({*sys.argv[1].split()} & {*sys.modules}), file=sys.stde
 DEMO = """
 import sys
 import deltavec.cli.application, deltavec.cli.commands.demo_report
-import deltavec.core.fitting, deltavec.paper.stories, deltavec.training
+import deltavec.core.fitting, deltavec.lab.stories, deltavec.training
 print("loaded:", *sorted({*sys.argv[1].split()} & {*sys.modules}), file=sys.stderr)
 """
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from deltavec.core.recipes import RECIPES
-from deltavec.paper.report.report import write_report
-from deltavec.paper.results import Lengths, Problem, Results, WeightCurve
+from deltavec.lab.report.report import write_report
+from deltavec.lab.results import Lengths, Problem, Results, WeightCurve
 from integration.browser import Browser, running_browser
 
 HOSTILE = "<img src=https://example.com/x.png onerror=alert(1)>"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from deltavec.core.explain import WordPair
     from deltavec.core.model import EmbeddingModel
     from deltavec.core.vectors import WordVectors
-    from deltavec.paper.stories import LeeDocuments
+    from deltavec.lab.stories import LeeDocuments
 
 EXAMPLES = ("deltavec demo", "deltavec demo -o lee-news")
 
@@ -111,7 +111,7 @@ def ran(work: Stages) -> Outcome:
     from deltavec.core.fitting import fit
     from deltavec.core.recipes import RECIPES
     from deltavec.core.threads import thread_count
-    from deltavec.paper.stories import agreement, lee_documents
+    from deltavec.lab.stories import agreement, lee_documents
     from deltavec.training import train_vectors
 
     begun = time.perf_counter()

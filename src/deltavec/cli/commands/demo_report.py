@@ -13,8 +13,8 @@ from rich.text import Text
 from deltavec.cli.commands.demo import STORY, Neighbour, Outcome
 from deltavec.cli.printing import console, duration, empty_table
 from deltavec.core.recipes import RECIPES as PAPERS
-from deltavec.paper.report.published_tables import LEE as PUBLISHED
-from deltavec.paper.report.tables import decimals
+from deltavec.lab.report.published_tables import LEE as PUBLISHED
+from deltavec.lab.report.tables import decimals
 
 WEIGHTINGS = ("unit", "idf", "sif", "subsampling")
 FORMS = ("sum", "sum-pca", "center", "center-pca", "delta", "delta-pca")

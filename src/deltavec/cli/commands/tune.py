@@ -15,8 +15,8 @@ from deltavec.cli.progress import stages
 
 if TYPE_CHECKING:
     from deltavec.evaluation.thresholds import AtThreshold
-    from deltavec.tuning.jackknife import Gain
-    from deltavec.tuning.results import Trial, Tuning
+    from deltavec.lab.tuning.jackknife import Gain
+    from deltavec.lab.tuning.results import Trial, Tuning
 
 EXAMPLES = (
     "deltavec tune reviews.parquet --group-column location -o recipe.json",
@@ -100,7 +100,7 @@ def tune(
         require_rereadable(corpus)
         source = open_corpus(corpus, column, format, encoding, delimiter)
 
-        from deltavec.tuning.tune import tune as tuned
+        from deltavec.lab.tuning.tune import tune as tuned
 
         tuning = tuned(
             source,
@@ -136,7 +136,7 @@ def tune(
 def require_time(budget: str) -> None:
     """Refuse a budget that is no time, as wrong usage."""
     from deltavec.errors import InputError
-    from deltavec.tuning.budget import seconds_of
+    from deltavec.lab.tuning.budget import seconds_of
 
     try:
         seconds_of(budget)

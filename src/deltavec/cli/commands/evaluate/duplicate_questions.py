@@ -55,7 +55,7 @@ def duplicate_questions(
     """
     given = shared.given(vectors, vectors_method, skip, embedder, seed, threads)
     with reported(output, embedder) as keeper:
-        from deltavec.paper.questions.benchmark import duplicate_questions_benchmark
+        from deltavec.lab.questions.benchmark import duplicate_questions_benchmark
 
         results = duplicate_questions_benchmark(
             path,

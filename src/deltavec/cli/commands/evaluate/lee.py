@@ -33,8 +33,8 @@ def lee(
     """
     given = shared.given(vectors, vectors_method, skip, embedder, seed, threads)
     with reported(output, embedder) as keeper:
-        from deltavec.paper.lee import lee_benchmark
-        from deltavec.paper.report.published_tables import LEE
+        from deltavec.lab.lee import lee_benchmark
+        from deltavec.lab.report.published_tables import LEE
 
         results = lee_benchmark(**given, progress=keeper.progress)
     if as_json:

@@ -17,7 +17,7 @@ from deltavec.cli.progress import Stages, stages
 from deltavec.errors import InputError
 
 if TYPE_CHECKING:
-    from deltavec.paper.results import Results
+    from deltavec.lab.results import Results
 
 CACHE = "cache"
 OURS = ("results.json", CACHE)
@@ -26,7 +26,7 @@ MOST_PROBLEMS = 5  # that fit beside each other
 
 def checked_report_folder(path: Path) -> Path:
     """The path, if a report can be written there: a new folder, an empty one, or a report's."""
-    from deltavec.paper.report.plots import require_matplotlib
+    from deltavec.lab.report.plots import require_matplotlib
 
     require_matplotlib()
     if not path.exists():
@@ -53,7 +53,7 @@ class Keeper:
     """
 
     def __init__(self, folder: Path | None, work: Stages) -> None:
-        from deltavec.paper.experiment import Progress
+        from deltavec.lab.experiment import Progress
 
         self.folder, self._work = folder, work
         self.progress = Progress(work.begin, work.reach, work.say, self.keep)
@@ -74,7 +74,7 @@ class Keeper:
         """One more problem is finished."""
         self._results = results
         if self.folder is not None:
-            from deltavec.paper.results import write_whole
+            from deltavec.lab.results import write_whole
 
             self.folder.mkdir(exist_ok=True)
             write_whole(self.folder / "results.json", results.as_json() + "\n")
@@ -82,7 +82,7 @@ class Keeper:
     def write_report(self) -> None:
         """Write the report of what there is, if there is anything."""
         if self._results is not None and self.folder is not None:
-            from deltavec.paper.report.report import write_report
+            from deltavec.lab.report.report import write_report
 
             write_report(self._results, self.folder)
 

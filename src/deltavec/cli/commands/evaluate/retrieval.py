@@ -13,7 +13,7 @@ from deltavec.cli.commands.evaluate.reports import reported
 from deltavec.cli.printing import console, empty_table, print_json
 
 if TYPE_CHECKING:
-    from deltavec.paper.retrieval.run import RetrievalResults
+    from deltavec.lab.retrieval.run import RetrievalResults
 
 EXAMPLES = ("deltavec evaluate retrieval scifact -o report",)
 
@@ -43,7 +43,7 @@ def retrieval(
     is behind, with paired bootstrap errors.
     """
     with reported(output, embedder) as keeper:
-        from deltavec.paper.retrieval.run import retrieval_benchmark, write_retrieval
+        from deltavec.lab.retrieval.run import retrieval_benchmark, write_retrieval
 
         results = retrieval_benchmark(
             folder,
@@ -64,7 +64,7 @@ def retrieval(
 
 def print_rankings(results: RetrievalResults) -> None:
     """Print the scores, and how far each is behind in nDCG@10."""
-    from deltavec.paper.retrieval.run import MEASURES, OURS, gap_text
+    from deltavec.lab.retrieval.run import MEASURES, OURS, gap_text
 
     table = empty_table()
     table.add_column("method", no_wrap=True)

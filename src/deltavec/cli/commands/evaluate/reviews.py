@@ -16,7 +16,7 @@ from deltavec.cli.corpora import open_corpus, require_rereadable
 from deltavec.cli.printing import counted, duration, print_facts, print_json, share
 
 if TYPE_CHECKING:
-    from deltavec.paper.results import Results
+    from deltavec.lab.results import Results
 
 EXAMPLES = (
     "deltavec evaluate reviews reviews.parquet --group-column location --skip doc2vec -o report",
@@ -100,7 +100,7 @@ def reviews(
         require_rereadable(corpus)
         source = open_corpus(corpus, column, format, encoding, delimiter)
 
-        from deltavec.paper.reviews.benchmark import review_benchmark
+        from deltavec.lab.reviews.benchmark import review_benchmark
 
         results = review_benchmark(
             source,

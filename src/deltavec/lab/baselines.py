@@ -1,0 +1,268 @@
+"""What the recipes are compared with: sparse tf-idf, LSA, doc2vec, and the user's own embedder."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from deltavec.core.learning.words import usual_min_count
+from deltavec.core.statistics import CorpusStatistics
+from deltavec.core.threads import thread_count
+from deltavec.errors import InputError
+from deltavec.evaluation.auc import Block, Blocks, blocks_auc, group_numbers
+from deltavec.io.files import scratch_folder
+from deltavec.lab.words import Counts
+from deltavec.training import epoch_callback
+
+DOC2VEC_MIN_COUNTS = (1, 5)
+DOC2VEC_DIMENSIONS = 300
+LSA_DIMENSIONS = 300
+
+ROWS_AT_ONCE = 256
+# Columns that this share of the documents fill cost less as a dense matrix.
+DENSE_FROM = 0.02
+MOST_DENSE = 4096
+
+PROBE = ("A quiet room by the sea.", "The pool was closed")
+
+
+def tfidf(counts: Counts, idf: npt.NDArray[np.float64], *, power: float = 1.0) -> sparse.csr_matrix:
+    r"""The sparse vectors of documents, of unit length.
+
+    .. math:: x_i \propto n_i \log(D / D_i)^{\mathrm{power}}
+
+    Parameters
+    ----------
+    counts
+        The documents.
+    idf
+        The inverse document frequency of each word, as `deltavec.core.weights.idf` gives it.
+    power
+        1, or 2 for idf squared.
+    """
+    values = counts.data * idf[counts.indices] ** power
+    weighted = sparse.csr_matrix((values, counts.indices, counts.indptr), counts.shape)
+    lengths = np.sqrt(np.asarray(weighted.multiply(weighted).sum(axis=1)).reshape(-1))
+    scales = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    scaled = values * np.repeat(scales, np.diff(counts.indptr))
+    return sparse.csr_matrix(
+        (scaled.astype(np.float32), counts.indices, counts.indptr), counts.shape
+    )
+
+
+def sparse_pairwise_auc(
+    vectors: sparse.csr_matrix, labels: npt.ArrayLike, *, threads: int | None = None
+) -> float:
+    """The same as `deltavec.pairwise_auc`, exact as well, for sparse rows."""
+    groups = group_numbers(labels)
+    order = np.argsort(groups, kind="stable")
+    return blocks_auc(cosines(vectors[order]), groups[order], threads=threads)
+
+
+def cosines(vectors: sparse.csr_matrix) -> Blocks:
+    """The products of sparse rows, block by block; frequent columns are multiplied as dense."""
+    filled = np.bincount(vectors.indices, minlength=vectors.shape[1])
+    frequent = np.argsort(-filled, kind="stable")[:MOST_DENSE]
+    frequent = np.sort(frequent[filled[frequent] > DENSE_FROM * vectors.shape[0]])
+    rare = np.setdiff1d(np.flatnonzero(filled), frequent)
+    dense, others = vectors[:, frequent].toarray(), vectors[:, rare]
+
+    def blocks() -> Iterator[Block]:
+        for first in range(0, vectors.shape[0], ROWS_AT_ONCE):
+            here = slice(first, first + ROWS_AT_ONCE)
+            scores = dense[here] @ dense[first:].T
+            scores += (others[here] @ others[first:].T).toarray()
+            yield Block(first, scores)
+
+    return blocks
+
+
+class Lsa:
+    """scikit-learn's TF-IDF and truncated SVD, fitted on background documents.
+
+    Parameters
+    ----------
+    background
+        The documents to fit on.
+    dimensions
+        The length of a vector; fewer if the documents or words are fewer.
+    seed
+        Where random numbers begin.
+    """
+
+    def __init__(
+        self, background: Counts, *, dimensions: int = LSA_DIMENSIONS, seed: int = 0
+    ) -> None:
+        from sklearn.decomposition import TruncatedSVD
+        from sklearn.feature_extraction.text import TfidfTransformer
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import Normalizer
+
+        most = max(1, min(dimensions, min(background.shape) - 1))
+        self._steps = make_pipeline(
+            TfidfTransformer(), TruncatedSVD(most, random_state=seed), Normalizer(copy=False)
+        )
+        self._steps.fit(background.astype(np.float32))
+
+    def embed(self, counts: Counts) -> npt.NDArray[np.float32]:
+        """The documents' vectors, of unit length or zero."""
+        vectors: npt.NDArray[np.float32] = self._steps.transform(counts.astype(np.float32))
+        return vectors.astype(np.float32, copy=False)
+
+
+def lsa_vectors(counts: Counts, statistics: CorpusStatistics, seed: int) -> npt.NDArray[np.float32]:
+    """The vectors that LSA gives to the documents it is fitted on, by their frequent words."""
+    occurrences = statistics.token_counts
+    least = min(usual_min_count(statistics.tokens), int(occurrences.max()))
+    frequent = counts[:, np.flatnonzero(occurrences >= least)]
+    return Lsa(frequent, seed=seed).embed(frequent)
+
+
+def trained_doc2vec(
+    documents: Iterable[Iterable[Any]],
+    *,
+    min_count: int,
+    dimensions: int = DOC2VEC_DIMENSIONS,
+    epochs: int = 20,
+    seed: int = 0,
+    threads: int | None = None,
+    on_progress: Callable[[float], None] | None = None,
+) -> Any:
+    """A doc2vec of gensim, with the settings of the paper (section 5), trained on these documents.
+
+    Parameters
+    ----------
+    documents
+        Lists of words, or of their numbers. No word may hold white space.
+    min_count
+        How often a word must occur.
+    dimensions, epochs
+        300 and 20 in the paper.
+    seed
+        Where random numbers begin; training repeats exactly only with one thread.
+    threads
+        How many cores to use; all of them by default.
+    on_progress
+        Called with the share of the training that is done, after each epoch.
+    """
+    epochs_done = epoch_callback(epochs, on_progress)
+    from gensim.models.doc2vec import Doc2Vec
+
+    with scratch_folder() as folder:
+        path = folder / "documents.txt"
+        # From a file gensim works without the interpreter; from Python objects it does not.
+        with path.open("w", encoding="utf-8") as file:
+            file.writelines(" ".join(map(str, document)) + "\n" for document in documents)
+        return Doc2Vec(
+            corpus_file=str(path),
+            vector_size=dimensions,
+            window=15,
+            min_count=min_count,
+            sample=1e-5,
+            alpha=0.025,
+            min_alpha=0.001,
+            dm=0,
+            negative=5,
+            dbow_words=1,
+            dm_concat=1,
+            epochs=epochs,
+            seed=seed,
+            workers=thread_count(threads),
+            callbacks=[epochs_done],
+        )
+
+
+def doc2vec_vectors(
+    documents: Sequence[npt.ArrayLike],
+    *,
+    min_count: int,
+    dimensions: int = DOC2VEC_DIMENSIONS,
+    **training: Any,
+) -> npt.NDArray[np.float32]:
+    """The vectors of the documents that doc2vec is trained on, of unit length or zero.
+
+    A document that has none of the words that occur often enough is a row of zeros. The parameters,
+    ``training`` among them, are those of `trained_doc2vec`.
+    """
+    lists = [np.asarray(document) for document in documents]
+    has_words = holding_frequent_words(lists, min_count)
+    if not has_words.any():
+        return np.zeros((len(documents), dimensions), np.float32)
+    model = trained_doc2vec(
+        (document.tolist() for document in lists),
+        min_count=min_count,
+        dimensions=dimensions,
+        **training,
+    )
+    return scaled_rows(model.dv.vectors[: len(documents)] * has_words[:, None])
+
+
+def holding_frequent_words(
+    documents: Sequence[npt.NDArray[Any]], min_count: int
+) -> npt.NDArray[np.bool_]:
+    """Whether each document holds a word that occurs at least so often in all of them."""
+    _, word, occurrences = np.unique(
+        np.concatenate(documents), return_inverse=True, return_counts=True
+    )
+    frequent = occurrences[word] >= min_count
+    document = np.repeat(np.arange(len(documents)), [len(words) for words in documents])
+    return np.bincount(document, weights=frequent, minlength=len(documents)) > 0
+
+
+class Embedder(NamedTuple):
+    """A function of the user's that turns texts into a matrix, and what it is called."""
+
+    name: str
+    function: Callable[[list[str]], Any]
+
+    @classmethod
+    def named(cls, name: str) -> Embedder:
+        """The embedder ``module:function``, imported and tried on two short texts."""
+        module, colon, path = name.partition(":")
+        if not (colon and module and path):
+            raise InputError(
+                f"an embedder is named module:function, such as my_models:embed; got {name!r}"
+            )
+        try:
+            found: Any = importlib.import_module(module)
+        except Exception as error:  # whatever the user's module does when it is imported
+            raise InputError(f"embedder {name!r}: cannot import {module!r} ({error})") from error
+        for part in path.split("."):
+            found = getattr(found, part, None)
+        return cls.of(name, found)
+
+    @classmethod
+    def of(cls, name: str, function: Any) -> Embedder:
+        """The embedder, tried on two short texts."""
+        if not callable(function):
+            raise InputError(f"embedder {name!r}: expected a function, got {function!r}")
+        embedder = cls(name, function)
+        embedder.embed(list(PROBE))
+        return embedder
+
+    def embed(self, texts: list[str]) -> npt.NDArray[np.float32]:
+        """The vectors of the texts, of unit length or zero."""
+        try:
+            rows = np.asarray(self.function(texts))
+        except Exception as error:  # whatever the user's code raises
+            raise InputError(f"embedder {self.name!r}: {type(error).__name__}: {error}") from error
+        if rows.ndim != 2 or len(rows) != len(texts) or rows.dtype.kind not in "fiu":
+            raise InputError(
+                f"embedder {self.name!r}: expected a matrix of numbers with {len(texts)} rows, one "
+                f"for each text, got shape {rows.shape} of {rows.dtype}"
+            )
+        if not np.isfinite(rows).all():
+            raise InputError(f"embedder {self.name!r}: returned NaN or infinity")
+        return scaled_rows(rows)
+
+
+def scaled_rows(rows: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+    """The rows at unit length; a row of zeros stays one."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
+    scaled = rows / np.where(lengths > 0, lengths, 1.0)[:, None]
+    return scaled.astype(np.float32)

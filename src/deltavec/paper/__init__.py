@@ -1,1 +1,0 @@
-"""The paper's experiments, and what they are compared with."""
