@@ -26,8 +26,8 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 import deltavec as dv
 from deltavec.server.app import create_app
-from integration.browser import Browser, running_browser
-from served import on_a_socket
+from support.browser import Browser, running_browser
+from support.served import on_a_socket
 
 RECORD = """
 window.recorded = [];

@@ -19,8 +19,8 @@ sys.path.insert(0, str(ROOT / "tests"))
 import deltavec as dv  # noqa: E402
 from deltavec.lab.stories import lee_documents  # noqa: E402
 from deltavec.server.app import create_app  # noqa: E402
-from integration.browser import Browser, running_browser  # noqa: E402
-from served import lee_collection, on_a_socket  # noqa: E402
+from support.browser import Browser, running_browser  # noqa: E402
+from support.served import lee_collection, on_a_socket  # noqa: E402
 
 QUERY = "storm and flooding in new south wales"
 MOST_BYTES = 300_000

@@ -28,7 +28,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 import deltavec as dv  # noqa: E402
 from deltavec.cli.application import app  # noqa: E402
 from deltavec.server.app import create_app  # noqa: E402
-from recorded import (  # noqa: E402
+from support.recorded import (  # noqa: E402
     collection_answers,
     command_line,
     copied,

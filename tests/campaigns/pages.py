@@ -21,9 +21,9 @@ import pyarrow as pa
 
 import deltavec as dv
 from deltavec.server.app import create_app
-from integration.browser import Browser, running_browser
-from integration.explorer_page import CARDS, QUIET, READY
-from served import on_a_socket
+from support.browser import Browser, running_browser
+from support.explorer_page import CARDS, QUIET, READY
+from support.served import on_a_socket
 
 RUN = "window.ran=1"
 HOSTILE = [

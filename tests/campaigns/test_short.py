@@ -14,7 +14,7 @@ from campaigns.clients import ATTACKS
 from campaigns.pages import look
 from campaigns.readers import READERS
 from campaigns.soak import soak
-from integration.browser import running_browser
+from support.browser import running_browser
 
 pytestmark = [
     pytest.mark.compiled,

@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from campaigns import fuzz, kills, pages
 from campaigns.readers import READERS
 from campaigns.soak import soak
-from integration.browser import NAMES
+from support.browser import NAMES
 
 KILLS, SOAK, PAGES = "kills", "soak", "pages"
 

@@ -3,7 +3,7 @@
 import pytest
 
 import deltavec as dv
-from contracts.adapted import QUERY, TEXTS, best_first, small_model
+from support.adapted import QUERY, TEXTS, best_first, small_model
 
 haystack = pytest.importorskip("haystack", reason="make test-peers has it")
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 import deltavec as dv
-from contracts.adapted import QUERY, TEXTS, best_first, small_model
+from support.adapted import QUERY, TEXTS, best_first, small_model
 
 pytest.importorskip("llama_index.core", reason="make test-peers has it")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from contracts.adapted import TEXTS, small_model
+from support.adapted import TEXTS, small_model
 
 semhash = pytest.importorskip("semhash", reason="make test-peers has it")
 

@@ -14,10 +14,10 @@ import deltavec as dv
 from deltavec.cli.application import app
 from deltavec.server.app import create_app
 from deltavec.server.map_view import MapView
-from integration.browser import Browser, running_browser
-from integration.explorer_page import READY
-from integration.typed import Deltavec, Demonstration, Outcome, command, reviews
-from served import lee_collection, on_a_socket
+from support.browser import Browser, running_browser
+from support.explorer_page import READY
+from support.served import lee_collection, on_a_socket
+from support.typed import Deltavec, Demonstration, Outcome, command, reviews
 
 
 @pytest.fixture

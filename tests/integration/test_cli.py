@@ -19,7 +19,7 @@ from pyarrow import parquet
 import deltavec as dv
 from deltavec.cli.commands.fit import RECIPE_NAMES, fit
 from deltavec.core.recipes import DEFAULTS
-from integration.typed import Deltavec, reviews
+from support.typed import Deltavec, reviews
 
 COMMANDS = ("demo", "vectors train", "fit", "embed", "explain", "info", "export")
 

@@ -14,7 +14,7 @@ from pyarrow import parquet
 
 import deltavec as dv
 from deltavec.io.locks import only_writer
-from integration.typed import Deltavec, Outcome, reviews
+from support.typed import Deltavec, Outcome, reviews
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import deltavec as dv
 from deltavec.cli.application import app
-from integration.typed import Deltavec, command, reviews
+from support.typed import Deltavec, command, reviews
 
 SNAPSHOTS = Path(__file__).parents[1] / "snapshots" / "collections"
 OLD_COLLECTIONS = sorted(path.name for path in SNAPSHOTS.iterdir())

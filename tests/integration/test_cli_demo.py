@@ -11,7 +11,7 @@ import pytest
 
 import deltavec as dv
 from deltavec.lab.stories import agreement, lee_documents
-from integration.typed import Deltavec, Demonstration
+from support.typed import Deltavec, Demonstration
 
 
 @pytest.fixture

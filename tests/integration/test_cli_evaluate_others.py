@@ -12,7 +12,7 @@ import pytest
 
 from deltavec.core.recipes import RECIPES
 from deltavec.lab.results import Results
-from integration.typed import Deltavec, Demonstration, command
+from support.typed import Deltavec, Demonstration, command
 
 TOPICS = (
     ("disk", "mount", "partition", "drive"),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from integration.typed import Deltavec
+from support.typed import Deltavec
 
 TOPICS = {
     "storm": "storm flood rain wind river water",

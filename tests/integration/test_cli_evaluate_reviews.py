@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 from deltavec.lab.results import Results
-from integration.test_cli_processes import wait_for
-from integration.typed import Deltavec, command
+from support.typed import Deltavec, command, wait_for
 
 ASKED = ("--group-column", "location", "--documents-per-location", 5, "--locations", 4)
 QUICK = ("--skip", "doc2vec,lsa")

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 import deltavec as dv
-from integration.typed import Deltavec
+from support.typed import Deltavec
 
 SENTENCE = (
     "schönes Zimmer über der Straße, früh ruhig; Frühstück naïve café Größe Bäder günstig weiß "

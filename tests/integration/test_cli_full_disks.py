@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from small_disks import run_on_small_disk
+from support.small_disks import run_on_small_disk
 
 PROGRAM = """
 import sys, tempfile

@@ -11,9 +11,9 @@ import pytest
 from pyarrow import parquet
 
 import deltavec as dv
-from integration.browser import Browser
-from integration.explorer_page import READY, texts
-from integration.typed import Deltavec
+from support.browser import Browser
+from support.explorer_page import READY, texts
+from support.typed import Deltavec
 
 # Whatever is written on a canvas, from the first line of the page on.
 WRITTEN = """

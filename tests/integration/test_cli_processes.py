@@ -7,13 +7,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 import deltavec as dv
-from integration.typed import Deltavec, command, reviews
+from support.typed import Deltavec, command, reviews, wait_for
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pipes and signals of Unix")
 
@@ -101,14 +100,6 @@ def test_a_full_disk_is_one_line(how: str, small: Path) -> None:
         done = subprocess.run(arguments, stdout=full, stderr=subprocess.PIPE, check=False)
     assert done.returncode == 1
     assert done.stderr == b"deltavec: no space left on device\n"
-
-
-def wait_for(happened: object, running: subprocess.Popen[bytes]) -> None:
-    assert callable(happened)
-    deadline = time.monotonic() + 60
-    while not happened():
-        assert running.poll() is None
-        assert time.monotonic() < deadline
 
 
 def on_a_terminal(*arguments: object, columns: int = 80) -> tuple[str, str]:

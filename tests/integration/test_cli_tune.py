@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from pyarrow import csv
 
-from integration.typed import Deltavec
-from tuning import grouped, labelled_pairs
+from support.tuning import grouped, labelled_pairs
+from support.typed import Deltavec
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import deltavec as dv
-from served import small_collection
+from support.served import small_collection
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="what is mapped cannot be cut there")
 

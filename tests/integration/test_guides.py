@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from integration.typed import Deltavec, Demonstration
+from support.typed import Deltavec, Demonstration
 
 GUIDES = Path(__file__).parents[2] / "docs" / "guides"
 BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)

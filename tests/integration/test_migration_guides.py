@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from integration.printed import differences, ran
+from support.printed import differences, ran
 
 GUIDES = Path(__file__).parents[2] / "docs" / "guides"
 # Word2vec and doc2vec are trained here: other versions of NumPy and BLAS round otherwise.

@@ -6,18 +6,21 @@ import re
 from pathlib import Path
 
 import pytest
-from notebooks import NOTEBOOKS, code_cells, kept, printed, read
 
-from integration.printed import differences
+from support.printed import differences
+from support.scripts import load_script
+
+notebooks = load_script("tools/notebooks.py")
+NOTEBOOKS = notebooks.NOTEBOOKS
 
 TOLERANCE = 0.011  # a last digit of two that is rounded otherwise
 
 
 @pytest.mark.parametrize("path", sorted(NOTEBOOKS.glob("*.ipynb")), ids=lambda path: path.stem)
 def test_a_notebook_prints_what_it_says(path: Path) -> None:
-    notebook = read(path)
-    said = [read_by_people(kept(cell)) for cell in code_cells(notebook)]
-    now = [read_by_people(text) for text in printed(notebook)]
+    notebook = notebooks.read(path)
+    said = [read_by_people(notebooks.kept(cell)) for cell in notebooks.code_cells(notebook)]
+    now = [read_by_people(text) for text in notebooks.printed(notebook)]
     assert len(said) == len(now) > 3
     assert all(said)
     found = [differences(*both, TOLERANCE) for both in zip(said, now, strict=True)]

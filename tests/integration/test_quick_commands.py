@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import deltavec as dv
-from integration.typed import reviews
+from support.typed import reviews
 
 SLOW = "numba llvmlite pandas sklearn scipy gensim matplotlib pyarrow.compute pyarrow.parquet"
 COMMAND = """

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from integration.typed import Demonstration
+from support.typed import Demonstration
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")

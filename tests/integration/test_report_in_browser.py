@@ -10,7 +10,7 @@ import pytest
 from deltavec.core.recipes import RECIPES
 from deltavec.lab.report.report import write_report
 from deltavec.lab.results import Lengths, Problem, Results, WeightCurve
-from integration.browser import Browser, running_browser
+from support.browser import Browser, running_browser
 
 HOSTILE = "<img src=https://example.com/x.png onerror=alert(1)>"
 

@@ -22,8 +22,8 @@ import deltavec as dv
 from deltavec.cli.commands.serve import announce, listening_socket
 from deltavec.server.app import create_app
 from deltavec.server.limits import Limits
-from integration.typed import Deltavec, command
-from served import on_a_socket
+from support.served import on_a_socket
+from support.typed import Deltavec, command
 
 TOKEN = "a-long-secret"
 

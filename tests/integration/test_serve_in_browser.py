@@ -10,9 +10,9 @@ import pytest
 import deltavec as dv
 from deltavec.server.app import create_app
 from deltavec.server.map_view import MapView
-from integration.browser import Browser
-from integration.explorer_page import CARDS, QUIET, READY, TITLE, asked, search, texts
-from served import TEXTS, on_a_socket, small_collection
+from support.browser import Browser
+from support.explorer_page import CARDS, QUIET, READY, TITLE, asked, search, texts
+from support.served import TEXTS, on_a_socket, small_collection
 
 WHY_IS_OPEN = "document.querySelector('#why[open] .pairs li') !== null"
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from deltavec.server.app import create_app
 from deltavec.server.limits import Limits
-from served import TEXTS, asked, small_collection
+from support.served import TEXTS, asked, small_collection
 
 REQUESTS, AT_ONCE = 10_000, 25
 LIMITS = Limits(k=20, batch=8, text_length=100, body_bytes=10_000, seconds=30)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import deltavec as dv
-from integration.browser import Browser
-from integration.explorer_page import CARDS, QUIET, TITLE, asked, search, texts
+from support.browser import Browser
+from support.explorer_page import CARDS, QUIET, TITLE, asked, search, texts
 
 MAP = "document.getElementById('points').toDataURL()"
 COUNT = "document.getElementById('filter-count').textContent"

@@ -25,7 +25,7 @@ from typer.testing import CliRunner
 import deltavec as dv
 from deltavec.cli.application import app
 from deltavec.server.app import create_app
-from recorded import (
+from support.recorded import (
     collection_answers,
     command_line,
     copied,

@@ -17,8 +17,8 @@ import pytest
 import deltavec as dv
 from deltavec.spark import reduce as tables
 from deltavec.spark.ship import shipped_name
-from integration.spark_cluster import IGNORED, running_session
-from integration.typed import reviews
+from support.spark_cluster import IGNORED, running_session
+from support.typed import reviews
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

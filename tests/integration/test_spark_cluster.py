@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import deltavec as dv
-from integration.spark_cluster import PATIENCE, running_cluster, surroundings, waited_for
-from integration.typed import reviews
+from support.spark_cluster import PATIENCE, running_cluster, surroundings, waited_for
+from support.typed import reviews
 
-DRIVER = Path(__file__).with_name("spark_driver.py")
+DRIVER = Path(__file__).parents[1] / "support/spark_driver.py"
 
 
 def started_on(folder: Path, worker: str) -> set[str]:

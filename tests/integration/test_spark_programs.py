@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import deltavec as dv
-from integration.spark_cluster import require_java, settings, spark_program, surroundings
-from integration.typed import reviews
+from support.spark_cluster import require_java, settings, spark_program, surroundings
+from support.typed import reviews
 
 ROOT = Path(__file__).parents[2]
 PYTHON_BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)

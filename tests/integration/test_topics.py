@@ -12,7 +12,7 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 import deltavec as dv
 from deltavec.server.map_view import MapView
-from integration.typed import Deltavec
+from support.typed import Deltavec
 
 # Verbs, nouns, adjectives and numbers, which that list of stop words has as well.
 LISTED = """

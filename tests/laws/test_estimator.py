@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import deltavec as dv
 from deltavec import DocumentEmbedder
 from deltavec.io.models import arrays_of
-from strategies import Problem, problems
+from support.strategies import Problem, problems
 
 WEIGHTINGS = ["unit", "idf", "sif", "subsampling"]
 FORMS = ["sum", "center", "delta"]

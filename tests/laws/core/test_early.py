@@ -20,7 +20,7 @@ from deltavec.core.texts import as_texts
 from deltavec.core.units.parting import parted
 from deltavec.core.vectors import WordVectors
 from deltavec.core.vocabulary import Vocabulary
-from strategies import Problem, learnable_problems, texts
+from support.strategies import Problem, learnable_problems, texts
 
 RULES = ["words", "words-2", "whitespace", "words-2:grams-4", "words-2:words+grams-3"]
 

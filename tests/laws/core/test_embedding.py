@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
-from agreement import disagreements
 from deltavec.core import passes
 from deltavec.core.fitting import fit
 from deltavec.core.forms import FORMS
@@ -20,7 +19,8 @@ from deltavec.core.model import EmbeddingModel
 from deltavec.core.recipes import Recipe
 from deltavec.core.vectors import WordVectors
 from reference import Method
-from strategies import Batches, Problem, learnable_problems
+from support.agreement import disagreements
+from support.strategies import Batches, Problem, learnable_problems
 
 Matrix = npt.NDArray[np.float32]
 

@@ -11,12 +11,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import reference
-from agreement import component_error, direction_error
 from deltavec.core.explain import WORDS_AT_ONCE, Explanation, largest_products
 from deltavec.core.fitting import fit
 from deltavec.core.vectors import WordVectors
 from reference import OFFSET, Method
-from strategies import Problem, learnable_problems
+from support.agreement import component_error, direction_error
+from support.strategies import Problem, learnable_problems
 
 names = st.sampled_from(reference.NAMES)
 

@@ -14,14 +14,14 @@ import numpy as np
 import pytest
 
 import reference
-from agreement import disagreements
 from deltavec.core.fitting import fit
 from deltavec.core.forms import FoldedVectors
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.recipes import Recipe
 from deltavec.core.vectors import WordVectors
 from reference import Counts, Document, Form, Method, Sums
-from strategies import Problem
+from support.agreement import disagreements
+from support.strategies import Problem
 
 
 def corpus_with_everything() -> Problem:

@@ -13,7 +13,7 @@ import reference
 from deltavec.core.texts import as_texts, kernel_texts
 from deltavec.core.tokens import rule
 from deltavec.core.units.normalization import folded, folded_with_places, mappings
-from strategies import CURIOUS, texts
+from support.strategies import CURIOUS, texts
 
 RULE = "words-2+folded"
 # Bases, marks of several classes, what composes with what stands before it, what is left out.

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
-from agreement import TOLERANCE, disagreements
 from deltavec.core.fitting import fit
 from deltavec.core.recipes import RECIPES, Recipe
 from deltavec.core.vectors import WordVectors
 from deltavec.errors import CorpusError
 from reference import Method
-from strategies import Batches, Problem, learnable_problems, problems
+from support.agreement import TOLERANCE, disagreements
+from support.strategies import Batches, Problem, learnable_problems, problems
 
 
 def test_the_recipes_are_the_eighteen_of_the_paper_and_its_baseline() -> None:

@@ -13,7 +13,7 @@ from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.texts import as_chunked
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.core.weights import WEIGHTINGS
-from strategies import Batches, Problem, problems
+from support.strategies import Batches, Problem, problems
 
 
 def statistics_of(documents: object, words: list[str], threads: int = 1) -> CorpusStatistics:

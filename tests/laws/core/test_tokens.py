@@ -18,7 +18,7 @@ from deltavec.core.passes import counted
 from deltavec.core.texts import as_texts
 from deltavec.core.units import parting
 from deltavec.core.vocabulary import Vocabulary
-from strategies import BROKEN, CURIOUS, UNICODE_14, texts, utf8_and_not
+from support.strategies import BROKEN, CURIOUS, UNICODE_14, texts, utf8_and_not
 
 
 def strings(documents: list[bytes]) -> pa.Array:

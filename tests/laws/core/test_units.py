@@ -22,7 +22,7 @@ from deltavec.core.tokens import Units
 from deltavec.core.units.parting import parted, parted_words
 from deltavec.core.vectors import WordVectors
 from deltavec.core.vocabulary import Vocabulary
-from strategies import CURIOUS, UNICODE_14, texts
+from support.strategies import CURIOUS, UNICODE_14, texts
 
 RULES = [
     "words",

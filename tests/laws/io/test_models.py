@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import deltavec as dv
 from deltavec.io.models import FILES, arrays_of
 from deltavec.io.seals import sealed
-from strategies import Problem, problems
+from support.strategies import Problem, problems
 
 TEXTS = ["The room was clean", "pool", "the sea, the sea", ""]
 

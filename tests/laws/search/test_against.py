@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import deltavec as dv
-import search_reference
 from deltavec.search import against
 from deltavec.search.against import best_matches, product_length, shortened
 from deltavec.search.rows import Pieces
-from search_strategies import close_rows, coarse_rows
+from support import search_reference
+from support.search_strategies import close_rows, coarse_rows
 
 THRESHOLDS = st.sampled_from([0.05, 0.5, 0.8, 0.999, 1.0])
 

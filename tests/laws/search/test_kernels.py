@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deltavec.search import kernels
-from search_reference import cosines
+from support.search_reference import cosines
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([1, 2, 10, 100, 500]), st.floats(0, 1e-3))

@@ -11,7 +11,7 @@ from deltavec.search.approximately.lists import LEAST_EXPANSION, lists_for
 from deltavec.search.approximately.searching import best_in_lists
 from deltavec.search.exact import NONE, Search, best_rows
 from deltavec.search.rows import Pieces
-from search_strategies import unit_rows
+from support.search_strategies import unit_rows
 
 SIZES = st.lists(st.integers(1, 900), min_size=1, max_size=5)
 

@@ -15,8 +15,8 @@ from deltavec.search.early import plain
 from deltavec.search.exact import Search, best_rows
 from deltavec.search.mixed import Wanted, best_documents
 from deltavec.search.rows import Pieces, in_turn
-from search_strategies import rows_and_queries, unit_rows
-from words_written import WORDS, documents, written
+from support.lexical_index import WORDS, documents, written
+from support.search_strategies import rows_and_queries, unit_rows
 
 NONE = np.empty(0, np.int64)
 

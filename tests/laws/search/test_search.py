@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import deltavec as dv
-import search_reference
 from deltavec.core.arrays import frozen
 from deltavec.search.exact import Search, Sizes, best_rows
 from deltavec.search.pairs import Strips, row_pairs
 from deltavec.search.rows import Pieces, length_error
 from deltavec.search.sieve.making import made_sieve
-from search_strategies import close_rows, coarse_rows, rows_and_queries, unit_rows
+from support import search_reference
+from support.search_strategies import close_rows, coarse_rows, rows_and_queries, unit_rows
 
 NONE = np.empty(0, np.int64)
 CUTS = st.builds(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import deltavec as dv
-import words_reference
+from support import lexical_reference
 
 TEXTS = [
     "the storm flooded the town",
@@ -38,7 +38,7 @@ def expected(collection: dv.Collection, query: str) -> list[float]:
     model = collection.model
     U, u = collection.index.vectors.astype(np.float64), model.embed([query])[0].astype(np.float64)
     words = [model.words(text) for text in TEXTS]
-    return words_reference.scores(words, str, model.words(query), U, u)
+    return lexical_reference.scores(words, str, model.words(query), U, u)
 
 
 @pytest.mark.parametrize("query", ["storm", "a storm in the town", "hall sea sea"])

@@ -7,12 +7,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import deltavec as dv
-import search_reference
 from deltavec.search.duplicates import collected, written
 from deltavec.search.ids import Ids
 from deltavec.search.pairs import Strips, row_pairs
 from deltavec.search.rows import Pieces
-from search_strategies import unit_rows
+from support import search_reference
+from support.search_strategies import unit_rows
 
 ROWS = unit_rows(
     np.array([[1.0, 0], [0, 1], [1, 0.1], [0, 0], [0.1, 1], [1, 0.2], [0, 0], [-1, 0]])

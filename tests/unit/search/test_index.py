@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 import deltavec as dv
-import search_reference
 from deltavec.search.hits import Hit
 from deltavec.search.rows import SHORT
-from search_strategies import unit_rows
+from support import search_reference
+from support.search_strategies import unit_rows
 
 ROWS = unit_rows(np.array([[1.0, 0], [3, 4], [0, 1], [0, 0], [-1, 0], [3, 4]]))
 

@@ -10,7 +10,7 @@ from deltavec.search.rows import Pieces
 from deltavec.search.sieve.making import made_sieve
 from deltavec.search.words.index import WordIndex, WordQuery
 from deltavec.search.words.kernels import Lists, Words, add_query_scores
-from search_strategies import unit_rows
+from support.search_strategies import unit_rows
 
 DOCUMENTS, TERMS = 700, 12
 

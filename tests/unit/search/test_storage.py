@@ -9,8 +9,8 @@ import pytest
 import deltavec as dv
 from deltavec.io.seals import sealed
 from deltavec.search.storage import require_ascending
-from search_folders import entries_of, with_file
-from search_strategies import unit_rows
+from support.search_folders import entries_of, with_file
+from support.search_strategies import unit_rows
 
 ROWS = unit_rows(np.random.default_rng(0).standard_normal((50, 4)))
 NAMES = [f"document {number} ö" for number in range(50)]

@@ -12,7 +12,7 @@ from deltavec.server.explorer import Explorer
 from deltavec.server.limits import Limits
 from deltavec.server.map_view import MapView
 from deltavec.server.requests import SearchRequest, SimilarRequest
-from served import small_collection
+from support.served import small_collection
 
 REQUESTS = [
     SearchRequest(query="a quiet room by the sea"),

@@ -16,7 +16,7 @@ from deltavec.core.threads import stop_if_unwanted
 from deltavec.server import explorer
 from deltavec.server.app import create_app
 from deltavec.server.limits import Limits
-from served import ask, asked, small_collection
+from support.served import ask, asked, small_collection
 
 TEXTS = {"text_a": "quiet sea room", "text_b": "quiet room"}
 LIMITS = Limits(workers=1, waiting=64, seconds=600)

@@ -15,7 +15,7 @@ from deltavec.server.limits import Limits
 from deltavec.server.log import JsonLines
 from deltavec.server.middleware import Guard
 from deltavec.server.pool import Workers
-from served import ask, asked
+from support.served import ask, asked
 
 
 async def echo(scope: Any, receive: Any, send: Any) -> None:

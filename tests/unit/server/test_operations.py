@@ -17,7 +17,7 @@ from deltavec.server.app import create_app
 from deltavec.server.limits import Limits
 from deltavec.server.log import JsonLines
 from deltavec.server.metrics import ADDRESSES
-from served import ask, asked, small_collection
+from support.served import ask, asked, small_collection
 
 ORIGIN = "https://example.org"
 

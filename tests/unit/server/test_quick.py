@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from deltavec.server.app import create_app
 from deltavec.server.limits import Limits
 from deltavec.server.routes import Quick
-from served import ask, small_collection
+from support.served import ask, small_collection
 
 QUESTIONS = (
     ("/search", "query=quiet+sea"),

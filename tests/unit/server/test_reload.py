@@ -22,7 +22,7 @@ from deltavec.server.explorer import Explorer
 from deltavec.server.limits import Limits
 from deltavec.server.map_view import Drawn, MapView
 from deltavec.server.reload import Live
-from served import PLACED, TEXTS, on_a_socket, small_collection
+from support.served import PLACED, TEXTS, on_a_socket, small_collection
 
 
 @pytest.fixture

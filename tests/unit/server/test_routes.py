@@ -17,7 +17,7 @@ from deltavec.errors import InputError
 from deltavec.server import responses
 from deltavec.server.app import create_app
 from deltavec.server.limits import Limits
-from served import PLACED, TEXTS, ask, small_collection
+from support.served import PLACED, TEXTS, ask, small_collection
 
 LIMITS = Limits(k=5, batch=3, text_length=200, pairs=4, excerpt_length=100, workers=2)
 

@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-import stems_reference
 from deltavec.core.learning.stems import WordRows, learned_stems
 from deltavec.core.vocabulary import Vocabulary
+from support import stemming_reference
 
 STEMS = ["flow", "plate", "wing", "heat", "naïv", "слово", "über", "a1b2", "layer"]
 ENDINGS = ["", "s", "ed", "ing", "es", "ность", "2", "ers", "longer", "é"]
@@ -41,12 +41,12 @@ def numbers_of(words: list[str], rows: dict[str, np.ndarray]) -> WordRows:
 def test_groups_are_those_of_the_reference(drawn: tuple[list[str], dict[str, np.ndarray]]) -> None:
     words, rows = drawn
     stems = learned_stems(Vocabulary.of(words), numbers_of(words, rows))
-    held, _ = stems_reference.rules(rows)
+    held, _ = stemming_reference.rules(rows)
     assert set(stems.rules.endings) == set(held)
     members = defaultdict(set)
     for word, group in zip(words, stems.groups.tolist(), strict=True):
         members[group].add(word)
-    assert set(map(frozenset, members.values())) == stems_reference.groups(words, rows)
+    assert set(map(frozenset, members.values())) == stemming_reference.groups(words, rows)
 
 
 @given(words_with_rows(), st.integers(0, 70))

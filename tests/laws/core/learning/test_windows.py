@@ -18,7 +18,7 @@ from deltavec.core.texts import as_chunked
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import CorpusError
 from deltavec.training import train_vectors
-from strategies import Batches, natural_corpora, small_corpora, vocabularies
+from support.strategies import Batches, natural_corpora, small_corpora, vocabularies
 
 windows = st.sampled_from([1, 2, 3, 20])
 

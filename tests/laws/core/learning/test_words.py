@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from deltavec.core.learning import words
 from deltavec.core.learning.words import WordCounts, word_counts
 from deltavec.core.texts import as_texts
-from strategies import Batches
+from support.strategies import Batches
 
 WORD = st.text("abß語ก_1'", min_size=1, max_size=12)
 DOCUMENT = st.lists(WORD, max_size=12).map(" ".join)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 import deltavec as dv
 from deltavec.core.units.parting import words
 from deltavec.io.export.export import static_rows
-from strategies import Problem, problems
+from support.strategies import Problem, problems
 
 # Of float32: the rows are rounded once more, and both sums some times.
 ROUNDING = 2.0**-20

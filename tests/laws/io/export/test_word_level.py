@@ -8,7 +8,7 @@ from hypothesis import given
 
 from deltavec.core.units.parting import words
 from deltavec.io.export.word_level import shifts_of, word_level_tokenizer
-from strategies import texts
+from support.strategies import texts
 
 tokenizers = pytest.importorskip("tokenizers", reason="pip install model2vec brings it")
 

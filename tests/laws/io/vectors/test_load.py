@@ -20,7 +20,7 @@ from deltavec.io.vectors.lines import careful_rows
 from deltavec.io.vectors.load import load_vectors, save_vectors
 from deltavec.io.vectors.rows import WordRows, joined
 from deltavec.io.vectors.text import Lines, TextLayout, fast_rows, parsed
-from strategies import BROKEN, texts, vectors_for
+from support.strategies import BROKEN, texts, vectors_for
 
 ANY_WORDS = texts(max_size=6).filter(bool)
 WRITABLE_WORDS = ANY_WORDS.filter(lambda word: " " not in word and "\n" not in word)

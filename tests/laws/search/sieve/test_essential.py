@@ -10,8 +10,8 @@ from deltavec.search.sieve import essential
 from deltavec.search.sieve.essential import Essential
 from deltavec.search.words.index import Peaks
 from deltavec.search.words.kernels import add_query_scores, place_from
-from search_strategies import unit_rows
-from sieve_rows import words_of
+from support.quantized_rows import words_of
+from support.search_strategies import unit_rows
 
 DOCUMENTS = 640
 

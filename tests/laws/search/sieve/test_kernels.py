@@ -9,7 +9,7 @@ from deltavec.search.sieve import kernels as sieves
 from deltavec.search.sieve import sums
 from deltavec.search.sieve.kernels import ROWS, High
 from deltavec.search.sieve.making import coded_queries, made_sieve
-from search_reference import cosines
+from support.search_reference import cosines
 
 
 @given(

@@ -9,12 +9,12 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import words_reference
 from deltavec.search.mixed import Wanted, best_documents
 from deltavec.search.rows import Pieces
 from deltavec.search.sieve.making import made_sieve
-from search_strategies import unit_rows
-from words_written import WORDS, documents, stem, written
+from support import lexical_reference
+from support.lexical_index import WORDS, documents, stem, written
+from support.search_strategies import unit_rows
 
 
 @settings(max_examples=40)
@@ -40,7 +40,7 @@ def test_the_best_documents_are_those_of_the_reference(
         stored = written(parts, vectors, Path(folder), int(rng.integers(1, 40)))
         words = stored.words.query(query)
         direction = vector.astype(np.float64)
-        scale = words_reference.scale(vectors.astype(np.float64), direction) * (by == "both")
+        scale = lexical_reference.scale(vectors.astype(np.float64), direction) * (by == "both")
         if scale:
             assert np.isclose(0.5 / stored.spread.of_cosines(direction), scale, rtol=1e-5)
         pieces = Pieces.of(vectors, "vectors")
@@ -61,7 +61,7 @@ def test_the_best_documents_are_those_of_the_reference(
     for other in together[2:]:
         assert np.array_equal(other.numbers, found.numbers)
         assert np.array_equal(other.scores, found.scores)
-    shares = words_reference.word_shares(every, stem, query)
+    shares = lexical_reference.word_shares(every, stem, query)
     for document in range(len(every)):
         ours = stored.words.shares(words, document)
         expected = [shares[document][word] for word in words.words]

@@ -7,7 +7,7 @@ import pytest
 
 from deltavec.core.learning.spill import Spill, collected, spilling
 from deltavec.errors import DeltavecError
-from small_disks import run_on_small_disk
+from support.small_disks import run_on_small_disk
 
 
 def test_arrays_beyond_the_budget_go_to_files_without_a_name(tmp_path, monkeypatch):

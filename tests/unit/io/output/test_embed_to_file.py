@@ -20,7 +20,7 @@ from deltavec.io.corpus.corpus import read_corpus
 from deltavec.io.output.embed_to_file import embed_to_file
 from deltavec.io.output.read_ahead import read_ahead
 from deltavec.io.output.shards import EmbeddedRows, in_shards
-from small_disks import run_on_small_disk
+from support.small_disks import run_on_small_disk
 
 # too many documents for kernels that are plain Python
 pytestmark = pytest.mark.compiled

@@ -9,7 +9,7 @@ from deltavec.io.corpus.corpus import read_corpus
 from deltavec.lab.tuning import labels as pairs_module
 from deltavec.lab.tuning.labels import Listed, listed_pairs, texts_of
 from deltavec.lab.tuning.split import split_groups, split_pairs
-from tuning import grouped, labelled_pairs
+from support.tuning import grouped, labelled_pairs
 
 
 def halves_of(labels, texts=None, documents=3000, seed=0):

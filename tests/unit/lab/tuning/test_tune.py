@@ -22,7 +22,7 @@ from deltavec.lab.tuning.candidates import (
 from deltavec.lab.tuning.jackknife import Gain
 from deltavec.lab.tuning.models import SpectralModels, VectorModels
 from deltavec.lab.tuning.results import Trial, verdict
-from tuning import grouped, labelled_pairs
+from support.tuning import grouped, labelled_pairs
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from deltavec.search.approximately.kernels import Shelf, nearest_lists, sift_lis
 from deltavec.search.exact import NOBODY, NONE
 from deltavec.search.kernels import Best, Queries, Rows, cosine
 from deltavec.search.sieve.making import coded_queries, made_sieve
-from search_strategies import unit_rows
+from support.search_strategies import unit_rows
 
 COUNT, LISTS, K = 300, 4, 5
 

@@ -14,8 +14,8 @@ from deltavec.search.approximately.lists import Lists
 from deltavec.search.approximately.searching import FEW_ROWS, best_in_lists
 from deltavec.search.exact import NONE, Search, best_rows
 from deltavec.search.rows import Pieces
-from search_folders import with_file
-from search_strategies import unit_rows
+from support.search_folders import with_file
+from support.search_strategies import unit_rows
 
 COUNT = FEW_ROWS + 1000
 

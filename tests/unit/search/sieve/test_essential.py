@@ -9,7 +9,7 @@ from deltavec.search.sieve import essential
 from deltavec.search.sieve.essential import Essential, Partly
 from deltavec.search.words.index import Peaks
 from deltavec.search.words.kernels import place_from
-from sieve_rows import words_of
+from support.quantized_rows import words_of
 
 DOCUMENTS = 60
 ALIKE = np.ones(DOCUMENTS, np.float32)

@@ -5,7 +5,7 @@ import pytest
 
 from deltavec.search.sieve.heads import directions_of, heads_of
 from deltavec.search.sieve.kernels import TOGETHER
-from search_strategies import unit_rows
+from support.search_strategies import unit_rows
 
 RNG = np.random.default_rng(0)
 STEEP = unit_rows(RNG.standard_normal((500, 64)) / np.arange(1, 65))

@@ -7,8 +7,8 @@ from deltavec.search.kernels import Rows
 from deltavec.search.sieve import kernels
 from deltavec.search.sieve.kernels import ROWS, High
 from deltavec.search.sieve.making import coded_as, coded_queries, made_sieve
-from search_strategies import unit_rows
-from sieve_rows import ALL, NONE, VECTORS, asked, hits, nothing_found
+from support.quantized_rows import ALL, NONE, VECTORS, asked, hits, nothing_found
+from support.search_strategies import unit_rows
 
 
 def test_codes_are_the_numbers_in_steps_of_the_largest():

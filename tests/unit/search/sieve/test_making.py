@@ -8,7 +8,7 @@ import pytest
 import deltavec as dv
 from deltavec.search.sieve import making
 from deltavec.search.sieve.making import LazySieve
-from search_strategies import unit_rows
+from support.search_strategies import unit_rows
 
 ROWS = unit_rows(np.random.default_rng(0).standard_normal((300, 8)))
 

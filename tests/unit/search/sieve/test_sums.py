@@ -9,7 +9,7 @@ from deltavec.search.sieve.kernels import ROWS
 from deltavec.search.sieve.making import coded_queries, made_sieve
 from deltavec.search.sieve.sums import Sums
 from deltavec.search.words.kernels import Lists, Words
-from sieve_rows import ALL, NONE, VECTORS, asked, hits, nothing_found
+from support.quantized_rows import ALL, NONE, VECTORS, asked, hits, nothing_found
 
 
 def test_only_rows_that_can_reach_a_sum_are_looked_at():

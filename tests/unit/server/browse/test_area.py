@@ -19,7 +19,7 @@ from deltavec.server.errors import RequestError
 from deltavec.server.limits import Limits
 from deltavec.server.map_view import MapView
 from deltavec.server.page.offline import bundled, map_page
-from served import ask
+from support.served import ask
 
 TEXTS = ["sea beach", "sea", "<script>alert(1)</script> room", "room bed", "zzz", "sea room"]
 IDS = ["a/b", '"q"', "<i>", "..", "none", "</script>"]

@@ -14,7 +14,7 @@ import deltavec as dv
 from deltavec.server import responses
 from deltavec.server.app import create_app
 from deltavec.server.limits import Limits
-from served import PLACED, TEXTS, ask, small_collection
+from support.served import PLACED, TEXTS, ask, small_collection
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,3 +64,11 @@ Deltavec = Callable[..., Outcome]
 def command(*arguments: object) -> list[str]:
     """The command line that runs deltavec in a process of its own."""
     return [sys.executable, "-m", "deltavec", *(str(argument) for argument in arguments)]
+
+
+def wait_for(happened: Callable[[], bool], running: subprocess.Popen[bytes]) -> None:
+    """Wait until something has happened, at most a minute and while the process is alive."""
+    deadline = time.monotonic() + 60
+    while not happened():
+        assert running.poll() is None
+        assert time.monotonic() < deadline

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from integration.browser import Browser
+from support.browser import Browser
 
 READY = "document.body.classList.contains('ready')"
 CARDS = "document.querySelectorAll('#results article').length"

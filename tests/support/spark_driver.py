@@ -17,7 +17,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 import deltavec as dv
-from integration.spark_cluster import PATIENCE, settings
+from support.spark_cluster import PATIENCE, settings
 
 PARTITIONS = 4
 

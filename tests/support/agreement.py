@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reference import ROUNDING, Embedded, Fitted, Method, embed, fit, words
-from strategies import Problem
+from support.strategies import Problem
 
 TOLERANCE = 1e-5
 """Between unit vectors, wherever the document's sum is well conditioned."""

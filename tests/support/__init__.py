@@ -1,0 +1,1 @@
+"""What tests share: strategies, oracles, servers, browsers and commands."""
