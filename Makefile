@@ -31,11 +31,11 @@ demo: $(BASE)  ## Show the whole path on real text; nothing is downloaded but th
 test: $(DEV)  ## Run the tests on all cores: core without the JIT for line coverage, then everything with it
 	NUMBA_DISABLE_JIT=1 HYPOTHESIS_PROFILE=nojit $(PYTEST) tests/unit/core tests/laws/core \
 		tests/unit/search/test_kernels.py tests/laws/search/test_kernels.py \
-		tests/unit/search/sieve/test_kernels.py tests/unit/search/sieve/test_sums.py \
-		tests/unit/search/sieve/test_essential.py tests/laws/search/sieve \
-		tests/unit/search/approximately/test_kernels.py tests/unit/search/plane/test_kernels.py \
-		tests/unit/search/words/test_kernels.py tests/unit/search/words/test_likely.py \
-		tests/unit/search/words/test_light.py -m "not compiled" \
+		tests/unit/search/quantized/test_kernels.py tests/unit/search/hybrid/test_bounds.py \
+		tests/unit/search/hybrid/test_maxscore.py tests/laws/search/sieve \
+		tests/unit/search/approximately/test_kernels.py tests/unit/search/tsne/test_kernels.py \
+		tests/unit/search/lexical/test_kernels.py tests/unit/search/hybrid/test_threshold.py \
+		tests/unit/search/hybrid/test_nonessential.py -m "not compiled" \
 		--cov=src/deltavec/core --cov=src/deltavec/search --cov-report=term-missing:skip-covered --cov-fail-under=100
 	$(PYTEST)
 

@@ -22,9 +22,9 @@ import numpy as np
 from measuring import publish, surroundings
 
 import deltavec as dv
-from deltavec.core.kernels import mixed
-from deltavec.core.learning.words import WordCounts
-from deltavec.core.texts import as_texts
+from deltavec.core.kernels.hashing import mixed
+from deltavec.core.learning.vocabulary_builder import WordCounts
+from deltavec.core.text.batches import as_texts
 
 WORDS = 20_000
 LETTERS = 7

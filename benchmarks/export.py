@@ -22,8 +22,8 @@ import pyarrow.parquet as pq
 from measuring import publish, surroundings
 
 import deltavec as dv
-from deltavec.core.learning.windows import ids_of
-from deltavec.core.texts import as_texts
+from deltavec.core.learning.cooccurrence import ids_of
+from deltavec.core.text.batches import as_texts
 
 TEXTS = 10_000
 NEAR = 1e-5

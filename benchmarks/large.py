@@ -36,9 +36,9 @@ from large_plot import drawn
 from measuring import publish, surroundings
 
 import deltavec as dv
+from deltavec.core.learning.cooccurrence import listed_ids
 from deltavec.core.learning.kernels import document_ends
-from deltavec.core.learning.windows import listed_ids
-from deltavec.core.learning.words import word_counts
+from deltavec.core.learning.vocabulary_builder import word_counts
 
 RULE = "words-2"
 WORDS_AT_ONCE = 10_000_000

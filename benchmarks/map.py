@@ -39,13 +39,13 @@ SEED = 0
 
 
 def by_neighbors(vectors: np.ndarray) -> np.ndarray:
-    from deltavec.search.plane.layout import neighbor_layout
+    from deltavec.search.tsne.layout import neighbor_layout
 
     return neighbor_layout(vectors)
 
 
 def by_pca(vectors: np.ndarray) -> np.ndarray:
-    from deltavec.search.plane.layout import principal_places
+    from deltavec.search.tsne.layout import principal_places
 
     return principal_places(vectors)
 

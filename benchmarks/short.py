@@ -36,8 +36,8 @@ from speed.setting import Plan, Setting
 from speed.text import Text, read_text, recut, words_in
 from speed.timing import digits
 
-from deltavec.core.passes import embedded
-from deltavec.core.texts import as_texts
+from deltavec.core.batching import embedded
+from deltavec.core.text.batches import as_texts
 
 LENGTH = 10
 WORDS = 1_000_000

@@ -26,7 +26,7 @@ from measuring import publish, surroundings
 from pyarrow import parquet
 
 import deltavec as dv
-from deltavec.collection.searching import NO_VECTOR, Asked
+from deltavec.collection.query import NO_VECTOR, Asked
 from deltavec.core.threads import thread_count
 from deltavec.lab.stories import lee_documents
 

@@ -1,4 +1,4 @@
-"""Write src/deltavec/core/unicode14.py from the running Python's Unicode database.
+"""Write src/deltavec/core/text/unicode14.py from the running Python's Unicode database.
 
 Run it with Python 3.11, whose database is Unicode 14.0.0: the table is frozen there
 (docs/decisions/0003), so that a model gives the same bits on every Python version.

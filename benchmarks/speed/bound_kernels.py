@@ -9,19 +9,22 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from deltavec.core import kernels
-from deltavec.core.early.later import Later
-from deltavec.core.kernels import IDS_AT_ONCE
+from deltavec.core.jit import LazyKernel
+from deltavec.core.kernels import tokenize as token_kernels
+from deltavec.core.kernels.count import IDS_AT_ONCE
 
 compiled = numba.njit(nogil=True)
 
 
 def ready(kernel):
     """A kernel of deltavec, which is not compiled before it is wanted."""
-    return kernel.compiled() if isinstance(kernel, Later) else kernel
+    return kernel.compiled() if isinstance(kernel, LazyKernel) else kernel
 
 
-scan_documents, spelling_for = ready(kernels.scan_documents), ready(kernels.spelling_for)
+scan_documents, spelling_for = (
+    ready(token_kernels.scan_documents),
+    ready(token_kernels.spelling_for),
+)
 ROWS_AT_ONCE = 8
 
 

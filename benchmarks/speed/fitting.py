@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from deltavec.core.learning.corpora import corpus_statistics
-from deltavec.core.texts import as_chunked
+from deltavec.core.text.batches import as_chunked
 from speed.setting import Setting
 from speed.sweeps import point
 from speed.tables import random_vectors

@@ -18,8 +18,8 @@ import numpy as np
 import pyarrow as pa
 
 import deltavec as dv
-from deltavec.core.kernels import Texts
-from deltavec.core.texts import as_texts
+from deltavec.core.text.batches import as_texts
+from deltavec.core.text.rules import Texts
 from deltavec.core.threads import equal_shares
 from speed import bound_kernels
 from speed.setting import Setting

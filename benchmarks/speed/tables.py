@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 import deltavec as dv
-from deltavec.core.learning.words import WordCounts
+from deltavec.core.learning.vocabulary_builder import WordCounts
 from speed.zipf import word
 
 # One recipe stands for all: each is a table and an offset by then, read by the same kernel.

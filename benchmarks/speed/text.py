@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute
 
 import deltavec as dv
-from deltavec.core.learning.words import WordCounts, word_counts
-from deltavec.core.texts import as_chunked
+from deltavec.core.learning.vocabulary_builder import WordCounts, word_counts
+from deltavec.core.text.batches import as_chunked
 from speed.zipf import MAKE_UP, zipf_documents
 
 UNITS = re.compile(r"\S+\s*")

@@ -19,10 +19,15 @@ from spectral_variants import CENTRE_DOCUMENTS
 import deltavec as dv
 from deltavec.core.fitting import chosen_recipe
 from deltavec.core.forms import length_weights
+from deltavec.core.learning.basis import factorised, own_share, whitening
+from deltavec.core.learning.cooccurrence import DEFAULT_MEMORY, cooccurrence, ids_of
 from deltavec.core.learning.corpora import LocalCorpus, statistics_of
-from deltavec.core.learning.directions import factorised, own_share, whitening
-from deltavec.core.learning.folds import CountedFolds, fold_directions
-from deltavec.core.learning.halves import (
+from deltavec.core.learning.crossfit import CountedFolds, fold_directions
+from deltavec.core.learning.kernels import hash_documents
+from deltavec.core.learning.ppmi import Ppmi
+from deltavec.core.learning.spectral import Spectral, learned_table, usual_window
+from deltavec.core.learning.spill import spilling
+from deltavec.core.learning.split_half import (
     COLLECTION_DOCUMENTS,
     LONGEST_HALF,
     Axes,
@@ -35,16 +40,11 @@ from deltavec.core.learning.halves import (
     covariance,
     halves_of,
 )
-from deltavec.core.learning.kernels import hash_documents
-from deltavec.core.learning.ppmi import Ppmi
-from deltavec.core.learning.spectral import Spectral, learned_table, usual_window
-from deltavec.core.learning.spill import spilling
-from deltavec.core.learning.windows import DEFAULT_MEMORY, cooccurrence, ids_of
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.recipes import SpectralRecipe
-from deltavec.core.texts import as_chunked, as_texts
+from deltavec.core.text.batches import as_chunked, as_texts
+from deltavec.core.text.feature_choice import AskedUnits
 from deltavec.core.threads import one_blas_thread
-from deltavec.core.units.choice import AskedUnits
 from deltavec.lab.baselines import scaled_rows
 
 Floats = npt.NDArray[np.float64]
@@ -219,7 +219,7 @@ def fitted(texts: list[str]) -> Basis:
 def evidence(
     learned: Spectral, counted: CountedFolds, recipe: SpectralRecipe
 ) -> tuple[Evidence, float]:
-    """What `deltavec.core.learning.halves.evidence` gives for all documents, and its error."""
+    """What `deltavec.core.learning.split_half.evidence` gives for all documents, and its error."""
     statistics = learned.statistics
     rows = learned.folded.rows / learned.folded.direction_weights.astype(np.float32)
     outside, inside = np.zeros((2, rows.shape[1], rows.shape[1]))

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.parquet as pq
 
-from deltavec.core.learning.words import usual_min_count
+from deltavec.core.learning.vocabulary_builder import usual_min_count
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.io.corpus.corpus import read_corpus
 from deltavec.lab.questions.forums import Forum

@@ -21,7 +21,7 @@ from spectral_variants import (
 
 import deltavec as dv
 from deltavec.core.forms import length_weights
-from deltavec.core.learning.words import usual_min_count
+from deltavec.core.learning.vocabulary_builder import usual_min_count
 from deltavec.core.vectors import WordVectors
 from deltavec.core.weights import idf
 from deltavec.lab.baselines import Lsa, scaled_rows, tfidf, trained_doc2vec

@@ -23,7 +23,7 @@ from outcomes import keep
 from problems import problems
 
 import deltavec as dv
-from deltavec.core.units.parting import parted
+from deltavec.core.text.tokenize import parted
 
 RULE = "words-2"
 LEAST = 5

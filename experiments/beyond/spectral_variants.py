@@ -18,10 +18,10 @@ from problems import Draw, counts_of
 from scipy import sparse
 
 from deltavec.core.forms import length_weights
-from deltavec.core.learning.factors import leading_left_singular
+from deltavec.core.learning.cooccurrence import cooccurrence
 from deltavec.core.learning.ppmi import Ppmi
 from deltavec.core.learning.spectral import LARGE_CORPUS
-from deltavec.core.learning.windows import cooccurrence
+from deltavec.core.learning.svd import leading_left_singular
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.weights import idf
 from deltavec.lab.baselines import scaled_rows

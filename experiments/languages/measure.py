@@ -25,11 +25,11 @@ import pyarrow.parquet as pq
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 import deltavec as dv
-from deltavec.core.learning.stems import WordRows, learned_stems
-from deltavec.core.learning.words import word_counts
-from deltavec.core.texts import as_chunked
-from deltavec.core.units.choice import chosen_units
-from deltavec.core.units.parting import parted
+from deltavec.core.learning.stemming import WordRows, learned_stems
+from deltavec.core.learning.vocabulary_builder import word_counts
+from deltavec.core.text.batches import as_chunked
+from deltavec.core.text.feature_choice import chosen_units
+from deltavec.core.text.tokenize import parted
 
 NEAREST = 10
 LISTED = 64  # enough for ten that were drawn

@@ -17,7 +17,7 @@ from deltavec.version import __version__
 if TYPE_CHECKING:
     from deltavec import adapters, spark
     from deltavec.collection import Collection, build_collection, open_collection
-    from deltavec.collection.topics.frame import topics
+    from deltavec.collection.topics.table import topics
     from deltavec.core.explain import Explanation
     from deltavec.core.fitting import fit
     from deltavec.core.model import EmbeddingModel
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     )
     from deltavec.estimator import DocumentEmbedder
     from deltavec.evaluation.auc import pairwise_auc
+    from deltavec.io.artifacts.model import load
     from deltavec.io.corpus.corpus import Corpus, read_corpus
-    from deltavec.io.models import load
     from deltavec.io.vectors.load import load_vectors, save_vectors
     from deltavec.lab.tuning.tune import tune
     from deltavec.search import Duplicates, Hits, Index, duplicates, load_index, neighbors
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 # instant.
 _NAMES = {
     "collection": "Collection build_collection open_collection",
-    "collection.topics.frame": "topics",
+    "collection.topics.table": "topics",
     "core.explain": "Explanation",
     "core.fitting": "fit",
     "core.model": "EmbeddingModel",
@@ -59,7 +59,7 @@ _NAMES = {
     "estimator": "DocumentEmbedder",
     "evaluation.auc": "pairwise_auc",
     "io.corpus.corpus": "Corpus read_corpus",
-    "io.models": "load",
+    "io.artifacts.model": "load",
     "io.vectors.load": "load_vectors save_vectors",
     "search": "Duplicates Hits Index duplicates load_index neighbors",
     "training": "train_vectors",

@@ -12,6 +12,7 @@
 
     SmallModelWarning (a UserWarning)       the corpus gives a smaller model than was asked for
     LittleKnownWarning (a UserWarning)      of a text little is known: vectors of it say little
+    CacheWarning (a UserWarning)            compiled code cannot be kept
     OtherTokenizerWarning (a UserWarning)   a model's tokenizer has another version than at its fit
 """
 
@@ -64,6 +65,10 @@ class SmallModelWarning(UserWarning):
 
 class LittleKnownWarning(UserWarning):
     """Of a text little is known; the message says what was seen, and what to do."""
+
+
+class CacheWarning(UserWarning):
+    """Compiled code cannot be kept: every process compiles it again."""
 
 
 class OtherTokenizerWarning(UserWarning):

@@ -21,9 +21,9 @@ from deltavec.core.learning.corpora import corpus_statistics
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.recipes import DEFAULTS, Recipe, WeightedRecipe
 from deltavec.core.statistics import CorpusStatistics
-from deltavec.core.texts import Chunked, Tokenizer, as_chunked, rereadable
-from deltavec.core.tokens import plain_name
-from deltavec.core.units.choice import AskedUnits
+from deltavec.core.text.batches import Chunked, Tokenizer, as_chunked, rereadable
+from deltavec.core.text.feature_choice import AskedUnits
+from deltavec.core.text.rules import plain_name
 from deltavec.core.vectors import WordVectors
 from deltavec.errors import CorpusError, InputError, VectorsError
 

@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from deltavec.core.arguments import require_one_of, require_whole
+from deltavec.core.learning.cooccurrence import DEFAULT_MEMORY, ids_of
 from deltavec.core.learning.corpora import LocalCorpus
 from deltavec.core.learning.ppmi import DIMENSIONS, WINDOW, ppmi_vectors
-from deltavec.core.learning.windows import DEFAULT_MEMORY, ids_of
-from deltavec.core.learning.words import learned_vocabulary
-from deltavec.core.texts import Tokenizer, as_chunked, as_texts, rereadable
+from deltavec.core.learning.vocabulary_builder import learned_vocabulary
+from deltavec.core.text.batches import Tokenizer, as_chunked, as_texts, rereadable
 from deltavec.core.threads import thread_count
 from deltavec.core.vectors import WordVectors
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import MissingDependencyError
-from deltavec.io.files import scratch_folder
+from deltavec.io.artifacts.atomic import scratch_folder
 
 METHODS = ("ppmi", "word2vec")
 

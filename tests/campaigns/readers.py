@@ -29,8 +29,8 @@ from campaigns.mutations import (
 from campaigns.seals import Files, entries_of, seal_collection, seal_index, seal_model, sealed
 from deltavec.collection.documents.arrow import ArrowWriter
 from deltavec.collection.json_values import rows_of
+from deltavec.io.artifacts.model_description import model_layout
 from deltavec.io.corpus import parquet
-from deltavec.io.model_description import model_layout
 
 WORDS = [
     "sea",

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from deltavec.collection.vectors import HEADER_BYTES
-from deltavec.io.seals import NO_CHECKSUM
+from deltavec.io.artifacts.manifest import NO_CHECKSUM
 
 Files = dict[str, bytes]
 

@@ -5,7 +5,7 @@ from safetensors import safe_open
 from safetensors.numpy import load_file
 
 import deltavec as dv
-from deltavec.io.models import arrays_of
+from deltavec.io.artifacts.model import arrays_of
 
 
 def test_safetensors_reads_every_array_of_a_model(tmp_path):

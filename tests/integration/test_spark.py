@@ -362,7 +362,7 @@ def test_without_pyspark_the_error_says_what_to_install() -> None:
 def test_a_tokenizer_of_others_is_named_and_imported_by_executors(
     frame: DataFrame, tmp_path: Path
 ) -> None:
-    name = "deltavec.core.units.parting:words"  # any that executors have
+    name = "deltavec.core.text.tokenize:words"  # any that executors have
     here = dv.fit(DOCUMENTS, recipe="idf-delta-pca", tokenizer=name)
     there = dv.spark.fit(frame, "text", recipe="idf-delta-pca", tokenizer=name)
     np.testing.assert_array_equal(there.statistics.token_counts, here.statistics.token_counts)
@@ -372,5 +372,5 @@ def test_a_tokenizer_of_others_is_named_and_imported_by_executors(
     by_folder = dv.spark.embed(frame, "text", tmp_path / "m.dv", trust=True)
     np.testing.assert_array_equal(embeddings(by_folder), expected)
     for untrusted in (tmp_path / "m.dv", dv.load(tmp_path / "m.dv")):
-        with pytest.raises(dv.ModelError, match=r"parted by deltavec.core.units.parting:words"):
+        with pytest.raises(dv.ModelError, match=r"parted by deltavec.core.text.tokenize:words"):
             dv.spark.embed(frame, "text", untrusted)

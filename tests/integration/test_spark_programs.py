@@ -23,8 +23,8 @@ ROOT = Path(__file__).parents[2]
 PYTHON_BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 COMPILES = """
 from deltavec import WordVectors
-from deltavec.core.early.later import RENT
-RENT.buy()
+from deltavec.core.jit import BUDGET
+BUDGET.load_compiler()
 print('sea' in WordVectors(['sea'], [[1.0]]))
 """
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import deltavec as dv
 from deltavec import DocumentEmbedder
-from deltavec.io.models import arrays_of
+from deltavec.io.artifacts.model import arrays_of
 from support.strategies import Problem, problems
 
 WEIGHTINGS = ["unit", "idf", "sif", "subsampling"]

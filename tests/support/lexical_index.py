@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 from hypothesis import strategies as st
 
-from deltavec.core.learning.stems import Rules, Stems
-from deltavec.core.texts import as_texts
+from deltavec.core.learning.stemming import Rules, Stems
+from deltavec.core.text.batches import as_texts
 from deltavec.core.vocabulary import Vocabulary
-from deltavec.search.words.spread import spread_of
-from deltavec.search.words.storage import StoredWords, mapped_words
-from deltavec.search.words.writing import WordsWriter
+from deltavec.search.hybrid.score_scale import spread_of
+from deltavec.search.lexical.storage import StoredWords, mapped_words
+from deltavec.search.lexical.writer import WordsWriter
 
 WORDS = ["sea", "seas", "room", "rooms", "quiet", "x", "и", "日本", "the"]
 documents = st.lists(st.lists(st.sampled_from(WORDS), max_size=9), min_size=1, max_size=12)

@@ -4,8 +4,8 @@ import numpy as np
 
 from deltavec.core.arrays import begins_of
 from deltavec.search.kernels import Best, Queries
-from deltavec.search.sieve.making import coded_queries, made_sieve
-from deltavec.search.words.kernels import Lists, Words
+from deltavec.search.lexical.kernels import Lists, Words
+from deltavec.search.quantized.build import coded_queries, made_sieve
 
 NONE = np.empty(0, np.int64)
 ALL = np.empty(0, np.uint8)

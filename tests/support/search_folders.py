@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from deltavec.io.seals import sealed
+from deltavec.io.artifacts.manifest import sealed
 
 
 def entries_of(folder: Path) -> dict[str, Any]:

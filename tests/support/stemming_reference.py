@@ -1,4 +1,4 @@
-"""Forms of words the slow, obvious way: the oracle for `deltavec.core.learning.stems`."""
+"""Forms of words the slow, obvious way: the oracle for `deltavec.core.learning.stemming`."""
 
 from __future__ import annotations
 

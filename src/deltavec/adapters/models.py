@@ -6,7 +6,7 @@ from os import PathLike
 from typing import TypeAlias
 
 from deltavec.core.model import EmbeddingModel
-from deltavec.io.models import load
+from deltavec.io.artifacts.model import load
 
 Model: TypeAlias = EmbeddingModel | str | PathLike[str]
 

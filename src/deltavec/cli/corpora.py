@@ -56,16 +56,16 @@ def open_corpus(
 
 def expect(source: str) -> None:
     """Have the compiler loaded while the model is, if the file to come is worth it."""
-    from deltavec.core.early.later import NUMBERS_A_BYTE, RENT
+    from deltavec.core.jit import BUDGET, COST_PER_BYTE
 
     path = Path(source)
     if path.is_file():
-        RENT.buy_meanwhile(path.stat().st_size * NUMBERS_A_BYTE)
+        BUDGET.preload(path.stat().st_size * COST_PER_BYTE)
 
 
 def require_rereadable(source: str) -> None:
     """Refuse standard input where documents are read more than once, before it is waited for."""
-    from deltavec.core.texts import read_only_once
+    from deltavec.core.text.batches import read_only_once
 
     if source == "-":
         raise read_only_once("standard input")
@@ -85,8 +85,8 @@ def rereadable(corpus: Corpus, work: Stages) -> Iterator[Corpus]:
     import pyarrow as pa
     from pyarrow import parquet
 
+    from deltavec.io.artifacts.atomic import scratch_folder
     from deltavec.io.corpus.corpus import read_corpus
-    from deltavec.io.files import scratch_folder
 
     with scratch_folder() as folder:
         kept = folder / "documents.parquet"

@@ -13,7 +13,7 @@ import typer
 from deltavec.errors import InputError
 
 if TYPE_CHECKING:
-    from deltavec.io.seals import FolderKind
+    from deltavec.io.artifacts.manifest import FolderKind
 
 
 OUTPUT = "'--output' / '-o'"
@@ -67,7 +67,7 @@ def require_new_folder(path: Path) -> None:
 
 def writing_file(path: Path, suffixes: Iterable[str]) -> AbstractContextManager[None]:
     """While it lasts the file is ours to write; refused if it cannot be."""
-    from deltavec.io.locks import only_writer
+    from deltavec.io.artifacts.locks import only_writer
 
     require_file(path, suffixes)
     return only_writer(path)
@@ -75,7 +75,7 @@ def writing_file(path: Path, suffixes: Iterable[str]) -> AbstractContextManager[
 
 def writing_model(path: Path) -> AbstractContextManager[None]:
     """While it lasts the folder of a model is ours to write."""
-    from deltavec.io.models import MODEL_FOLDER
+    from deltavec.io.artifacts.model import MODEL_FOLDER
 
     return writing_folder(path, MODEL_FOLDER)
 
@@ -96,7 +96,7 @@ def writing_export(path: Path) -> AbstractContextManager[None]:
 
 def writing_folder(path: Path, kind: FolderKind) -> AbstractContextManager[None]:
     """While it lasts the folder is ours to write; refused if another kind stands there."""
-    from deltavec.io.locks import only_writer
+    from deltavec.io.artifacts.locks import only_writer
 
     kind.require_replaceable(path)
     require_folder_of(path)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from deltavec.collection import Collection, Found
-    from deltavec.collection.searching import Query
+    from deltavec.collection.query import Query
     from deltavec.collection.why import SearchExplanation
     from deltavec.core.model import EmbeddingModel
 

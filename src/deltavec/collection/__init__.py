@@ -6,10 +6,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from deltavec.collection.building import build_collection
+    from deltavec.collection.build import build_collection
     from deltavec.collection.collection import Collection
     from deltavec.collection.hits import Found, Keyword
-    from deltavec.collection.opening import open_collection
+    from deltavec.collection.open import open_collection
     from deltavec.collection.topics.clusters import Clusters
 
 # Resolved on first use: who opens a collection does not load what builds one.
@@ -18,8 +18,8 @@ _HOMES = {
     "Collection": "collection",
     "Found": "hits",
     "Keyword": "hits",
-    "build_collection": "building",
-    "open_collection": "opening",
+    "build_collection": "build",
+    "open_collection": "open",
 }
 
 __all__ = ["Clusters", "Collection", "Found", "Keyword", "build_collection", "open_collection"]

@@ -14,13 +14,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from deltavec.collection import ids as identities
-from deltavec.collection.description import Description
 from deltavec.collection.filters.kept import kept_mask
 from deltavec.collection.hits import Found, Keyword, Nearest
 from deltavec.collection.info import collection_info
 from deltavec.collection.json_values import rows_of
+from deltavec.collection.manifest import Description
 from deltavec.collection.map.storage import StoredMap, drawn_map, store_map
-from deltavec.collection.searching import (
+from deltavec.collection.query import (
     NO_VECTOR,
     Asked,
     Query,
@@ -36,12 +36,12 @@ from deltavec.core.explain import Explanation, dissected, shares
 from deltavec.core.model import EmbeddingModel
 from deltavec.errors import InputError
 from deltavec.search import Index
-from deltavec.search.words.storage import StoredWords
+from deltavec.search.lexical.storage import StoredWords
 
 if TYPE_CHECKING:
-    from deltavec.collection.cleaning.elsewhere import Elsewhere
+    from deltavec.collection.duplicates.overlap import Elsewhere
+    from deltavec.collection.segment_writer import OnProgress
     from deltavec.collection.topics.clusters import Clusters
-    from deltavec.collection.writing import OnProgress
     from deltavec.search import Duplicates
 
 # What changes a collection is imported by the methods that do: most programs only ask.
@@ -345,7 +345,7 @@ class Collection:
         on_progress
             Called with the number of documents of the other corpus that are done.
         """
-        from deltavec.collection.cleaning.elsewhere import found_elsewhere
+        from deltavec.collection.duplicates.overlap import found_elsewhere
 
         return found_elsewhere(
             self, other, threshold, id_column=id_column, threads=threads, on_progress=on_progress
@@ -370,7 +370,7 @@ class Collection:
             What the collection was built from, to write all its columns; by default ``id``,
             ``text`` and the columns that were kept.
         """
-        from deltavec.collection.cleaning.unique import write_left
+        from deltavec.collection.duplicates.unique import write_left
 
         return write_left(self, removed, output, corpus=corpus)
 
@@ -389,7 +389,7 @@ class Collection:
         ----------
         n
             How many groups; no more than there are documents with a vector. By default a number
-            that suits the documents: see `deltavec.collection.topics.choosing`.
+            that suits the documents: see `deltavec.collection.topics.choose_k`.
         levels
             2 or 3 to join like groups to wider ones: ``wider`` of the result, and of that.
         seed
@@ -400,7 +400,7 @@ class Collection:
             Whether groups are found among documents that are moved towards their neighbours: they
             mostly agree better with labels, and take a search for ten neighbours of each document.
         """
-        from deltavec.collection.topics.choosing import clustered
+        from deltavec.collection.topics.choose_k import clustered
 
         return clustered(self, n, levels=levels, seed=seed, words=words, smooth=smooth)
 
@@ -481,7 +481,7 @@ class Collection:
 
         Parameters are those of `deltavec.build_collection`.
         """
-        from deltavec.collection.building import add_words
+        from deltavec.collection.build import add_words
 
         add_words(self.path, self.model, stems=stems, threads=threads, on_progress=on_progress)
         return self._reopened()
@@ -509,7 +509,7 @@ class Collection:
         return self._reopened()
 
     def _reopened(self) -> Collection:
-        from deltavec.collection.opening import refreshed
+        from deltavec.collection.open import refreshed
 
         return refreshed(self)
 

@@ -13,13 +13,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from deltavec.core.arrays import Float64s, Int32s, Int64s
 from deltavec.core.explain import Document, dissected
-from deltavec.core.kernels import Float64s, Int32s, Int64s
 from deltavec.core.model import EmbeddingModel
-from deltavec.core.texts import Tokenizer, called
-from deltavec.core.tokens import MARK, PAGE, SEPARATOR, UNSPACED, is_folded, rule, unfolded
-from deltavec.core.units.normalization import folded_with_places
-from deltavec.core.units.parting import Parted
+from deltavec.core.text.batches import Tokenizer, called
+from deltavec.core.text.normalize import folded_with_places
+from deltavec.core.text.rules import MARK, PAGE, SEPARATOR, UNSPACED, is_folded, rule, unfolded
+from deltavec.core.text.tokenize import Parted
 
 SENTENCE_END = re.compile(r"[.!?。！？]\s|\n")
 FAR = 100  # characters: a word that is not found so near has no place

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from deltavec.collection.description import (
+from deltavec.collection.manifest import (
     DOCUMENTS,
     MAP,
     VECTORS,
@@ -31,9 +31,9 @@ from deltavec.collection.description import (
     described,
 )
 from deltavec.errors import DeltavecError, InputError
-from deltavec.io.files import UNFINISHED
-from deltavec.io.models import MODEL_FOLDER, MODEL_OF_COLLECTION
-from deltavec.io.seals import FolderKind, problems_of
+from deltavec.io.artifacts.atomic import UNFINISHED
+from deltavec.io.artifacts.manifest import FolderKind, problems_of
+from deltavec.io.artifacts.model import MODEL_FOLDER, MODEL_OF_COLLECTION
 
 MODEL = MODEL_OF_COLLECTION
 # Our own files that can be written again, or never were complete.

@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from deltavec.core.arguments import did_you_mean
-from deltavec.core.kernels import Int64s
-from deltavec.core.texts import arrow_texts, is_text
-from deltavec.core.tokens import rule
+from deltavec.core.arrays import Int64s
+from deltavec.core.text.batches import arrow_texts, is_text
+from deltavec.core.text.rules import rule
 from deltavec.errors import InputError
 
 IDS_TO_COMPARE = 20_000  # for a suggestion

@@ -10,11 +10,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from deltavec.collection.description import Description
+from deltavec.collection.manifest import Description
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.statistics import TextCounts
-from deltavec.search.words.index import WordIndex
-from deltavec.search.words.storage import StoredWords
+from deltavec.search.lexical.index import WordIndex
+from deltavec.search.lexical.storage import StoredWords
 
 LARGEST_LOSS = 0.05  # of coverage against the fitting corpus
 WORDS_TO_JUDGE = 1_000  # below it, coverage is chance

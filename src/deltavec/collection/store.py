@@ -14,14 +14,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from deltavec.collection.description import StoredFile
 from deltavec.collection.documents.arrow import ArrowDocuments, ArrowWriter, storable
 from deltavec.collection.documents.parquet import ParquetDocuments
 from deltavec.collection.folder import COLLECTION_FOLDER
+from deltavec.collection.manifest import StoredFile
 from deltavec.errors import InputError
+from deltavec.io.artifacts.manifest import problems_of, require_size, require_unchanged
 from deltavec.io.corpus.columns import text_sizes
 from deltavec.io.output.shards import EmbeddedRows, in_shards
-from deltavec.io.seals import problems_of, require_size, require_unchanged
 
 ID, TEXT = "id", "text"
 # All of a group is looked at when one of its documents is first read.

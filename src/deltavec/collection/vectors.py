@@ -12,15 +12,19 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.collection.description import Description, StoredFile
 from deltavec.collection.folder import COLLECTION_FOLDER
-from deltavec.core.arrays import blocks
-from deltavec.core.kernels import Float32s
-from deltavec.io.files import flush_to_disk
+from deltavec.collection.manifest import Description, StoredFile
+from deltavec.core.arrays import Float32s, blocks
+from deltavec.io.artifacts.atomic import flush_to_disk
+from deltavec.io.artifacts.manifest import (
+    problems_of,
+    require_checksum,
+    require_size,
+    require_unchanged,
+)
+from deltavec.io.artifacts.tensors import Layout, layout, mapped_tensors
 from deltavec.io.output.shards import zero_rows
-from deltavec.io.seals import problems_of, require_checksum, require_size, require_unchanged
-from deltavec.io.tensors import Layout, layout, mapped_tensors
-from deltavec.search.rows import as_rows, length_error
+from deltavec.search.matrix import as_rows, length_error
 
 HEADER_BYTES = 256
 COPIED_AT_ONCE = 16 << 20

@@ -19,11 +19,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deltavec.collection.searching import Query, onto_words
+from deltavec.collection.query import Query, onto_words
+from deltavec.core.arrays import Float32s
 from deltavec.core.explain import Document, WordPair, pulling_pairs
-from deltavec.core.kernels import Float32s
-from deltavec.core.units.parting import Parted
-from deltavec.search.words.storage import StoredWords
+from deltavec.core.text.tokenize import Parted
+from deltavec.search.lexical.storage import StoredWords
 
 
 class QueryWord(NamedTuple):

@@ -10,18 +10,18 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.collection.description import StoredFile, WordsFile
 from deltavec.collection.folder import COLLECTION_FOLDER, words_name
+from deltavec.collection.manifest import StoredFile, WordsFile
 from deltavec.collection.vectors import mapped_vectors
-from deltavec.core.learning.stems import Stems, WordRows, learned_stems
+from deltavec.core.learning.stemming import Stems, WordRows, learned_stems
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.vocabulary import Vocabulary
-from deltavec.io.files import on_disk
-from deltavec.io.seals import require_size, require_unchanged
-from deltavec.search.words.index import WordIndex
-from deltavec.search.words.spread import Spread, spread_of
-from deltavec.search.words.storage import Sizes, StoredWords, mapped_words
-from deltavec.search.words.writing import WordsWriter
+from deltavec.io.artifacts.atomic import on_disk
+from deltavec.io.artifacts.manifest import require_size, require_unchanged
+from deltavec.search.hybrid.score_scale import Spread, spread_of
+from deltavec.search.lexical.index import WordIndex
+from deltavec.search.lexical.storage import Sizes, StoredWords, mapped_words
+from deltavec.search.lexical.writer import WordsWriter
 
 
 def taking_words(

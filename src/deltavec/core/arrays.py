@@ -6,8 +6,8 @@ Nobody can spoil an array that is read-only, and kernels are compiled once for s
 from __future__ import annotations
 
 import mmap
-from collections.abc import Iterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,15 @@ import numpy.typing as npt
 from deltavec.errors import InputError
 
 Kind = TypeVar("Kind", bound=np.generic)
+UInt8s = npt.NDArray[np.uint8]
+UInt64s = npt.NDArray[np.uint64]
+Int32s = npt.NDArray[np.int32]
+Int64s = npt.NDArray[np.int64]
+Float32s = npt.NDArray[np.float32]
+Float64s = npt.NDArray[np.float64]
+
+# A signed integer of 64 bits in kernels; to a type checker, simply an int.
+signed = cast(Callable[[Any], int], np.int64)
 
 ROWS_AT_ONCE = 65_536
 # For float64 copies of a table's rows. So many are taken from memory that was given back before;

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deltavec.core.arrays import blocks, signs_fixed
-from deltavec.core.kernels import Float32s, Float64s
+from deltavec.core.arrays import Float32s, Float64s, blocks, signs_fixed
 from deltavec.core.threads import on_threads
 from deltavec.errors import InputError
 

@@ -22,11 +22,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from deltavec.core.arrays import Float64s, Int64s
 from deltavec.core.forms import FoldedVectors
-from deltavec.core.kernels import ROUNDING, Float64s, Int64s
+from deltavec.core.kernels.embed import ROUNDING
+from deltavec.core.text.alignment import Folding, folded_together, unknown_words
+from deltavec.core.text.tokenize import Parted
 from deltavec.core.threads import stop_if_unwanted
-from deltavec.core.units.folding import Folding, folded_together, unknown_words
-from deltavec.core.units.parting import Parted
 from deltavec.core.vocabulary import Vocabulary
 
 Vector = Float64s

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from deltavec.core.learning.cooccurrence import DEFAULT_MEMORY
 from deltavec.core.learning.corpora import LearningCorpus, LocalCorpus
 from deltavec.core.learning.ppmi import ppmi_vectors
 from deltavec.core.learning.spectral import spectral
-from deltavec.core.learning.windows import DEFAULT_MEMORY
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.recipes import Choice, Recipe, SpectralRecipe, WeightedRecipe, settled
 from deltavec.core.statistics import (
@@ -19,9 +19,9 @@ from deltavec.core.statistics import (
     require_known_words,
     warn_of_little_known,
 )
-from deltavec.core.texts import Tokenizer, as_chunked, rereadable
+from deltavec.core.text.batches import Tokenizer, as_chunked, rereadable
+from deltavec.core.text.feature_choice import AskedUnits
 from deltavec.core.threads import one_blas_thread
-from deltavec.core.units.choice import AskedUnits
 from deltavec.core.vectors import WordVectors
 from deltavec.errors import RecipeError, VectorsError
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from deltavec.core.arrays import FEW_ROWS, blocks, frozen
-from deltavec.core.kernels import Float32s, Float64s, Terms
+from deltavec.core.arrays import FEW_ROWS, Float32s, Float64s, blocks, frozen
+from deltavec.core.kernels.embed import Terms
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.vectors import WordVectors
 from deltavec.core.weights import Weights
@@ -55,7 +55,7 @@ class FoldedVectors:
     offset_coordinates : ndarray of float64, shape (removed,)
         What the offset had along them.
     signal, deflation : ndarray of float64, shape (dimensions, dimensions)
-        What halves of documents share in these axes (`deltavec.core.learning.halves`); without
+        What halves of documents share in these axes (`deltavec.core.learning.split_half`); without
         any rows where that was not measured.
     """
 

@@ -13,27 +13,26 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.core.arrays import require_mapped, room_for
+from deltavec.core.batching import Embedded, counted, embedded, shared_out
 from deltavec.core.components import SecondMoment, leading_components
 from deltavec.core.explain import Document, Explanation, compared, dissected
 from deltavec.core.forms import FoldedVectors
-from deltavec.core.kernels import Texts
-from deltavec.core.learning.halves import (
+from deltavec.core.learning.cooccurrence import ids_of
+from deltavec.core.learning.split_half import (
     COLLECTION_DOCUMENTS,
     Halves,
     Signal,
     collection_axes,
     halves_of,
 )
-from deltavec.core.learning.windows import ids_of
-from deltavec.core.passes import Embedded, counted, embedded, shared_out
 from deltavec.core.recipes import Recipe, SpectralRecipe, WeightedRecipe
 from deltavec.core.statistics import CorpusStatistics, TextCounts, require_known_words
-from deltavec.core.texts import Chunked, InMemory, Tokenizer, as_chunked, as_texts
+from deltavec.core.text.alignment import unknown_words
+from deltavec.core.text.batches import Chunked, InMemory, Tokenizer, as_chunked, as_texts
+from deltavec.core.text.external import NamedTokenizer
+from deltavec.core.text.rules import TOKEN_SEPARATOR, Texts, is_folded, plain_name, rule_of_lists
+from deltavec.core.text.tokenize import Parted, parted, parted_words
 from deltavec.core.threads import one_blas_thread, thread_count
-from deltavec.core.tokens import TOKEN_SEPARATOR, is_folded, plain_name, rule_of_lists
-from deltavec.core.units.folding import unknown_words
-from deltavec.core.units.named import NamedTokenizer
-from deltavec.core.units.parting import Parted, parted, parted_words
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import InputError
 
@@ -291,7 +290,7 @@ class EmbeddingModel:
 
     def save(self, folder: str | PathLike[str]) -> None:
         """Write the model to a folder; `deltavec.load` reads it back, bit for bit."""
-        from deltavec.io.models import save
+        from deltavec.io.artifacts.model import save
 
         save(self, folder)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import secrets
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,10 +13,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core import kernels
 from deltavec.core.arrays import begins_of, packed
-from deltavec.core.texts import encoded
-from deltavec.core.tokens import narrowest_rule
+from deltavec.core.jit import BUDGET
+from deltavec.core.kernels import embed as embed_kernels
+from deltavec.core.kernels import hashing, utf8
+from deltavec.core.text.batches import encoded
+from deltavec.core.text.rules import narrowest_rule
 from deltavec.errors import InputError
 
 # Drawn by each process: whoever writes a corpus cannot know which words share a slot.
@@ -50,28 +51,28 @@ class Vocabulary:
             array.flags.writeable = False
         # Either refuses a word that comes twice. The dictionary takes a fraction of a microsecond
         # a word, the table a tenth of that, once the compiler is there.
-        _ = self.table if "numba" in sys.modules else self.numbers
+        _ = self.table if BUDGET.loaded else self.numbers
 
     @functools.cached_property
-    def table(self) -> kernels.Words:
+    def table(self) -> hashing.Words:
         """The words as the kernels look them up."""
         count = len(self.offsets) - 1
         # At most half full, so that a search for an absent word ends after a step or two.
         slots = np.zeros(4 * power_of_two(max(count, 8)), np.uint64)
         longest = int(np.diff(self.offsets).max(initial=0))
-        table = kernels.Words(slots, self.data, self.offsets, longest, SECRET)
-        clash = kernels.fill_slots(table, narrowest_rule(), 0)
+        table = hashing.Words(slots, self.data, self.offsets, longest, SECRET)
+        clash = utf8.fill_slots(table, narrowest_rule(), 0)
         if clash >= 0:
             raise twice(self.word(clash))
         slots.flags.writeable = False
         return table
 
     @functools.cached_property
-    def _spare(self) -> list[kernels.Scratch]:
+    def _spare(self) -> list[embed_kernels.Scratch]:
         return []
 
     @contextmanager
-    def scratch(self) -> Iterator[kernels.Scratch]:
+    def scratch(self) -> Iterator[embed_kernels.Scratch]:
         """Room for the words of documents, the caller's own while the context lasts.
 
         It is kept for the next caller: fresh memory costs more than a short document does. There
@@ -80,7 +81,7 @@ class Vocabulary:
         try:
             room = self._spare.pop()
         except IndexError:
-            room = kernels.Scratch.of(len(self))
+            room = embed_kernels.Scratch.of(len(self))
         yield room
         self._spare.append(room)  # not after an error: counts may be left in it
 
@@ -122,7 +123,7 @@ class Vocabulary:
     def ids(self, words: Sequence[str]) -> npt.NDArray[np.int64]:
         """The id of each of these words, -1 for a word that is not here."""
         if "table" in self.__dict__:
-            return kernels.find_all(*packed(encoded(words)), self.table)
+            return hashing.find_all(*packed(encoded(words)), self.table)
         return np.array([self.numbers.get(word, -1) for word in encoded(words)], np.int64)
 
     def taken(self, order: npt.NDArray[np.int64]) -> Vocabulary:

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.kernels import Float32s, compiled
+from deltavec.core.arrays import Float32s
+from deltavec.core.jit import compiled
 from deltavec.core.threads import in_order, thread_count
 from deltavec.errors import InputError
 

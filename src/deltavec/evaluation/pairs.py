@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from deltavec.core.kernels import Float32s, Int32s, compiled
+from deltavec.core.arrays import Float32s, Int32s
+from deltavec.core.jit import compiled
 from deltavec.core.threads import on_threads, thread_count
 from deltavec.errors import CorpusError
 

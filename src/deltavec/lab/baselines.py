@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from deltavec.core.learning.words import usual_min_count
+from deltavec.core.learning.vocabulary_builder import usual_min_count
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.threads import thread_count
 from deltavec.errors import InputError
 from deltavec.evaluation.auc import Block, Blocks, blocks_auc, group_numbers
-from deltavec.io.files import scratch_folder
+from deltavec.io.artifacts.atomic import scratch_folder
 from deltavec.lab.words import Counts
 from deltavec.training import epoch_callback
 

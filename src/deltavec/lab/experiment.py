@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from deltavec.core.arguments import require_one_of, require_whole
-from deltavec.core.texts import settled_tokenizer
+from deltavec.core.text.batches import settled_tokenizer
 from deltavec.core.vectors import WordVectors
 from deltavec.io.vectors.load import load_vectors
 from deltavec.lab.baselines import Embedder

@@ -21,7 +21,7 @@ from deltavec.core.learning.corpora import corpus_statistics
 from deltavec.core.model import EmbeddingModel, without_common
 from deltavec.core.recipes import RECIPES, WeightedRecipe
 from deltavec.core.statistics import CorpusStatistics
-from deltavec.core.texts import as_chunked
+from deltavec.core.text.batches import as_chunked
 from deltavec.io.corpus.corpus import read_corpus
 from deltavec.lab.background import Background, chosen, of_one_matrix, spectral
 from deltavec.lab.baselines import DOC2VEC_MIN_COUNTS, doc2vec_vectors, lsa_vectors

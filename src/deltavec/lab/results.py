@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from deltavec.errors import InputError
-from deltavec.io.files import replacing
+from deltavec.io.artifacts.atomic import replacing
 
 PACKAGES = ("deltavec", "gensim", "numba", "numpy", "pyarrow", "scikit-learn", "scipy")
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from scipy import linalg, sparse
 
 from deltavec.core.components import NEGLIGIBLE, SecondMoment
-from deltavec.core.kernels import ROUNDING
+from deltavec.core.kernels.embed import ROUNDING
 from deltavec.core.recipes import RECIPES, WeightedRecipe
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.vectors import WordVectors

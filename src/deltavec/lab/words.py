@@ -12,11 +12,11 @@ import pyarrow as pa
 from scipy import sparse
 
 from deltavec.core.arrays import begins_of
-from deltavec.core.learning.windows import ids_of
-from deltavec.core.learning.words import word_counts
-from deltavec.core.passes import counted
+from deltavec.core.batching import counted
+from deltavec.core.learning.cooccurrence import ids_of
+from deltavec.core.learning.vocabulary_builder import word_counts
 from deltavec.core.statistics import CorpusStatistics, require_known_words
-from deltavec.core.texts import Chunked, Tokenizer, as_texts
+from deltavec.core.text.batches import Chunked, Tokenizer, as_texts
 from deltavec.core.vectors import WordVectors
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.core.weights import idf, sif, subsampling

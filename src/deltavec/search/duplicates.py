@@ -13,15 +13,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from deltavec.core.kernels import Float32s, Int64s
+from deltavec.core.arrays import Float32s, Int64s
 from deltavec.core.threads import thread_count
 from deltavec.errors import InputError
-from deltavec.io.files import replacing
+from deltavec.io.artifacts.atomic import replacing
 from deltavec.notebook import table
 from deltavec.search.ids import Ids, IdsLike
 from deltavec.search.keeping import Keeping
+from deltavec.search.matrix import Pieces
 from deltavec.search.pairs import Grouped, Links, RowPairs, row_pairs
-from deltavec.search.rows import Pieces
 
 MOST_PAIRS_IN_MEMORY = 50_000_000  # a gigabyte
 PAIRS_A_ROW_GROUP = 100_000

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy.typing as npt
 
-from deltavec.core.kernels import Float32s
+from deltavec.core.arrays import Float32s
 from deltavec.notebook import table
 
 QUERIES_SHOWN = 10

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from deltavec.core.kernels import Int64s
-from deltavec.core.texts import is_text
+from deltavec.core.arrays import Int64s
+from deltavec.core.text.batches import is_text
 from deltavec.errors import InputError
 
 IdsLike: TypeAlias = Sequence[int] | Sequence[str] | npt.NDArray[Any]

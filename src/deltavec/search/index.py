@@ -11,15 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.core.arguments import require_whole
-from deltavec.core.kernels import Float32s
+from deltavec.core.arrays import Float32s
 from deltavec.core.threads import thread_count
 from deltavec.errors import InputError
 from deltavec.search import storage
 from deltavec.search.approximately.lists import Lists
 from deltavec.search.hits import Hits
 from deltavec.search.ids import Ids, IdsLike
+from deltavec.search.matrix import Pieces, as_rows
 from deltavec.search.query import IndexState, Where, require_dimensions, search_state
-from deltavec.search.rows import Pieces, as_rows
 
 SAMPLE = 1000
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from deltavec.core.kernels import Int64s
+from deltavec.core.arrays import Int64s
 from deltavec.search import kernels
 from deltavec.search.pairs import RowPairs
 

@@ -34,8 +34,8 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from deltavec.core.early.later import Later
-from deltavec.core.kernels import Float32s, Float64s, Int64s, compiled
+from deltavec.core.arrays import Float32s, Float64s, Int64s
+from deltavec.core.jit import LazyKernel, compiled
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -48,7 +48,7 @@ AT_ONCE = 64
 def reordering(function: Function) -> Function:
     """The function, compiled so that its sums may be taken in any order."""
     freedoms = {"reassoc", "contract", "nsz"}
-    return cast(Function, Later(function, fastmath=freedoms))
+    return cast(Function, LazyKernel(function, fastmath=freedoms))
 
 
 class Rows(NamedTuple):

@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 from deltavec.core.arguments import require_whole
 from deltavec.core.threads import thread_count
-from deltavec.search.exact import Search, best_rows
 from deltavec.search.hits import Hits
 from deltavec.search.ids import Ids, IdsLike
-from deltavec.search.rows import Pieces
+from deltavec.search.matrix import Pieces
+from deltavec.search.topk import Search, best_rows
 
 
 def neighbors(

@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deltavec.core.kernels import Float32s, Int64s
+from deltavec.core.arrays import Float32s, Int64s
 from deltavec.core.threads import one_blas_thread, thread_count
 from deltavec.search import kernels
-from deltavec.search.rows import Pieces
+from deltavec.search.matrix import Pieces
 
 
 class Strips(NamedTuple):

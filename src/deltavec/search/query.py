@@ -10,16 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.core.arguments import require_whole
-from deltavec.core.early.later import RENT
-from deltavec.core.kernels import Int64s
+from deltavec.core.arrays import Int64s
+from deltavec.core.jit import BUDGET
 from deltavec.errors import InputError
+from deltavec.search import fallback
 from deltavec.search.approximately.lists import Lists
 from deltavec.search.approximately.searching import likely_best_rows
-from deltavec.search.early import plain
-from deltavec.search.exact import Ranked, Search, best_rows
 from deltavec.search.hits import Hits
 from deltavec.search.ids import Ids, IdsLike
-from deltavec.search.rows import Pieces
+from deltavec.search.matrix import Pieces
+from deltavec.search.topk import Ranked, Search, best_rows
 
 Where: TypeAlias = npt.NDArray[np.bool_] | IdsLike
 """A boolean mask over rows, or the ids of the rows that may be found."""
@@ -67,8 +67,8 @@ def search_state(
 
 def exactly_best_rows(search: Search) -> Ranked:
     """The best rows, found with kernels or, as long as that is less work, without."""
-    if RENT.is_worth(len(search.pieces) * len(search.queries) * search.pieces.dimensions):
-        return plain.best_rows(search)
+    if BUDGET.allows(len(search.pieces) * len(search.queries) * search.pieces.dimensions):
+        return fallback.best_rows(search)
     return best_rows(search)
 
 

@@ -20,11 +20,10 @@ from typing import Any, BinaryIO
 import numpy as np
 import pyarrow as pa
 
-from deltavec.core.arrays import frozen
-from deltavec.core.kernels import Float32s, Int64s
+from deltavec.core.arrays import Float32s, Int64s, frozen
 from deltavec.errors import InputError
-from deltavec.io.files import on_disk, replacing_folder
-from deltavec.io.seals import (
+from deltavec.io.artifacts.atomic import on_disk, replacing_folder
+from deltavec.io.artifacts.manifest import (
     LARGEST_COUNT,
     FolderKind,
     names,
@@ -34,12 +33,12 @@ from deltavec.io.seals import (
     require_types,
     require_unchanged,
 )
-from deltavec.io.tensors import npy_header
+from deltavec.io.artifacts.tensors import npy_header
 from deltavec.search.approximately.lists import LARGEST_EXPANSION, MOST_LISTS, Lists
 from deltavec.search.ids import NUMBERS, STRINGS, Ids, require_unique
 from deltavec.search.kernels import MOST_DIMENSIONS
+from deltavec.search.matrix import LARGEST_ERROR, Pieces, length_error
 from deltavec.search.query import IndexState
-from deltavec.search.rows import LARGEST_ERROR, Pieces, length_error
 
 DESCRIPTION, VECTORS, IDS, GRAPH, CENTRES = FILES = (
     "index.json",

@@ -13,8 +13,8 @@ from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 
 from deltavec.collection import Collection
-from deltavec.collection.searching import make_ready
-from deltavec.core.early.later import RENT
+from deltavec.collection.query import make_ready
+from deltavec.core.jit import BUDGET
 from deltavec.errors import InputError
 from deltavec.server.errors import add_handlers
 from deltavec.server.explorer import Explorer
@@ -85,7 +85,7 @@ def create_app(
     limits = limits or Limits()
     require_settings(token, origins, root_path)
     overview = overview or MapView.of(collection, points=limits.map_points)
-    RENT.buy()
+    BUDGET.load_compiler()
     make_ready(collection.index, collection.words)
     metrics = Metrics(shared, process)
     workers = Workers(limits, metrics.queue)

@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from typing import Any, NamedTuple, TypeVar
 
 from deltavec.collection.hits import Nearest
-from deltavec.collection.searching import NO_VECTOR, Asked, Query
+from deltavec.collection.query import NO_VECTOR, Asked, Query
 from deltavec.server.errors import as_json
 from deltavec.server.explorer import LISTED_UNKNOWN, Explorer, after
 from deltavec.server.pool import Aside

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from deltavec.collection import Collection
 from deltavec.collection.excerpts import Excerpt, Piece, Read, excerpt, read
 from deltavec.collection.hits import Nearest
-from deltavec.collection.searching import Query
+from deltavec.collection.query import Query
 from deltavec.collection.why import QueryWord, document_shares, explained, same_words
 from deltavec.core.explain import Document as TakenApart
 from deltavec.core.explain import Removal, WordShare, pulling_pairs, pushing_pairs, removal, shares

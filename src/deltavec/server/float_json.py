@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from deltavec.core.kernels import Float32s, Float64s, Int64s, UInt8s, compiled
+from deltavec.core.arrays import Float32s, Float64s, Int64s, UInt8s
+from deltavec.core.jit import compiled
 
 DIGITS = 9
 LONGEST = 17  # bytes of a number and its comma: -0.0000123456789,

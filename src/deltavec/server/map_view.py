@@ -8,13 +8,19 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from deltavec.collection import Clusters, Collection
-from deltavec.collection.description import Description
 from deltavec.collection.ids import places_of
+from deltavec.collection.manifest import Description
+from deltavec.collection.map.coordinates import (
+    DIGITS,
+    POINTS,
+    Positions,
+    placed_positions,
+    positions,
+)
 from deltavec.collection.map.names import RegionName
-from deltavec.collection.map.places import DIGITS, POINTS, Positions, placed_positions, positions
 from deltavec.collection.map.storage import StoredMap, drawn_map
 from deltavec.collection.topics.clusters import clustered_again
-from deltavec.collection.topics.frame import topic_name
+from deltavec.collection.topics.table import topic_name
 from deltavec.server.browse.colors import CLUSTER, Colors, cluster_colors, column_colors
 from deltavec.server.browse.columns import described_columns
 from deltavec.server.browse.topics import Topics, usual_clusters
@@ -35,7 +41,7 @@ class Drawn(NamedTuple):
     clusters : Clusters or None
         Its clusters.
     ids : pyarrow.Array or None
-        Its documents, if others are placed by them: see `deltavec.collection.map.places`.
+        Its documents, if others are placed by them: see `deltavec.collection.map.coordinates`.
     names : list of RegionName
         What regions are called.
     """
@@ -91,7 +97,7 @@ class MapView:
         collection
             What is shown.
         method
-            ``neighbors`` or ``pca``: see `deltavec.collection.map.places`.
+            ``neighbors`` or ``pca``: see `deltavec.collection.map.coordinates`.
         points
             How many documents to show.
         on_stage

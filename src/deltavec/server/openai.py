@@ -14,7 +14,7 @@ from typing import Any
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from deltavec.core.kernels import Float32s
+from deltavec.core.arrays import Float32s
 from deltavec.core.model import EmbeddingModel
 from deltavec.server import responses
 from deltavec.server.errors import RequestError, as_json

@@ -13,8 +13,8 @@ import threading
 from dataclasses import replace
 
 from deltavec.collection.folder import COLLECTION_FOLDER
-from deltavec.collection.opening import refreshed
-from deltavec.collection.searching import make_ready
+from deltavec.collection.open import refreshed
+from deltavec.collection.query import make_ready
 from deltavec.errors import DeltavecError
 from deltavec.server.explorer import Explorer
 from deltavec.server.log import FIELDS, log, log_error

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 from deltavec.core.components import leading_components
 from deltavec.core.learning.corpora import LearnedWords, LearningCorpus
-from deltavec.core.learning.words import frequent_words
+from deltavec.core.learning.vocabulary_builder import frequent_words
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.statistics import CorpusStatistics
-from deltavec.core.units.choice import units_for
-from deltavec.core.units.named import NamedTokenizer
+from deltavec.core.text.external import NamedTokenizer
+from deltavec.core.text.feature_choice import units_for
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import InputError
 from deltavec.spark.pairs import cooccurrence, sampled_folds

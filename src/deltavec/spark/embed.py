@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from deltavec.core.batching import embedded
 from deltavec.core.model import EmbeddingModel
-from deltavec.core.passes import embedded
-from deltavec.core.texts import as_texts
+from deltavec.core.text.batches import as_texts
 from deltavec.errors import InputError
 from deltavec.spark.frames import require_text_column
 from deltavec.spark.reduce import ONE_THREAD

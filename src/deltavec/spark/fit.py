@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from deltavec.core.fitting import chosen_recipe, fitted, require_use
-from deltavec.core.learning.windows import DEFAULT_MEMORY
+from deltavec.core.learning.cooccurrence import DEFAULT_MEMORY
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.recipes import Recipe
-from deltavec.core.units.choice import AskedUnits
+from deltavec.core.text.feature_choice import AskedUnits
 from deltavec.core.vectors import WordVectors
 from deltavec.spark.column import SparkColumn
 from deltavec.spark.frames import rereadable_text

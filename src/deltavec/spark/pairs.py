@@ -17,16 +17,16 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from deltavec.core.arrays import begins_of
-from deltavec.core.learning.halves import Folds, Ids, folds_of
-from deltavec.core.learning.spill import Allocate
-from deltavec.core.learning.windows import (
+from deltavec.core.learning.cooccurrence import (
     Cooccurrence,
     SparseRows,
     counted_blocks,
     ids_of,
 )
+from deltavec.core.learning.spill import Allocate
+from deltavec.core.learning.split_half import Folds, Ids, folds_of
 from deltavec.core.statistics import CorpusStatistics
-from deltavec.core.texts import Tokenizer, as_texts
+from deltavec.core.text.batches import Tokenizer, as_texts
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.spark.frames import bytes_type, failing_clearly
 from deltavec.spark.ship import arrived_vocabulary
@@ -89,7 +89,7 @@ def cooccurrence(
 def sampled_folds(texts: DataFrame, tokenizer: Tokenizer, key: str, share: float) -> Folds:
     """Two folds of the documents, or of a share of them, as ids on the driver.
 
-    They hold the documents that `deltavec.core.learning.halves.folds_of` puts there on one machine.
+    They hold the documents that `split_half.folds_of` puts there on one machine.
     """
     stored = bytes_type(texts)
 

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from deltavec.core.batching import counted, embedded
 from deltavec.core.components import SecondMoment
-from deltavec.core.passes import counted, embedded
 from deltavec.core.statistics import CorpusStatistics
-from deltavec.core.texts import Tokenizer, as_texts
+from deltavec.core.text.batches import Tokenizer, as_texts
 from deltavec.spark.frames import bytes_type, failing_clearly
 from deltavec.spark.ship import ShippedModel, arrived_model, arrived_vocabulary
 

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from deltavec.core.model import EmbeddingModel
-from deltavec.core.units.named import NamedTokenizer
+from deltavec.core.text.external import NamedTokenizer
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import DeltavecError, InputError, ModelError
-from deltavec.io.models import FILES, load
+from deltavec.io.artifacts.model import FILES, load
 from deltavec.version import __version__
 
 if TYPE_CHECKING:

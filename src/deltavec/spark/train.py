@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from deltavec.core.learning.cooccurrence import DEFAULT_MEMORY
 from deltavec.core.learning.ppmi import DIMENSIONS, WINDOW, ppmi_vectors
-from deltavec.core.learning.windows import DEFAULT_MEMORY
 from deltavec.core.vectors import WordVectors
 from deltavec.spark.column import SparkColumn
 from deltavec.spark.frames import rereadable_text

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from deltavec.core.learning.words import WordCounts
-from deltavec.core.texts import Tokenizer, as_texts
-from deltavec.core.tokens import are_unspaced, units_of
+from deltavec.core.learning.vocabulary_builder import WordCounts
+from deltavec.core.text.batches import Tokenizer, as_texts
+from deltavec.core.text.rules import are_unspaced, units_of
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.io.vectors.rows import binary_array, vocabulary_of
 from deltavec.spark.frames import bytes_type, failing_clearly

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 import deltavec as dv
 from deltavec.collection.collection import Collection
 from deltavec.collection.vectors import mapped_vectors
-from deltavec.core.learning.words import WordCounts
-from deltavec.core.texts import as_texts
-from deltavec.search.words.spread import spread_of
-from deltavec.search.words.storage import StoredWords, mapped_words
-from deltavec.search.words.writing import WordsWriter
+from deltavec.core.learning.vocabulary_builder import WordCounts
+from deltavec.core.text.batches import as_texts
+from deltavec.search.hybrid.score_scale import spread_of
+from deltavec.search.lexical.storage import StoredWords, mapped_words
+from deltavec.search.lexical.writer import WordsWriter
 
 FORMS = [stem + end for stem in ("flow", "wing", "plate", "layer") for end in ("", "s", "ed")]
 CORPUS = [f"{a} {b} near the {a}s" for a in FORMS for b in FORMS[:7]] * 2

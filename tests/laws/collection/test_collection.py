@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import deltavec as dv
-from deltavec.search.rows import length_error
+from deltavec.search.matrix import length_error
 
 VECTORS = dv.WordVectors(["sea", "room", "quiet"], [[1, 0], [0, 1], [0.6, 0.8]])
 MODEL = dv.fit(["sea sea", "quiet room", "room"], VECTORS, "idf-delta")

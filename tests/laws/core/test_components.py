@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
+from deltavec.core.batching import embedded
 from deltavec.core.components import SecondMoment, leading_components
 from deltavec.core.forms import FORMS, FoldedVectors
-from deltavec.core.passes import embedded
 from deltavec.core.statistics import CorpusStatistics
-from deltavec.core.texts import as_texts
+from deltavec.core.text.batches import as_texts
 from deltavec.core.vectors import WordVectors
 from deltavec.core.vocabulary import Vocabulary
 

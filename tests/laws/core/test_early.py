@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
-from deltavec.core import kernels
-from deltavec.core.early.few import embed_few
+from deltavec.core.batching import embedded
+from deltavec.core.fallback import embed_few
 from deltavec.core.fitting import fit
 from deltavec.core.forms import FoldedVectors, nothing_removed
-from deltavec.core.kernels import Terms
-from deltavec.core.passes import embedded
-from deltavec.core.texts import as_texts
-from deltavec.core.units.parting import parted
+from deltavec.core.kernels import embed as embed_kernels
+from deltavec.core.kernels.embed import Terms
+from deltavec.core.text.batches import as_texts
+from deltavec.core.text.tokenize import parted
 from deltavec.core.vectors import WordVectors
 from deltavec.core.vocabulary import Vocabulary
 from support.strategies import Problem, learnable_problems, texts
@@ -97,6 +97,6 @@ def test_unit_length_is_right_to_a_rounding_of_float32(numbers: list[float]) -> 
     terms = Terms(np.zeros((1, len(total)), np.float32), np.zeros(0), one, 1e-30, -total, 0.0)
     found = np.empty((1, len(total)), np.float32)
     ends, ids = np.array([0, 1]), np.zeros(1, np.int32)
-    kernels.sum_up(ends, 1, ids, one, np.ones(1), terms, found, 0)
+    embed_kernels.sum_up(ends, 1, ids, one, np.ones(1), terms, found, 0)
     # Each is rounded once to float32; the length is right to a few units of float64.
     assert np.all(np.abs(found[0] * length - total) <= 2.0**-23 * np.abs(total) + 1e-35)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
-from deltavec.core import passes
+from deltavec.core import batching
 from deltavec.core.fitting import fit
 from deltavec.core.forms import FORMS
 from deltavec.core.model import EmbeddingModel
@@ -62,7 +62,7 @@ def test_any_number_of_threads_gives_the_same_bits(
     expected = fit(problem.corpus, vectors, name, threads=1).embed(problem.texts, threads=1)
     with pytest.MonkeyPatch.context() as patch:
         # Texts this short would all go to one thread.
-        patch.setattr(passes, "BYTES_WORTH_A_THREAD", 1)
+        patch.setattr(batching, "BYTES_WORTH_A_THREAD", 1)
         model = fit(problem.corpus, vectors, name, threads=threads)
         assert same_bits(model.embed(problem.texts, threads=threads), expected)
 

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deltavec.core.batching import GAP_WINDOW, counted, cut_up, embedded, gap_after
 from deltavec.core.fitting import fit
-from deltavec.core.passes import GAP_WINDOW, counted, cut_up, embedded, gap_after
 from deltavec.core.statistics import TextCounts
-from deltavec.core.texts import as_texts
+from deltavec.core.text.batches import as_texts
 from deltavec.core.vectors import WordVectors
 
 WORDS = ["sea", "été", "море", "room", "quiet", "a_longer_word"]

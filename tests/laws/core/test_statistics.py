@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import reference
 from deltavec.core.learning.corpora import corpus_statistics
 from deltavec.core.statistics import CorpusStatistics
-from deltavec.core.texts import as_chunked
+from deltavec.core.text.batches import as_chunked
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.core.weights import WEIGHTINGS
 from support.strategies import Batches, Problem, problems

@@ -11,15 +11,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import reference
-from deltavec.core import kernels, tokens
+from deltavec.core.batching import counted
 from deltavec.core.fitting import fit
-from deltavec.core.kernels import PACKED
-from deltavec.core.learning.windows import ids_of
-from deltavec.core.learning.words import WordCounts, word_counts
-from deltavec.core.passes import counted
-from deltavec.core.texts import as_chunked, as_texts
-from deltavec.core.tokens import Units
-from deltavec.core.units.parting import parted, parted_words
+from deltavec.core.kernels import tokenize as token_kernels
+from deltavec.core.kernels.hashing import PACKED
+from deltavec.core.learning.cooccurrence import ids_of
+from deltavec.core.learning.vocabulary_builder import WordCounts, word_counts
+from deltavec.core.text import rules
+from deltavec.core.text.batches import as_chunked, as_texts
+from deltavec.core.text.rules import Units
+from deltavec.core.text.tokenize import parted, parted_words
 from deltavec.core.vectors import WordVectors
 from deltavec.core.vocabulary import Vocabulary
 from support.strategies import CURIOUS, UNICODE_14, texts
@@ -93,7 +94,7 @@ def test_a_scan_that_stops_goes_on_where_it_stopped(name: str, text: str, room: 
     place, known = 0, room
     while known == room:
         ids = np.empty(room, np.int32)
-        place, known, passed, _, _ = kernels.scan(
+        place, known, passed, _, _ = token_kernels.scan(
             data, place, int(ends[1]), rule, vocabulary.table, word, ids, False
         )
         assert passed == known
@@ -137,13 +138,13 @@ def test_documents_beside_each_other_have_their_own_words(
     while document < len(documents):
         begun, before = document, 0
         ids, closed = np.empty(room, np.int32), np.empty(len(documents), np.int64)
-        document, place, count, more, _, _ = kernels.scan_documents(
+        document, place, count, more, _, _ = token_kernels.scan_documents(
             as_texts(documents, name),
             begun,
             place,
             len(documents),
             vocabulary.table,
-            kernels.spelling_for(vocabulary.table.longest),
+            token_kernels.spelling_for(vocabulary.table.longest),
             ids,
             closed,
             False,
@@ -181,10 +182,10 @@ def test_every_unit_is_made_of_the_words_it_came_from(text: str, name: str) -> N
 
 @pytest.mark.skipif(not UNICODE_14, reason="the table is frozen at Unicode 14")
 def test_characters_of_scripts_without_spaces_are_those_named_so() -> None:
-    table = tokens.rule("words-2")
-    codes = np.arange(tokens.CODE_POINTS)
-    unspaced = table.pages[table.page_of[codes // tokens.PAGE], codes % tokens.PAGE]
-    found = set(codes[unspaced == tokens.UNSPACED].tolist())
+    table = rules.rule("words-2")
+    codes = np.arange(rules.CODE_POINTS)
+    unspaced = table.pages[table.page_of[codes // rules.PAGE], codes % rules.PAGE]
+    found = set(codes[unspaced == rules.UNSPACED].tolist())
     assert found == {c for c in codes.tolist() if reference.is_unspaced(chr(c))}
 
 
@@ -197,7 +198,7 @@ def test_shares_of_words_sum_to_the_cosine_whatever_the_units(
     corpus: list[str], name: str, normalization: str
 ) -> None:
     texts = [*corpus, "a room 漢字", "rooms 漢字かな"]
-    rule = tokens.full_name("words", Units.named(name), normalization)
+    rule = rules.full_name("words", Units.named(name), normalization)
     vocabulary, _ = word_counts(as_chunked(texts), rule).frequent(1)
     random = np.random.default_rng(len(vocabulary))
     vectors = WordVectors(vocabulary.words, random.standard_normal((len(vocabulary), 8)))

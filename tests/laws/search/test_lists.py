@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 import deltavec as dv
 from deltavec.search.approximately.lists import LEAST_EXPANSION, lists_for
 from deltavec.search.approximately.searching import best_in_lists
-from deltavec.search.exact import NONE, Search, best_rows
-from deltavec.search.rows import Pieces
+from deltavec.search.matrix import Pieces
+from deltavec.search.topk import NONE, Search, best_rows
 from support.search_strategies import unit_rows
 
 SIZES = st.lists(st.integers(1, 900), min_size=1, max_size=5)

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 import deltavec as dv
 from deltavec.core.arrays import frozen
-from deltavec.search.exact import Search, Sizes, best_rows
+from deltavec.search.matrix import Pieces, length_error
 from deltavec.search.pairs import Strips, row_pairs
-from deltavec.search.rows import Pieces, length_error
-from deltavec.search.sieve.making import made_sieve
+from deltavec.search.quantized.build import made_sieve
+from deltavec.search.topk import Search, Sizes, best_rows
 from support import search_reference
 from support.search_strategies import close_rows, coarse_rows, rows_and_queries, unit_rows
 

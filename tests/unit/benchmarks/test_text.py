@@ -9,8 +9,8 @@ from speed import alphabets, bound_kernels, carried, tables, zipf
 from speed.roofline import largest_difference, listed_terms
 from speed.text import described, strings
 
-from deltavec.core.texts import as_texts
-from deltavec.core.units.parting import words
+from deltavec.core.text.batches import as_texts
+from deltavec.core.text.tokenize import words
 
 
 def test_a_word_is_drawn_as_often_as_zipf_s_law_says():

@@ -13,7 +13,7 @@ import deltavec as dv
 from deltavec.collection.documents import arrow
 from deltavec.collection.store import GROUP_DOCUMENTS
 from deltavec.io.output.embed_to_file import Progress
-from deltavec.search.words.writing import WordsWriter
+from deltavec.search.lexical.writer import WordsWriter
 
 WORDS = ["sea", "beach", "room", "bed", "quiet", "loud"]
 VECTORS = dv.WordVectors(

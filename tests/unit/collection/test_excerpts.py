@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deltavec.collection.excerpts import excerpt, spans
-from deltavec.core.units.parting import words
+from deltavec.core.text.tokenize import words
 
 TEXT = "First comes nothing. Then a quiet sea, and the sea again. At last nothing more is said."
 

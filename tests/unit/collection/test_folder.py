@@ -16,12 +16,12 @@ import pytest
 from safetensors.numpy import load_file
 
 import deltavec as dv
-from deltavec.collection.description import as_entries, described
 from deltavec.collection.folder import COLLECTION_FOLDER, writing
 from deltavec.collection.info import refit_reason
+from deltavec.collection.manifest import as_entries, described
 from deltavec.core.statistics import TextCounts
-from deltavec.io.seals import sealed
-from deltavec.search.rows import LARGEST_ERROR, length_error
+from deltavec.io.artifacts.manifest import sealed
+from deltavec.search.matrix import LARGEST_ERROR, length_error
 
 VECTORS = dv.WordVectors(["sea", "room", "quiet"], [[1, 0], [0, 1], [0.6, 0.8]])
 TEXTS = ["sea room", "quiet room", "sea", "zzz sea"]

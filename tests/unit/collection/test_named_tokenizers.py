@@ -84,7 +84,7 @@ def test_without_trust_nothing_is_imported_and_words_are_still_found(
 def test_what_takes_the_place_of_a_trusted_collection_is_not_trusted(
     collection: dv.Collection, folder: Path
 ) -> None:
-    from deltavec.collection.opening import refreshed
+    from deltavec.collection.open import refreshed
 
     (folder / "others.py").write_text(CODE)
     other = dv.fit(TEXTS, recipe=LEAST, tokenizer="others:cut")

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import deltavec as dv
-from deltavec.core.texts import settled_tokenizer
-from deltavec.core.units.named import NamedTokenizer, is_name, named_tokenizer
+from deltavec.core.text.batches import settled_tokenizer
+from deltavec.core.text.external import NamedTokenizer, is_name, named_tokenizer
 
 TEXTS = ["sea-room sea", "room-lamp", "lamp-sea room"] * 3
 LEAST = dv.Recipe(form="spectral", dimensions=2)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import deltavec as dv
-from deltavec.core.passes import counted
-from deltavec.core.texts import as_texts
-from deltavec.core.units.parting import parted
+from deltavec.core.batching import counted
+from deltavec.core.text.batches import as_texts
+from deltavec.core.text.tokenize import parted
 
 FAMILY = "👨\u200d👩\u200d👧\u200d👦"
 ODD = {

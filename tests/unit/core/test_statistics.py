@@ -2,7 +2,7 @@ import pytest
 
 from deltavec.core.learning.corpora import corpus_statistics
 from deltavec.core.statistics import CorpusStatistics, TextCounts, warn_of_little_known
-from deltavec.core.texts import as_chunked
+from deltavec.core.text.batches import as_chunked
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import InputError, LittleKnownWarning
 

@@ -1,11 +1,11 @@
 import pytest
 
 import deltavec as dv
-from deltavec.core import tokens
-from deltavec.core.learning.windows import ids_of
-from deltavec.core.texts import as_texts
-from deltavec.core.tokens import Units, full_name, plain_name, units_of
-from deltavec.core.units.parting import parted, parted_words
+from deltavec.core.learning.cooccurrence import ids_of
+from deltavec.core.text import rules
+from deltavec.core.text.batches import as_texts
+from deltavec.core.text.rules import Units, full_name, plain_name, units_of
+from deltavec.core.text.tokenize import parted, parted_words
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import InputError
 
@@ -99,7 +99,7 @@ def test_a_name_stands_for_one_rule_for_ever() -> None:
 def test_a_rule_of_another_version_is_refused() -> None:
     for name in ("words-3", "words-2:stems"):
         with pytest.raises(InputError):
-            tokens.rule(name)
+            rules.rule(name)
 
 
 def test_an_explanation_in_characters_adds_up_to_the_cosine() -> None:

@@ -1,13 +1,14 @@
 import numpy as np
 import pytest
 
-from deltavec.core import kernels, vocabulary
+from deltavec.core import vocabulary
 from deltavec.core.arrays import packed
-from deltavec.core.kernels import Texts
-from deltavec.core.learning import words
-from deltavec.core.passes import counted
-from deltavec.core.texts import as_texts
-from deltavec.core.tokens import rule
+from deltavec.core.batching import counted
+from deltavec.core.kernels import hashing
+from deltavec.core.kernels import tokenize as token_kernels
+from deltavec.core.learning import vocabulary_builder
+from deltavec.core.text.batches import as_texts
+from deltavec.core.text.rules import Texts, rule
 from deltavec.core.vocabulary import SECRET, Vocabulary
 from deltavec.errors import InputError
 
@@ -44,16 +45,16 @@ def test_words_of_equal_hashes_are_told_apart_by_their_bytes():
     data, offsets = packed(pair)
     colliding = Vocabulary(data, offsets)
     words = [np.frombuffer(word, np.uint8) for word in pair]
-    assert kernels.hashed(words[0], SECRET) == kernels.hashed(words[1], SECRET)
-    assert [kernels.found(kernels.hashed(w, SECRET), w, colliding.table) for w in words] == [0, 1]
+    assert hashing.hashed(words[0], SECRET) == hashing.hashed(words[1], SECRET)
+    assert [hashing.found(hashing.hashed(w, SECRET), w, colliding.table) for w in words] == [0, 1]
     only_first = Vocabulary.of(["collision-course"])
-    assert kernels.found(kernels.hashed(words[1], SECRET), words[1], only_first.table) == -1
+    assert hashing.found(hashing.hashed(words[1], SECRET), words[1], only_first.table) == -1
     texts = Texts(*packed([b"\xff".join(pair)]), rule("tokens"))
     assert counted(texts, colliding).token_counts.tolist() == [1, 1]
     assert counted(texts, only_first).token_counts.tolist() == [1]
     ids, word = np.empty(2, np.int32), np.empty(16, np.uint8)
     for one, known in ((colliding, 2), (only_first, 1)):
-        found = kernels.scan(
+        found = token_kernels.scan(
             texts.data, 0, len(texts.data), texts.rule, one.table, word, ids, False
         )
         assert found[1] == known
@@ -61,12 +62,12 @@ def test_words_of_equal_hashes_are_told_apart_by_their_bytes():
 
 
 def mixed(number: int) -> int:
-    return int(kernels.mixed(np.uint64(number)))
+    return int(hashing.mixed(np.uint64(number)))
 
 
 def unmixed(number: int) -> int:
     """The integer whose hash this is."""
-    for constant in (kernels.MIX_2, kernels.MIX_1):
+    for constant in (hashing.MIX_2, hashing.MIX_1):
         number ^= number >> 32
         number = number * pow(int(constant), -1, 1 << 64) % (1 << 64)
     return number
@@ -76,7 +77,7 @@ def test_words_chosen_to_meet_in_one_slot_do_not():
     # Hashes that end in the same 32 bits, if they did not begin with a secret.
     hashes = [number << 32 | 0xC0FFEE for number in range(2_000)]
     chosen = [unmixed(unmixed(number)).to_bytes(8, "little") for number in hashes]
-    plain = [kernels.hashed(np.frombuffer(word, np.uint8), np.uint64(0)) for word in chosen]
+    plain = [hashing.hashed(np.frombuffer(word, np.uint8), np.uint64(0)) for word in chosen]
     assert [int(number) for number in plain] == hashes
     taken = Vocabulary(*packed(chosen)).table.slots[1::2] != 0
     free = np.flatnonzero(~np.concatenate([taken, taken]))
@@ -88,8 +89,8 @@ def test_ids_do_not_depend_on_the_secret(monkeypatch):
     seen = []
     for secret in (0, 1, 2**63 + 12345):
         monkeypatch.setattr(vocabulary, "SECRET", np.uint64(secret))
-        monkeypatch.setattr(words, "SECRET", np.uint64(secret))
-        counts = words.WordCounts()
+        monkeypatch.setattr(vocabulary_builder, "SECRET", np.uint64(secret))
+        counts = vocabulary_builder.WordCounts()
         counts.add(texts)
         known, frequencies = counts.frequent(1)
         again = counted(texts, known).token_counts

@@ -9,8 +9,8 @@ import pytest
 import deltavec as dv
 from deltavec.search.duplicates import collected, written
 from deltavec.search.ids import Ids
+from deltavec.search.matrix import Pieces
 from deltavec.search.pairs import Strips, row_pairs
-from deltavec.search.rows import Pieces
 from support import search_reference
 from support.search_strategies import unit_rows
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import deltavec as dv
-from deltavec.io.seals import sealed
+from deltavec.io.artifacts.manifest import sealed
 from deltavec.search.storage import require_ascending
 from support.search_folders import entries_of, with_file
 from support.search_strategies import unit_rows

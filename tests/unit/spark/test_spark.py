@@ -6,11 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from deltavec.core.kernels import LONGEST_LEARNED
-from deltavec.core.learning.windows import cooccurrence
-from deltavec.core.learning.words import WordCounts
+from deltavec.core.kernels.count import LONGEST_LEARNED
+from deltavec.core.learning.cooccurrence import cooccurrence
+from deltavec.core.learning.vocabulary_builder import WordCounts
 from deltavec.core.statistics import CorpusStatistics
-from deltavec.core.texts import as_texts
+from deltavec.core.text.batches import as_texts
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.spark import pairs, words
 from deltavec.spark import reduce as passes

@@ -64,7 +64,7 @@ def cluster(
         require_file(output, WRITERS)
     with stages("opening the collection") as work:
         from deltavec.collection import open_collection
-        from deltavec.collection.topics.frame import topic_table
+        from deltavec.collection.topics.table import topic_table
         from deltavec.io.output.tables import writing_table
 
         opened = open_collection(collection, verify=False, trust=trust)

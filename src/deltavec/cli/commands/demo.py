@@ -157,7 +157,7 @@ def nearest(documents: LeeDocuments, model: EmbeddingModel) -> list[Neighbour]:
 
 def keep(outcome: Outcome, folder: Path) -> None:
     """Write the stories, vectors and model to a new folder."""
-    from deltavec.io.models import save
+    from deltavec.io.artifacts.model import save
     from deltavec.io.vectors.load import save_vectors
 
     folder.mkdir(exist_ok=True)

@@ -15,8 +15,8 @@ from deltavec.cli.progress import stages
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from deltavec.collection.cleaning.elsewhere import Elsewhere
-    from deltavec.collection.cleaning.report import Step
+    from deltavec.collection.duplicates.overlap import Elsewhere
+    from deltavec.collection.duplicates.report import Step
     from deltavec.search import Duplicates
 
 EXAMPLES = (
@@ -98,7 +98,7 @@ def duplicates(
     require_sense(output, table, write_unique, corpus, against, against_id_column, report)
     with stages("opening the collection") as work:
         from deltavec.collection import open_collection
-        from deltavec.collection.cleaning.report import (
+        from deltavec.collection.duplicates.report import (
             THRESHOLDS,
             duplicate_steps,
             elsewhere_steps,

@@ -10,8 +10,8 @@ from deltavec.search import Duplicates
 
 if TYPE_CHECKING:
     from deltavec.collection import Collection
-    from deltavec.collection.cleaning.elsewhere import Elsewhere
-    from deltavec.collection.cleaning.report import Step
+    from deltavec.collection.duplicates.overlap import Elsewhere
+    from deltavec.collection.duplicates.report import Step
 
 MEMBERS = 5  # of a group that are shown
 

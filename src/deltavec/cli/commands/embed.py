@@ -66,8 +66,8 @@ def embed(
     """
     kept = keep or []
     with stages("starting") as work, writing_vectors(output, kept):
+        from deltavec.io.artifacts.model import load
         from deltavec.io.corpus.files import COLUMN
-        from deltavec.io.models import load
         from deltavec.io.output.embed_to_file import embed_to_file
 
         work.begin("loading the model")
@@ -104,9 +104,9 @@ def embed(
 
 def writing_vectors(output: str, keep: list[str]) -> AbstractContextManager[None]:
     """While it lasts the output is ours to write; refused if it cannot be."""
-    from deltavec.io.locks import only_writer
+    from deltavec.io.artifacts.locks import only_writer
     from deltavec.io.output.growing import FORMATS
-    from deltavec.io.output.targets import Target
+    from deltavec.io.output.sink import Target
 
     path = Path(output)
     if not path.is_dir() and not output.endswith("/"):

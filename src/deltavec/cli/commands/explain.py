@@ -40,7 +40,7 @@ def explain(
     Each word's share is what it adds to the cosine; the shares of one text add up to it. With
     --json all words are listed.
     """
-    from deltavec.io.models import load
+    from deltavec.io.artifacts.model import load
 
     explanation = load(model, trust=trust).explain(text_a, text_b, pairs=pairs)
     if as_json:

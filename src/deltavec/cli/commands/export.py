@@ -46,7 +46,7 @@ def export(
     same as `deltavec embed` gives. Models of form delta are more than a table, and are refused.
     """
     with writing_export(output):
-        from deltavec.io.models import load
+        from deltavec.io.artifacts.model import load
 
         exported = load(model).export(output, format.value, dtype=dtype.value)
     record = {

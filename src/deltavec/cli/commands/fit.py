@@ -177,7 +177,7 @@ def fit(
         documents = open_corpus(corpus, column, format, encoding, delimiter)
 
         from deltavec.core.fitting import fit as fitted
-        from deltavec.io.models import save
+        from deltavec.io.artifacts.model import save
         from deltavec.io.vectors.load import load_vectors
 
         if vectors is not None:
@@ -211,7 +211,7 @@ def fit(
 
 def require_tokenizer(name: str) -> None:
     """Refuse what names neither a rule of ours nor code of others."""
-    from deltavec.core.units.named import is_name
+    from deltavec.core.text.external import is_name
 
     if name not in list(options.TokenizerName) and not is_name(name):
         expected = "words, whitespace, jieba, sudachi, spacy:LANGUAGE or module:function"
@@ -260,7 +260,7 @@ def with_parameter(recipe: Recipe, option: str, value: float) -> Recipe:
 def recipe_in_file(path: Path, vectors: Path | None) -> Recipe:
     """The recipe in a file, if the word vectors are given that it needs, and no others."""
     from deltavec.errors import RecipeError
-    from deltavec.io.recipes import load_recipe
+    from deltavec.io.artifacts.recipes import load_recipe
 
     stored = load_recipe(path)
     if stored.vectors is not None and vectors is None:

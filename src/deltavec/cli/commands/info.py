@@ -42,7 +42,7 @@ def info(
 
         found, kind, shown = open_collection(model).info(), "collection", readable_collection
     else:
-        from deltavec.io.models import load
+        from deltavec.io.artifacts.model import load
 
         found, kind, shown = load(model).info(), "model", readable
     print_result(as_json, {kind: model, **found}, {kind: str(model)} | shown(found))

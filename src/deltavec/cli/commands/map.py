@@ -80,7 +80,7 @@ def map(
 def write(overview: MapView, output: Path, name: str, color_by: str | None, dark: bool) -> None:
     """Write the map in the format that the file's ending names."""
     if output.suffix.lower() == ".html":
-        from deltavec.io.files import replacing
+        from deltavec.io.artifacts.atomic import replacing
         from deltavec.server.page.offline import map_page
 
         with replacing(output) as temporary:

@@ -151,7 +151,7 @@ def serve_together(
     """Serve in several processes until a signal says to stop."""
     import numpy as np
 
-    from deltavec.io.files import scratch_folder
+    from deltavec.io.artifacts.atomic import scratch_folder
     from deltavec.server.metrics import WIDTH
 
     stopping = threading.Event()

@@ -7,12 +7,12 @@ from typing import Any
 
 from deltavec.collection import ids
 from deltavec.collection.changes.rewriting import Before, Mask, rewritten
-from deltavec.collection.description import Description
 from deltavec.collection.folder import changing, next_number, vectors_name, write_description
+from deltavec.collection.manifest import Description
+from deltavec.collection.segment_writer import OnProgress, Segment, StoredColumns, write_segment
 from deltavec.collection.store import ID, DocumentStore
 from deltavec.collection.vectors import VectorsWriter
 from deltavec.collection.words import opened_words, taking_words
-from deltavec.collection.writing import OnProgress, Segment, StoredColumns, write_segment
 from deltavec.core.model import EmbeddingModel
 from deltavec.errors import InputError
 from deltavec.io.corpus.corpus import opened_corpus

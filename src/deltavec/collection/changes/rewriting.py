@@ -16,18 +16,18 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.collection.description import Description, StoredFile
 from deltavec.collection.folder import documents_name, next_number, vectors_name
+from deltavec.collection.manifest import Description, StoredFile
 from deltavec.collection.map.storage import carried_map
+from deltavec.collection.segment_writer import Segment
 from deltavec.collection.store import TEXT, DocumentStore
 from deltavec.collection.vectors import VectorsWriter, mapped_vectors
 from deltavec.collection.words import write_words
-from deltavec.collection.writing import Segment
 from deltavec.core.arrays import blocks
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.statistics import TextCounts
-from deltavec.search.words.storage import StoredWords
-from deltavec.search.words.writing import WordsWriter
+from deltavec.search.lexical.storage import StoredWords
+from deltavec.search.lexical.writer import WordsWriter
 
 COUNTED_AT_ONCE = 1_024
 

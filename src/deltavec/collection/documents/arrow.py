@@ -17,10 +17,10 @@ from threading import Lock
 import numpy as np
 import pyarrow as pa
 
-from deltavec.collection.description import StoredFile
+from deltavec.collection.manifest import StoredFile
 from deltavec.core.arrays import require_mapped_whole
 from deltavec.errors import InputError
-from deltavec.io.files import on_disk
+from deltavec.io.artifacts.atomic import on_disk
 
 CHECKSUMS = b"crc32"
 GROUPS_KEPT = 4096  # a few kilobytes each, as their documents stay where they are

@@ -26,7 +26,7 @@ from deltavec.collection.filters.language import (
     parsed_filter,
 )
 from deltavec.core.arguments import did_you_mean
-from deltavec.core.texts import is_text
+from deltavec.core.text.batches import is_text
 from deltavec.errors import InputError
 
 FUNCTIONS = {

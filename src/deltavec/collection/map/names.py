@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from deltavec.collection.map.places import DIGITS, Positions
-from deltavec.core.kernels import Float32s, Int32s
+from deltavec.collection.map.coordinates import DIGITS, Positions
+from deltavec.core.arrays import Float32s, Int32s
 from deltavec.core.threads import one_blas_thread
 from deltavec.errors import InputError
-from deltavec.io.seals import require_types
+from deltavec.io.artifacts.manifest import require_types
 
 if TYPE_CHECKING:
     from deltavec.collection.collection import Collection

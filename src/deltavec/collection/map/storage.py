@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.collection.description import Description, MapFile, StoredFile
 from deltavec.collection.folder import (
     COLLECTION_FOLDER,
     changing,
@@ -22,14 +21,15 @@ from deltavec.collection.folder import (
     next_number,
     write_description,
 )
+from deltavec.collection.manifest import Description, MapFile, StoredFile
+from deltavec.collection.map.coordinates import OnShare, positions, with_newcomers
 from deltavec.collection.map.names import RegionName, names_json, names_read, region_names
-from deltavec.collection.map.places import OnShare, positions, with_newcomers
 from deltavec.collection.vectors import mapped_vectors
-from deltavec.core.kernels import Float32s
+from deltavec.core.arrays import Float32s
 from deltavec.errors import DeltavecError, InputError
-from deltavec.io.files import on_disk
-from deltavec.io.seals import problems_of, require_size, require_unchanged
-from deltavec.io.tensors import Arrays, Layout, layout, mapped_tensors, write_tensors
+from deltavec.io.artifacts.atomic import on_disk
+from deltavec.io.artifacts.manifest import problems_of, require_size, require_unchanged
+from deltavec.io.artifacts.tensors import Arrays, Layout, layout, mapped_tensors, write_tensors
 
 if TYPE_CHECKING:
     from deltavec.collection.collection import Collection
@@ -82,7 +82,7 @@ def with_map_kept(
 
     A folder may be read-only, or somebody may be writing to it: then the map is not kept.
     """
-    from deltavec.collection.opening import refreshed
+    from deltavec.collection.open import refreshed
 
     drawn = drawn_map(collection, threads=threads, on_stage=on_stage, on_progress=on_progress)
     try:

@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.collection.topics.names import group_names, mean_directions
-from deltavec.core.arrays import blocks
-from deltavec.core.kernels import Float32s, Float64s, Int32s, Int64s
+from deltavec.core.arrays import Float32s, Float64s, Int32s, Int64s, blocks
 from deltavec.core.threads import one_blas_thread
 from deltavec.errors import InputError
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deltavec.collection.topics.clusters import Clusters, described, largest_first
-from deltavec.core.kernels import Float64s, Int64s
+from deltavec.core.arrays import Float64s, Int64s
 
 if TYPE_CHECKING:
     from deltavec.collection.collection import Collection

@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deltavec.collection.topics.function_words import function_words
-from deltavec.collection.topics.held import HeldWords, held_words
-from deltavec.core.arrays import blocks
-from deltavec.core.kernels import Float32s, Float64s, Int32s, Int64s
+from deltavec.collection.topics.term_counts import HeldWords, held_words
+from deltavec.core.arrays import Float32s, Float64s, Int32s, Int64s, blocks
 
 if TYPE_CHECKING:
     from deltavec.collection.collection import Collection

@@ -11,11 +11,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.arrays import blocks
-from deltavec.core.kernels import Float32s
+from deltavec.core.arrays import Float32s, blocks
 from deltavec.core.threads import one_blas_thread
 from deltavec.core.vectors import scaled
-from deltavec.search.plane.layout import nearest_rows
+from deltavec.search.tsne.layout import nearest_rows
 
 NEIGHBORS = 10
 SHARE = 0.5

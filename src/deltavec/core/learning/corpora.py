@@ -11,21 +11,21 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from deltavec.core.arguments import require_whole
-from deltavec.core.learning.halves import Folds, Ids, folds_of
-from deltavec.core.learning.kernels import document_ends, occurrences_of
-from deltavec.core.learning.spill import Allocate
-from deltavec.core.learning.windows import (
+from deltavec.core.batching import counted
+from deltavec.core.learning.cooccurrence import (
     DEFAULT_MEMORY,
     Cooccurrence,
     cooccurrence,
     listed_ids,
 )
-from deltavec.core.learning.words import WordCounts, frequent_words, word_counts
+from deltavec.core.learning.kernels import document_ends, occurrences_of
+from deltavec.core.learning.spill import Allocate
+from deltavec.core.learning.split_half import Folds, Ids, folds_of
+from deltavec.core.learning.vocabulary_builder import WordCounts, frequent_words, word_counts
 from deltavec.core.model import EmbeddingModel, without_common
-from deltavec.core.passes import counted
 from deltavec.core.statistics import CorpusStatistics
-from deltavec.core.texts import Chunked, Tokenizer, as_texts, settled_tokenizer
-from deltavec.core.units.choice import WORDS_AS_USUAL, counted_units
+from deltavec.core.text.batches import Chunked, Tokenizer, as_texts, settled_tokenizer
+from deltavec.core.text.feature_choice import WORDS_AS_USUAL, counted_units
 from deltavec.core.vocabulary import Vocabulary
 
 

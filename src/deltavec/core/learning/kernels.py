@@ -13,15 +13,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.kernels import (
-    Float32s,
-    Float64s,
-    Int32s,
-    Int64s,
-    UInt64s,
-    compiled,
-    mixed,
-)
+from deltavec.core.arrays import Float32s, Float64s, Int32s, Int64s, UInt64s
+from deltavec.core.jit import compiled
+from deltavec.core.kernels.hashing import mixed
 
 Bools = npt.NDArray[np.bool_]
 

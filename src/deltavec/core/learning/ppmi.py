@@ -9,17 +9,17 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.core.arrays import frozen
-from deltavec.core.kernels import ROUNDING
+from deltavec.core.kernels.embed import ROUNDING
 from deltavec.core.learning import kernels as pair_kernels
-from deltavec.core.learning.corpora import LearningCorpus
-from deltavec.core.learning.factors import leading_left_singular
-from deltavec.core.learning.spill import Allocate, spilling
-from deltavec.core.learning.windows import (
+from deltavec.core.learning.cooccurrence import (
     SHARES_PER_THREAD,
     Cooccurrence,
     SparseRows,
     shared_rows,
 )
+from deltavec.core.learning.corpora import LearningCorpus
+from deltavec.core.learning.spill import Allocate, spilling
+from deltavec.core.learning.svd import leading_left_singular
 from deltavec.core.threads import equal_shares, on_threads, thread_count
 from deltavec.core.vectors import WordVectors
 from deltavec.errors import CorpusError

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.learning.halves import Halves
+from deltavec.core.learning.split_half import Halves
 from deltavec.core.vectors import WordVectors, scaled
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import RecipeError

@@ -29,16 +29,19 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.core.forms import FoldedVectors, length_weights, nothing_removed
-from deltavec.core.learning.corpora import LearnedWords, LearningCorpus
-from deltavec.core.learning.directions import (
+from deltavec.core.learning.basis import (
     factorised,
     guessed_strengths,
     own_share,
     whitening,
 )
-from deltavec.core.learning.factors import LeftSingular
-from deltavec.core.learning.folds import CountedFolds, asked, counted_folds, fold_directions
-from deltavec.core.learning.halves import (
+from deltavec.core.learning.cooccurrence import Cooccurrence
+from deltavec.core.learning.corpora import LearnedWords, LearningCorpus
+from deltavec.core.learning.crossfit import CountedFolds, asked, counted_folds, fold_directions
+from deltavec.core.learning.ppmi import Ppmi
+from deltavec.core.learning.prior import MEASURED_ONLY, Prior
+from deltavec.core.learning.spill import Spill, spilling
+from deltavec.core.learning.split_half import (
     FEWEST_WORDS,
     PRIOR_DOCUMENTS,
     Evidence,
@@ -46,10 +49,7 @@ from deltavec.core.learning.halves import (
     measured,
     sample_share,
 )
-from deltavec.core.learning.ppmi import Ppmi
-from deltavec.core.learning.prior import MEASURED_ONLY, Prior
-from deltavec.core.learning.spill import Spill, spilling
-from deltavec.core.learning.windows import Cooccurrence
+from deltavec.core.learning.svd import LeftSingular
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.recipes import Choice, SpectralRecipe
 from deltavec.core.statistics import CorpusStatistics

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from deltavec.core.texts import string_array
+from deltavec.core.text.batches import string_array
 from deltavec.errors import CorpusError, needing
 from deltavec.io.corpus.blocks import unreadable
 from deltavec.io.corpus.columns import CHUNK_BYTES, Piece

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from deltavec.core.texts import mended, string_array
+from deltavec.core.text.batches import mended, string_array
 from deltavec.errors import CorpusError
 from deltavec.io.corpus.blocks import LastEnd, first_row, line_end, row_end
 from deltavec.io.corpus.delimiters import SAID, found_delimiter

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from deltavec.core.texts import Once, as_arrow, describe, string_array, without_missing
+from deltavec.core.text.batches import Once, as_arrow, describe, string_array, without_missing
 from deltavec.errors import CorpusError
 from deltavec.io.corpus.columns import (
     CHUNK_BYTES,

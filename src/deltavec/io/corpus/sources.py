@@ -15,13 +15,13 @@ from functools import partial
 
 import pyarrow as pa
 
-from deltavec.core.texts import Once, strings_of
+from deltavec.core.text.batches import Once, strings_of
 from deltavec.errors import CorpusError
 from deltavec.io.corpus.column_types import Kind, Seen, without_missing
 from deltavec.io.corpus.columns import Piece, bounded, checked_columns, checked_text_type
 from deltavec.io.corpus.files import CorpusFile, Reading
 from deltavec.io.corpus.formats import TEXT, Wanted, text_schema
-from deltavec.io.corpus.heads import Head, file_pieces, first_rows, head_of, require_use
+from deltavec.io.corpus.sniff import Head, file_pieces, first_rows, head_of, require_use
 from deltavec.io.corpus.text_column import Chosen, chosen_column
 
 

@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from deltavec.core.texts import Once
+from deltavec.core.text.batches import Once
 from deltavec.io.corpus.blocks import ByteStream
 from deltavec.io.corpus.columns import Piece, checked_columns
 from deltavec.io.corpus.files import Reading
 from deltavec.io.corpus.formats import TEXT, TextFormat, Wanted, text_schema
-from deltavec.io.corpus.heads import parsing, require_use
+from deltavec.io.corpus.sniff import parsing, require_use
 from deltavec.io.corpus.sources import Corpus
 from deltavec.io.corpus.text_column import Chosen, chosen_column
 

@@ -12,7 +12,7 @@ from unicodedata import east_asian_width
 
 import pyarrow as pa
 
-from deltavec.core.texts import is_text
+from deltavec.core.text.batches import is_text
 from deltavec.errors import CorpusError
 from deltavec.io.corpus.columns import shown_columns
 from deltavec.io.corpus.formats import TEXT

@@ -1,9 +1,9 @@
 """Our rules for words as a ``tokenizer.json``, which the library tokenizers reads.
 
 Its own classes of characters belong to its version of Unicode, and ours to another (see
-`deltavec.core.unicode14`). So the patterns name every range of our table. A document is then parted
-as `deltavec.core.units.parting` parts it, but for one thing: pieces of that library cannot overlap,
-and two neighbours of a script without spaces are a unit of ours beside each of the two.
+`deltavec.core.text.unicode14`). So the patterns name every range of our table. A document is then
+parted as `deltavec.core.text.tokenize` parts it, but for one thing: pieces of that library cannot
+overlap, and two neighbours of a script without spaces are a unit of ours beside each of the two.
 """
 
 from __future__ import annotations
@@ -15,7 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.core.model import EmbeddingModel
-from deltavec.core.tokens import MARK, SEPARATOR, UNSPACED, are_unspaced, is_folded, rule, units_of
+from deltavec.core.text.rules import (
+    MARK,
+    SEPARATOR,
+    UNSPACED,
+    are_unspaced,
+    is_folded,
+    rule,
+    units_of,
+)
 from deltavec.errors import ModelError
 
 UNKNOWN = "[UNK]"

@@ -26,9 +26,9 @@ from deltavec.io.corpus.corpus import Corpus, opened_corpus
 from deltavec.io.corpus.files import COLUMN, Reading
 from deltavec.io.corpus.sources import FileCorpus
 from deltavec.io.output import shards
-from deltavec.io.output.embedded_pieces import embedded_pieces
+from deltavec.io.output.pipeline import embedded_pieces
 from deltavec.io.output.read_ahead import pieces_ahead
-from deltavec.io.output.targets import Target
+from deltavec.io.output.sink import Target
 
 FORMAT_VERSION = 4
 

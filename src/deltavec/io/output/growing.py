@@ -23,11 +23,11 @@ from zlib import crc32
 
 import pyarrow as pa
 
-from deltavec.core.kernels import Float32s
-from deltavec.io.files import flush_to_disk
+from deltavec.core.arrays import Float32s
+from deltavec.io.artifacts.atomic import flush_to_disk
+from deltavec.io.artifacts.tensors import npy_header
 from deltavec.io.output import shards
 from deltavec.io.output.vector_pages import VectorPages
-from deltavec.io.tensors import npy_header
 
 JOURNAL = ".journal"
 

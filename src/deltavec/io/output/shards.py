@@ -24,9 +24,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from deltavec.core.texts import without_seams
+from deltavec.core.text.batches import without_seams
 from deltavec.errors import InputError
-from deltavec.io.files import UNFINISHED, put_in_place, replacing, unfinished
+from deltavec.io.artifacts.atomic import UNFINISHED, put_in_place, replacing, unfinished
 from deltavec.io.output.vector_pages import VectorPages
 
 EMBEDDING = "embedding"

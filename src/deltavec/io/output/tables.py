@@ -11,7 +11,7 @@ from typing import TypeAlias
 import pyarrow as pa
 
 from deltavec.errors import InputError
-from deltavec.io.files import replacing
+from deltavec.io.artifacts.atomic import replacing
 
 Write: TypeAlias = Callable[[pa.Table], object]
 

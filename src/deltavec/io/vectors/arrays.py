@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from deltavec.core.vectors import WordVectors
 from deltavec.errors import InputError, VectorsError
-from deltavec.io.tensors import ForeignTensors, are_offsets, foreign_tensors
+from deltavec.io.artifacts.tensors import ForeignTensors, are_offsets, foreign_tensors
 from deltavec.io.vectors.detect import BYTE_ORDER_MARK, unpacked
 from deltavec.io.vectors.rows import (
     ROWS_AT_ONCE,

@@ -10,7 +10,7 @@ from typing import Any
 from deltavec.core.arguments import require_whole
 from deltavec.core.vectors import WordVectors
 from deltavec.errors import VectorsError
-from deltavec.io.files import replacing
+from deltavec.io.artifacts.atomic import replacing
 from deltavec.io.vectors.arrays import from_gensim, from_npy, from_safetensors, refuse_words
 from deltavec.io.vectors.binary import binary_rows, is_binary
 from deltavec.io.vectors.detect import ByteSource, first_lines, header_of, kind_of, unpacked

@@ -14,7 +14,7 @@ import pyarrow.compute
 
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import VectorsError
-from deltavec.io.tensors import layout, write_tensors
+from deltavec.io.artifacts.tensors import layout, write_tensors
 from deltavec.io.vectors.arrays import LAYOUT_NAME, LAYOUT_VERSION, MATRIX, OFFSETS, WORDS
 
 ROWS_AT_ONCE = 1 << 12

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.learning.words import usual_min_count
+from deltavec.core.learning.vocabulary_builder import usual_min_count
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.errors import CorpusError
 from deltavec.io.corpus.corpus import read_corpus

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.evaluation.retrieval import Ranking, bootstrap_error, measured
-from deltavec.io.files import scratch_folder
+from deltavec.io.artifacts.atomic import scratch_folder
 from deltavec.lab.baselines import Embedder
 from deltavec.lab.report.pages import Report, Section, as_html, as_markdown
 from deltavec.lab.report.tables import Cell, Table, method_table

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from deltavec.core.texts import rereadable
+from deltavec.core.text.batches import rereadable
 from deltavec.evaluation.groups import groups_of
 from deltavec.io.corpus.corpus import read_corpus
 from deltavec.lab.experiment import Given, Task, run

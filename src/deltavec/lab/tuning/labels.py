@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from deltavec.core.texts import string_array
+from deltavec.core.text.batches import string_array
 from deltavec.errors import CorpusError, InputError
 from deltavec.evaluation.auc import require_both_classes
 from deltavec.evaluation.groups import strings
 from deltavec.evaluation.pairs import as_label
+from deltavec.io.artifacts.manifest import problems_of
 from deltavec.io.corpus.corpus import Corpus, read_corpus
-from deltavec.io.seals import problems_of
 
 LABEL = "label"
 IDS = ("id_a", "id_b")

@@ -12,11 +12,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 from deltavec.core.fitting import folded_model
+from deltavec.core.learning.basis import factorised, own_share
 from deltavec.core.learning.corpora import LearningCorpus
-from deltavec.core.learning.directions import factorised, own_share
-from deltavec.core.learning.factors import LeftSingular
-from deltavec.core.learning.folds import counted_folds
-from deltavec.core.learning.halves import Evidence, sample_share
+from deltavec.core.learning.crossfit import counted_folds
 from deltavec.core.learning.ppmi import Ppmi, ppmi_vectors
 from deltavec.core.learning.spectral import (
     Spectral,
@@ -26,6 +24,8 @@ from deltavec.core.learning.spectral import (
     with_measured_strengths,
 )
 from deltavec.core.learning.spill import spilling
+from deltavec.core.learning.split_half import Evidence, sample_share
+from deltavec.core.learning.svd import LeftSingular
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.recipes import SpectralRecipe, WeightedRecipe
 from deltavec.core.statistics import CorpusStatistics, require_known_words

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from deltavec.core.recipes import Recipe
 from deltavec.evaluation.thresholds import AtThreshold
-from deltavec.io.recipes import save_recipe
+from deltavec.io.artifacts.recipes import save_recipe
 from deltavec.lab.tuning.jackknife import Gain
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from deltavec.core.arguments import require_whole
+from deltavec.core.learning.cooccurrence import DEFAULT_MEMORY
 from deltavec.core.learning.corpora import LocalCorpus
-from deltavec.core.learning.windows import DEFAULT_MEMORY
-from deltavec.core.texts import Tokenizer, rereadable
+from deltavec.core.text.batches import Tokenizer, rereadable
 from deltavec.core.vectors import WordVectors
 from deltavec.errors import InputError
 from deltavec.io.corpus.corpus import read_corpus

@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deltavec.core.kernels import Float32s, Int64s, UInt8s, compiled
+from deltavec.core.arrays import Float32s, Int64s, UInt8s
+from deltavec.core.jit import compiled
 from deltavec.search.kernels import Best, Queries, Rows, fast_dot, keep
-from deltavec.search.sieve.kernels import (
+from deltavec.search.quantized.kernels import (
     MOST_BLOCKS,
     ROWS,
     Coded,

@@ -3,9 +3,9 @@
 Centres come from a sample of the rows (spherical k-means: Dhillon and Modha 2001). A search looks
 through the lists whose centres are nearest to its query, and passes over the rest. Of the rows
 there, codes of a byte a number tell most that cannot be among the best, as in an exact search
-(`deltavec.search.sieve.kernels`); the others are scored as there, to the last bit. So a row that is
-found has the same score either way, and only a missing one tells the two apart. Rows of zeros have
-a list of their own, the last, which every search looks through.
+(`deltavec.search.quantized.kernels`); the others are scored as there, to the last bit. So a row
+that is found has the same score either way, and only a missing one tells the two apart. Rows of
+zeros have a list of their own, the last, which every search looks through.
 
 There is no random part but a seeded sample, and no thread sees another's work: the same rows make
 the same lists.
@@ -21,13 +21,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.arrays import frozen
-from deltavec.core.kernels import Float32s, Int64s
+from deltavec.core.arrays import Float32s, Int64s, frozen
 from deltavec.core.threads import on_threads, one_blas_thread, thread_count
 from deltavec.errors import InputError
 from deltavec.search.approximately.kernels import Shelf
-from deltavec.search.rows import Pieces
-from deltavec.search.sieve.making import MadeSieve, made_sieve
+from deltavec.search.matrix import Pieces
+from deltavec.search.quantized.build import MadeSieve, made_sieve
 
 LEAST_EXPANSION, TIMES_THE_ROOT = 64, 2.8  # of how many lists there are, by default
 LARGEST_EXPANSION = 100_000

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from deltavec.core.arrays import frozen
-from deltavec.core.kernels import Int64s, UInt8s
+from deltavec.core.arrays import Int64s, UInt8s, frozen
 from deltavec.core.threads import on_threads
 from deltavec.search import kernels
 from deltavec.search.approximately.kernels import nearest_lists, sift_lists
 from deltavec.search.approximately.lists import Lists
-from deltavec.search.exact import (
+from deltavec.search.kernels import Queries, Rows
+from deltavec.search.matrix import Pieces
+from deltavec.search.quantized.build import coded_queries
+from deltavec.search.topk import (
     NOBODY,
     NONE,
     Ranked,
@@ -26,9 +28,6 @@ from deltavec.search.exact import (
     nothing_found,
     ranked,
 )
-from deltavec.search.kernels import Queries, Rows
-from deltavec.search.rows import Pieces
-from deltavec.search.sieve.making import coded_queries
 
 # A filter that leaves fewer rows than this, or this share, is searched exactly.
 FEW_ROWS = 5_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.kernels import Float32s, Float64s
+from deltavec.core.arrays import Float32s, Float64s
 from deltavec.server.errors import RequestError
 
 FEWEST_CORNERS = 3

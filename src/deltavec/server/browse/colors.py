@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 
 from deltavec.collection import Clusters
 from deltavec.collection.filters.masks import plain_column
-from deltavec.collection.topics.frame import topic_name
-from deltavec.core.kernels import Int64s
-from deltavec.core.texts import is_text
+from deltavec.collection.topics.table import topic_name
+from deltavec.core.arrays import Int64s
+from deltavec.core.text.batches import is_text
 from deltavec.server.responses import plain
 
 CLUSTER = "cluster"

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from deltavec.collection import Collection
 from deltavec.collection.filters.language import text_value, written_column
 from deltavec.collection.filters.masks import plain_column
-from deltavec.core.kernels import Int64s
+from deltavec.core.arrays import Int64s
 from deltavec.server.browse.colors import column_kind
 
 MOST_VALUES = 50  # of a column of text that are listed

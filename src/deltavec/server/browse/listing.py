@@ -8,7 +8,7 @@ import numpy as np
 
 from deltavec.collection.hits import Nearest
 from deltavec.collection.topics.names import group_names
-from deltavec.core.kernels import Int64s
+from deltavec.core.arrays import Int64s
 from deltavec.server.browse.area import corners, inside
 from deltavec.server.requests import ListRequest, SelectionRequest
 

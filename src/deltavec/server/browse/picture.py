@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from deltavec.errors import needing
-from deltavec.io.files import replacing
+from deltavec.io.artifacts.atomic import replacing
 from deltavec.server.browse.colors import Colors
 from deltavec.server.map_view import MapView
 

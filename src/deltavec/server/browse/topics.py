@@ -7,7 +7,7 @@ from threading import Lock
 import numpy as np
 
 from deltavec.collection import Clusters, Collection
-from deltavec.core.kernels import Int64s
+from deltavec.core.arrays import Int64s
 from deltavec.server.browse.colors import MOST_LABELS
 from deltavec.server.errors import RequestError
 

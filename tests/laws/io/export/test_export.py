@@ -5,7 +5,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import deltavec as dv
-from deltavec.core.units.parting import words
+from deltavec.core.text.tokenize import words
 from deltavec.io.export.export import static_rows
 from support.strategies import Problem, problems
 

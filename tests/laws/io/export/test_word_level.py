@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from deltavec.core.units.parting import words
+from deltavec.core.text.tokenize import words
 from deltavec.io.export.word_level import shifts_of, word_level_tokenizer
 from support.strategies import texts
 

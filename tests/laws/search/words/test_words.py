@@ -9,9 +9,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deltavec.search.mixed import Wanted, best_documents
-from deltavec.search.rows import Pieces
-from deltavec.search.sieve.making import made_sieve
+from deltavec.search.hybrid.search import Wanted, best_documents
+from deltavec.search.matrix import Pieces
+from deltavec.search.quantized.build import made_sieve
 from support import lexical_reference
 from support.lexical_index import WORDS, documents, stem, written
 from support.search_strategies import unit_rows

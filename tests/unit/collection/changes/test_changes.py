@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import deltavec as dv
-from deltavec.collection.opening import refreshed
+from deltavec.collection.open import refreshed
 from deltavec.core.statistics import TextCounts
 
 VECTORS = dv.WordVectors(["sea", "room", "quiet"], [[1, 0], [0, 1], [0.6, 0.8]])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import deltavec as dv
-from deltavec.collection.topics import held
+from deltavec.collection.topics import term_counts
 from deltavec.collection.topics.function_words import FUNCTION_WORDS, function_words
 from deltavec.collection.topics.names import are_forms, group_names
 
@@ -66,10 +66,10 @@ def test_a_group_without_members_has_no_name(collection: dv.Collection) -> None:
 def test_words_are_counted_in_blocks_of_terms_alike(
     collection: dv.Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = held.held_words(collection, LABELS, 3)
-    monkeypatch.setattr(held, "POSTINGS_AT_ONCE", 5)
-    monkeypatch.setattr(held, "CELLS_AT_ONCE", 7)
-    parts = held.held_words(collection, LABELS, 3)
+    whole = term_counts.held_words(collection, LABELS, 3)
+    monkeypatch.setattr(term_counts, "POSTINGS_AT_ONCE", 5)
+    monkeypatch.setattr(term_counts, "CELLS_AT_ONCE", 7)
+    parts = term_counts.held_words(collection, LABELS, 3)
     assert parts.words == whole.words
     assert (parts.counts != whole.counts).nnz == 0
     sea = whole.words.index("sea")
@@ -80,9 +80,9 @@ def test_words_are_counted_in_blocks_of_terms_alike(
 def test_of_large_groups_some_texts_are_read(
     collection: dv.Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(held, "TEXTS_TO_READ", 6)
-    monkeypatch.setattr(held, "FEWEST_TO_READ", 1)
-    found = held.read(collection, LABELS, 3, 0)
+    monkeypatch.setattr(term_counts, "TEXTS_TO_READ", 6)
+    monkeypatch.setattr(term_counts, "FEWEST_TO_READ", 1)
+    found = term_counts.read(collection, LABELS, 3, 0)
     assert found.sizes.tolist() == [2, 2, 2]
     assert found.counts.max() <= 2
 

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from deltavec.core.learning.cooccurrence import cooccurrence, counted_apart
 from deltavec.core.learning.kernels import CACHED_BYTES
 from deltavec.core.learning.ppmi import LOGS, Ppmi
-from deltavec.core.learning.windows import cooccurrence, counted_apart
 from deltavec.errors import CorpusError
 from deltavec.training import train_vectors
 

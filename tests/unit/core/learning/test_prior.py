@@ -3,8 +3,8 @@ import pytest
 
 import deltavec as dv
 import reference
-from deltavec.core.learning.halves import Halves
 from deltavec.core.learning.prior import Prior, found_again
+from deltavec.core.learning.split_half import Halves
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import RecipeError, VectorsError
 

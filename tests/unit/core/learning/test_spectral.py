@@ -4,9 +4,9 @@ import pytest
 import deltavec as dv
 import reference
 from deltavec.core.forms import length_weights
+from deltavec.core.learning.cooccurrence import cooccurrence
 from deltavec.core.learning.ppmi import Ppmi
 from deltavec.core.learning.spectral import reason_for_window, usual_window
-from deltavec.core.learning.windows import cooccurrence
 from deltavec.core.statistics import CorpusStatistics
 
 TOPICS = ["sea wave beach sand sun", "room bed lamp quiet night", "coffee bread jam egg tea"]

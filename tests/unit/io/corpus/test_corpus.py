@@ -19,7 +19,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from deltavec.core.texts import as_chunked, as_texts
+from deltavec.core.text.batches import as_chunked, as_texts
 from deltavec.errors import CorpusError
 from deltavec.io.corpus.blocks import ByteStream, line_end, row_end, whole_records
 from deltavec.io.corpus.columns import CHUNK_BYTES, CHUNK_DOCUMENTS

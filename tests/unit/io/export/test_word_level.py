@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import deltavec as dv
-from deltavec.core.tokens import rule
+from deltavec.core.text.rules import rule
 from deltavec.io.export.word_level import (
     ranges,
     share_of_pairs,

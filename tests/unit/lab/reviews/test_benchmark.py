@@ -9,7 +9,7 @@ import pytest
 
 import deltavec as dv
 from deltavec.core.model import without_common
-from deltavec.core.texts import as_chunked
+from deltavec.core.text.batches import as_chunked
 from deltavec.evaluation.groups import Group, Groups, groups_of
 from deltavec.lab.experiment import Progress
 from deltavec.lab.results import Lengths, Results

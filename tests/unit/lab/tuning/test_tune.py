@@ -10,8 +10,8 @@ import deltavec as dv
 from deltavec.core.learning.corpora import LocalCorpus
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.errors import CorpusError, InputError
+from deltavec.io.artifacts.recipes import load_recipe
 from deltavec.io.corpus.corpus import read_corpus
-from deltavec.io.recipes import load_recipe
 from deltavec.lab.tuning.budget import Clock, Pace, seconds_of
 from deltavec.lab.tuning.candidates import (
     DEFAULT,

@@ -5,9 +5,9 @@ import pytest
 
 from deltavec.search import kernels
 from deltavec.search.approximately.kernels import Shelf, nearest_lists, sift_lists
-from deltavec.search.exact import NOBODY, NONE
 from deltavec.search.kernels import Best, Queries, Rows, cosine
-from deltavec.search.sieve.making import coded_queries, made_sieve
+from deltavec.search.quantized.build import coded_queries, made_sieve
+from deltavec.search.topk import NOBODY, NONE
 from support.search_strategies import unit_rows
 
 COUNT, LISTS, K = 300, 4, 5

@@ -12,8 +12,8 @@ import deltavec as dv
 from deltavec.search.approximately import lists
 from deltavec.search.approximately.lists import Lists
 from deltavec.search.approximately.searching import FEW_ROWS, best_in_lists
-from deltavec.search.exact import NONE, Search, best_rows
-from deltavec.search.rows import Pieces
+from deltavec.search.matrix import Pieces
+from deltavec.search.topk import NONE, Search, best_rows
 from support.search_folders import with_file
 from support.search_strategies import unit_rows
 

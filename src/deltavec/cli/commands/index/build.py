@@ -95,8 +95,8 @@ def build(
     """
     with stages("starting") as work, writing_collection(output):
         from deltavec.collection import build_collection
+        from deltavec.io.artifacts.model import load
         from deltavec.io.corpus.files import COLUMN
-        from deltavec.io.models import load
 
         work.begin("loading the model")
         expect(corpus)

@@ -20,7 +20,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.kernels import Int32s, Int64s, UInt8s, compiled, inlined, signed
+from deltavec.core.arrays import Int32s, Int64s, UInt8s, signed
+from deltavec.core.jit import compiled, inlined
 
 QUICK = 16  # bytes that are copied at once
 MARGIN = 32  # to either end, from which on the slow way is taken

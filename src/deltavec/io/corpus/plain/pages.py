@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from deltavec.core.kernels import UInt8s
+from deltavec.core.arrays import UInt8s
 from deltavec.io.corpus.footers import Chunk, Compact
 from deltavec.io.corpus.pages import BYTE_ARRAY, DICTIONARY_PAGE, STORED, UNFOLDED, VALUES
 from deltavec.io.corpus.plain.kernels import LENGTH_BYTES, QUICK_ELEMENTS, parted, unsnapped

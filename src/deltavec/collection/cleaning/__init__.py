@@ -1,1 +1,0 @@
-"""A collection without what is there twice, or elsewhere."""

@@ -1,0 +1,1 @@
+"""Text reuse within a collection and against another corpus."""

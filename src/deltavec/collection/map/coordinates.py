@@ -1,0 +1,217 @@
+"""The collection in two dimensions: where each document stands.
+
+``neighbors`` puts a document among those that it is most alike to (`deltavec.search.plane`): groups
+show, distances between them tell little. ``pca`` shows the two directions in which documents differ
+most: at once, and mostly as one cloud.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from deltavec.core.arguments import require_one_of
+from deltavec.core.arrays import Float32s, Float64s, Int64s, blocks, signs_fixed
+from deltavec.core.threads import one_blas_thread
+from deltavec.errors import InputError
+
+DIGITS = 4  # of a coordinate between -1 and 1: finer than a screen
+POINTS = 200_000  # documents on a map; of more a sample
+EQUAL = 1 - 1e-6  # the cosine of two documents that are the same
+SPEAKING = 5  # neighbours that say where a document stands that came later
+
+OnShare = Callable[[float], None]
+
+
+class Axes(NamedTuple):
+    """The two directions of a map, and the piece of the plane that it shows.
+
+    Attributes
+    ----------
+    mean : ndarray of float64, shape (dimensions,)
+        Where the directions cross.
+    directions : ndarray of float64, shape (dimensions, 2)
+        Along which documents are placed; fewer in fewer dimensions.
+    middle : ndarray of float64, shape (2,)
+        What is in the middle of the map.
+    reach : float
+        How far it goes from there.
+    """
+
+    mean: Float64s
+    directions: Float64s
+    middle: Float64s
+    reach: float
+
+    def places(self, vectors: Float32s) -> Float32s:
+        """Where documents stand on the map; those beyond its edge stand on it."""
+        plane = on_plane(vectors, self.mean, self.directions)
+        return np.clip((plane - self.middle) / self.reach, -1, 1).astype(np.float32)
+
+
+class Positions(NamedTuple):
+    """Where documents stand.
+
+    Attributes
+    ----------
+    method : str
+        ``neighbors`` or ``pca``.
+    places : ndarray of float32, shape (documents, 2)
+        Between -1 and 1; NaN for a document that was not placed.
+    shown : ndarray of int64
+        The rows on the map, in their order: all, or a sample.
+    explained : tuple of float
+        The share of the documents' variance along each axis; empty for ``neighbors``.
+    axes : Axes or None
+        What places other documents on the same map; None for ``neighbors``.
+    """
+
+    method: str
+    places: Float32s
+    shown: Int64s
+    explained: tuple[float, ...]
+    axes: Axes | None = None
+
+    def of(self, rows: Int64s) -> list[tuple[float, float] | None]:
+        """Where each of these documents stands; None for one that was not placed."""
+        return [
+            None if math.isnan(x) else (round(x, DIGITS), round(y, DIGITS))
+            for x, y in self.places[rows].tolist()
+        ]
+
+    @one_blas_thread()
+    def along_axes(self, vectors: Float32s, points: int, seed: int = 0) -> Positions:
+        """Where other documents stand, along the axes of this map."""
+        if self.axes is None:
+            raise InputError("a map of neighbours has no axes along which others could be placed")
+        shown = sampled(np.arange(len(vectors)), points, seed)
+        return self._replace(places=self.axes.places(vectors), shown=shown)
+
+    def kept(self, numbers: Int64s, vectors: Float32s, points: int) -> Positions:
+        """Where documents stand that had these rows when the map was drawn; -1 came later."""
+        places = np.where((numbers >= 0)[:, None], self.places[numbers], np.float32(np.nan))
+        return placed_positions(
+            with_newcomers(places, vectors, np.flatnonzero(numbers < 0)), points
+        )
+
+
+def positions(
+    vectors: Float32s,
+    method: str = "neighbors",
+    *,
+    points: int = POINTS,
+    seed: int = 0,
+    threads: int | None = None,
+    on_progress: OnShare | None = None,
+) -> Positions:
+    """Where the documents of these vectors stand.
+
+    Parameters
+    ----------
+    vectors
+        One a row; may be memory-mapped.
+    method
+        ``neighbors`` or ``pca``.
+    points
+        How many to show; of more documents a sample is drawn, and the map is that of the sample.
+    seed
+        For the sample.
+    threads
+        How many cores; all of them by default.
+    on_progress
+        Called with the share of the work that is done.
+    """
+    require_one_of("map", method, METHODS)
+    if method == "pca":
+        return pca(vectors, points, seed)
+    from deltavec.search.tsne.layout import neighbor_layout, rows_with_direction
+
+    there = sampled(np.flatnonzero(rows_with_direction(vectors)), points, seed)
+    places = np.full((len(vectors), 2), np.nan)
+    places[there] = neighbor_layout(vectors[there], threads=threads, on_progress=on_progress)
+    return placed_positions(Frame.of(places).scaled(places), points)
+
+
+METHODS = ("neighbors", "pca")
+
+
+def placed_positions(places: Float32s, points: int = POINTS, seed: int = 0) -> Positions:
+    """The positions of a map of neighbours, by its places."""
+    shown = sampled(np.flatnonzero(~np.isnan(places[:, 0])), points, seed)
+    return Positions("neighbors", places, shown, ())
+
+
+def with_newcomers(places: Float32s, vectors: Float32s, newcomers: Int64s) -> Float32s:
+    """The places, those of newcomers in the middle (median) of their nearest neighbours' places.
+
+    A mean would put one whose neighbours stand in two groups into the gap between them. A document
+    without a vector has no place.
+    """
+    from deltavec.search import Index
+    from deltavec.search.tsne.layout import rows_with_direction
+
+    known = np.flatnonzero(~np.isnan(places[:, 0]))
+    newcomers = newcomers[rows_with_direction(vectors[newcomers])]
+    if not len(known) or not len(newcomers):
+        return places
+    near = Index(np.ascontiguousarray(vectors[known])).search(vectors[newcomers], SPEAKING)
+    around = places[known[near.ids]]
+    same = near.scores[:, :1] >= EQUAL  # equal documents stand in one place
+    filled = places.copy()
+    filled[newcomers] = np.where(same, around[:, 0], np.median(around, axis=1))
+    return filled
+
+
+def sampled(rows: Int64s, points: int, seed: int) -> Int64s:
+    """The rows to show: all of them, or so many drawn at random, in their order."""
+    if len(rows) <= points:
+        return rows
+    drawn = np.random.default_rng(seed).choice(len(rows), points, replace=False, shuffle=False)
+    return rows[np.sort(drawn)]
+
+
+class Frame(NamedTuple):
+    """The piece of the plane that holds all places: its middle, and how far it goes from there."""
+
+    middle: Float64s
+    reach: float
+
+    @classmethod
+    def of(cls, places: Float64s) -> Frame:
+        """The frame of these places; both axes have one scale."""
+        if not len(places) or np.isnan(places).all():
+            return cls(np.zeros(2), 1.0)
+        low, high = np.nanmin(places, axis=0), np.nanmax(places, axis=0)
+        return cls((low + high) / 2, float((high - low).max()) / 2 or 1.0)
+
+    def scaled(self, places: Float64s) -> Float32s:
+        """The places, between -1 and 1."""
+        moved: Float64s = (places - self.middle) / self.reach
+        return moved.astype(np.float32)
+
+
+def on_plane(vectors: Float32s, mean: Float64s, directions: Float64s) -> Float64s:
+    """The vectors along two directions that cross in a point."""
+    places = np.zeros((len(vectors), 2))
+    for rows in blocks(len(vectors)):
+        places[rows, : directions.shape[1]] = (vectors[rows] - mean) @ directions
+    return places
+
+
+@one_blas_thread()
+def pca(vectors: Float32s, points: int, seed: int) -> Positions:
+    """All documents along the two directions in which the shown ones differ most."""
+    shown = sampled(np.arange(len(vectors)), points, seed)
+    sample = vectors[shown].astype(np.float64)
+    mean = sample.mean(axis=0) if len(sample) else np.zeros(vectors.shape[1])
+    centred = sample - mean
+    variances, directions = np.linalg.eigh(centred.T @ centred / max(len(sample), 1))
+    axes = signs_fixed(directions[:, ::-1][:, :2], axis=0)
+    places = on_plane(vectors, mean, axes)
+    total = float(variances.sum())
+    shares = (float(value) / total if total > 0 else 0.0 for value in variances[::-1][:2])
+    frame = Frame.of(places)
+    return Positions("pca", frame.scaled(places), shown, tuple(shares), Axes(mean, axes, *frame))

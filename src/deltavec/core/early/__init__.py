@@ -1,1 +1,0 @@
-"""What a process does before the compiler is loaded, which a short one never waits for."""

@@ -1,0 +1,463 @@
+"""Tokenizer loops: bytes in, token ids out."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from deltavec.core.arrays import Int32s, Int64s, UInt8s, UInt64s, signed
+from deltavec.core.jit import compiled, inlined
+from deltavec.core.kernels.hashing import (
+    BYTE,
+    EMPTY,
+    HALF,
+    LENGTH,
+    LOW,
+    ONE,
+    PACKED,
+    TWO,
+    Words,
+    eight_at,
+    found,
+    mixed,
+)
+from deltavec.core.kernels.ngrams import scan_grams
+from deltavec.core.kernels.unspaced import FOUR, THREE, scan_unspaced
+from deltavec.core.kernels.utf8 import beyond_ascii, of_three, spelled_by
+from deltavec.core.text.rules import SEPARATOR, UNSPACED, Rule, Texts
+
+LENGTH_AND_MARK = LOW
+EACH_LOW = np.uint64(0x0101010101010101)
+EACH_HIGH = np.uint64(0x8080808080808080)
+BITS_BELOW_HIGH = np.uint64(7)
+TOP_BYTE = np.uint64(56)
+SEVEN = np.uint64(7)
+SIXTY_THREE = np.uint64(63)
+EACH_BUT_HIGH = np.uint64(0x7F7F7F7F7F7F7F7F)
+SIDE_BY_SIDE = np.uint64(0x0102040810204080)
+EACH_SECOND_BIT = np.uint64(0x5555555555555555)
+TWO_OF_FOUR_BITS = np.uint64(0x3333333333333333)
+FOUR_OF_EIGHT_BITS = np.uint64(0x0F0F0F0F0F0F0F0F)
+BLOCK = np.uint64(64)  # bytes whose words are told apart by the bits of one integer
+HANDED_OVER = 128  # bytes that `scan` reads where `scan_blocks` meets what it cannot read
+MOST_HANDED_OVER = 1 << 16
+LONGEST_RESCANNED = 64  # bytes that are looked up again behind each separator among them
+
+
+class Spelling(NamedTuple):
+    """What finding words writes and forgets: one word, and a block of text in lower case."""
+
+    word: UInt8s
+    block: UInt64s
+
+
+@inlined
+def spelling_for(longest: int) -> Spelling:
+    """Room for words of up to so many bytes, and for a block with eight bytes behind it."""
+    return Spelling(np.empty(max(longest, PACKED), np.uint8), np.empty(9, np.uint64))
+
+
+@compiled
+def reads(
+    data: UInt8s, begin: np.uint64, folded: UInt8s, length: int, vocabulary: UInt8s, offset: int
+) -> bool:
+    """Whether the vocabulary's bytes from ``offset`` on are those of the text, lower-cased."""
+    start = np.uint64(offset)
+    for place in range(np.uint64(length)):
+        if folded[data[begin + place]] != vocabulary[start + place]:
+            return False
+    return True
+
+
+@inlined
+def eight_folded(data: UInt8s, place: np.uint64, folded: UInt8s) -> np.uint64:
+    """The eight bytes from this place on, in lower case, packed; 0 for one that parts words."""
+    return (
+        np.uint64(folded[data[place]])
+        | np.uint64(folded[data[place + np.uint64(1)]]) << np.uint64(8)
+        | np.uint64(folded[data[place + np.uint64(2)]]) << np.uint64(16)
+        | np.uint64(folded[data[place + np.uint64(3)]]) << np.uint64(24)
+        | np.uint64(folded[data[place + np.uint64(4)]]) << np.uint64(32)
+        | np.uint64(folded[data[place + np.uint64(5)]]) << np.uint64(40)
+        | np.uint64(folded[data[place + np.uint64(6)]]) << np.uint64(48)
+        | np.uint64(folded[data[place + np.uint64(7)]]) << np.uint64(56)
+    )
+
+
+@compiled
+def scan(
+    data: UInt8s,
+    position: int,
+    end: int,
+    rule: Rule,
+    words: Words,
+    word: UInt8s,
+    ids: Int32s,
+    stop_at_unknown: bool,
+) -> tuple[int, int, int, int, np.uint64]:
+    """Fill ``ids`` with the known words from ``position`` on.
+
+    Where it stopped; how many known words it found; how many words it passed; the length and the
+    hash of the unknown word that it stopped at, spelled in ``word``, or a length of 0. It stops at
+    the end, when ``ids`` is full, or, if asked to, behind an unknown word.
+
+    The loop is one function, and takes its arrays out of their tuples before it begins: cut into
+    smaller ones it ran at a third of the rate (docs/decisions/0007).
+    """
+    if rule.gram > 0:
+        return scan_grams(data, position, end, rule, words, word, ids, stop_at_unknown)
+    known = 0
+    passed = 0
+    if position < 0:
+        position, known, passed, length, h = scan_unspaced(
+            data, position, end, rule, words, word, ids, known, stop_at_unknown
+        )
+        if length > 0 or position < 0:
+            return position, known, passed, length, h
+    folded, decodes, page_of, pages = rule.bytes, rule.decodes, rule.page_of, rule.pages
+    slots, vocabulary, offsets, secret = words.slots, words.data, words.offsets, words.secret
+    mask = np.uint64(slots.size // 2 - 1)
+    longest = np.uint64(word.size)
+    # Unsigned places: numba looks at every signed one to see whether it counts from the end.
+    place = np.uint64(position)
+    stop = np.uint64(end)
+    decoded_to = EMPTY
+    while known < ids.size:
+        while place < stop and folded[data[place]] == 0:
+            place += ONE
+        if place >= stop:
+            break
+        lead = signed(data[place])
+        if decodes and lead & 0xF0 == 0xE0 and place + BYTE <= stop:
+            # Where a script without spaces begins, a walk to the next ASCII byte is in vain.
+            code_point = of_three(lead, signed(data[place + ONE]), signed(data[place + TWO]))
+            page = np.uint64(page_of[np.uint64(code_point >> 8)])
+            kind = pages[page, np.uint64(code_point & 255)]
+            if kind == UNSPACED:
+                position, known, more, length, h = scan_unspaced(
+                    data, signed(place), end, rule, words, word, ids, known, stop_at_unknown
+                )
+                passed += more
+                if length > 0 or position < 0:
+                    return position, known, passed, length, h
+                place = np.uint64(position)
+                continue
+            if kind == SEPARATOR:
+                place += THREE if code_point else ONE
+                continue
+        elif decodes and lead >= 0xF0 and place + BYTE <= stop:
+            # Most of these are emoji, which part words: nothing has to be looked up for them.
+            code_point, size = spelled_by(
+                lead,
+                signed(data[place + ONE]),
+                signed(data[place + TWO]),
+                signed(data[place + THREE]),
+            )
+            page = np.uint64(page_of[np.uint64(code_point >> 8)])
+            if pages[page, np.uint64(code_point & 255)] == SEPARATOR:
+                place += np.uint64(size)
+                continue
+        begin = place
+        beyond = bool(begin < decoded_to)
+        number = -1
+        length = 0
+        if not beyond:
+            h = secret
+            packed = EMPTY
+            seen = EMPTY
+            # Eight bytes at a time: a word's length then costs no branch that is hard to foresee.
+            while place + BYTE <= stop:
+                packed = eight_folded(data, place, folded)
+                # The lowest bit set marks the first byte that is 0 (Warren, Hacker's Delight, 6-1).
+                ends_of_word = (packed - EACH_LOW) & ~packed & EACH_HIGH
+                if ends_of_word != EMPTY:
+                    before_end = ((ends_of_word & (~ends_of_word + ONE)) >> BITS_BELOW_HIGH) - ONE
+                    packed &= before_end
+                    place += ((before_end & EACH_LOW) * EACH_LOW) >> TOP_BYTE
+                    break
+                h = mixed(h ^ packed)
+                seen |= packed
+                packed = EMPTY
+                place += BYTE
+                if decodes and place - begin > longest and seen & EACH_HIGH != EMPTY:
+                    break  # not a word as it is written; where it ends, decoding will tell
+            else:
+                shift = EMPTY
+                while place < stop and folded[data[place]] != 0:
+                    packed |= np.uint64(folded[data[place]]) << shift
+                    shift += BYTE
+                    place += ONE
+            h = mixed(h ^ packed)
+            length = signed(place - begin)
+            beyond = decodes and (seen | packed) & EACH_HIGH != EMPTY
+            compared = LENGTH_AND_MARK if beyond else LENGTH
+            slot = h & mask
+            # A word longer than the room for one is longer than any in the vocabulary.
+            while length <= word.size:
+                entry = slots[slot * TWO + ONE]
+                if entry == EMPTY:
+                    break
+                if slots[slot * TWO] == h and signed(entry >> HALF & compared) == length:
+                    candidate = signed(entry & LOW) - 1
+                    if length <= PACKED or reads(
+                        data, begin, folded, length, vocabulary, offsets[candidate]
+                    ):
+                        number = candidate
+                        break
+                slot = (slot + ONE) & mask
+            if number < 0 and beyond and length > LONGEST_RESCANNED:
+                decoded_to = place
+        if number < 0:
+            if beyond:
+                position, length, h = beyond_ascii(data, signed(begin), end, rule, word, secret)
+                place = np.uint64(position)
+                if length == 0:
+                    continue
+                if length < 0:
+                    position, known, more, length, h = scan_unspaced(
+                        data, position, end, rule, words, word, ids, known, stop_at_unknown
+                    )
+                    passed += more
+                    if length > 0 or position < 0:
+                        return position, known, passed, length, h
+                    place = np.uint64(position)
+                    continue
+                if length <= word.size:
+                    number = found(h, word[:length], words)
+            elif stop_at_unknown:
+                for index in range(min(length, word.size)):
+                    word[index] = folded[data[begin + np.uint64(index)]]
+        passed += 1
+        if number >= 0:
+            ids[known] = number
+            known += 1
+        elif stop_at_unknown:
+            return signed(place), known, passed, length, h
+    return signed(place), known, passed, 0, EMPTY
+
+
+@inlined
+def trailing_zeros(bits: np.uint64) -> np.uint64:
+    """How many zeros stand below the lowest bit that is set; 64 if none is.
+
+    The bits below it are counted side by side (Warren, Hacker's Delight, 5-1), in a form that the
+    compiler makes one instruction of.
+    """
+    below = (bits & (~bits + ONE)) - ONE
+    below -= below >> ONE & EACH_SECOND_BIT
+    below = (below & TWO_OF_FOUR_BITS) + (below >> TWO & TWO_OF_FOUR_BITS)
+    below = (below + (below >> FOUR)) & FOUR_OF_EIGHT_BITS
+    return (below * EACH_LOW) >> TOP_BYTE
+
+
+@inlined
+def packed_at(block: UInt64s, at: np.uint64) -> np.uint64:
+    """The eight bytes of a block from this one on, which stand in two of its integers."""
+    lower = BYTE * (at & SEVEN)
+    index = at >> THREE
+    # Shifted twice: a shift by 64 bits is not defined.
+    packed: np.uint64 = block[index] >> lower | block[index + ONE] << ONE << SIXTY_THREE - lower
+    return packed
+
+
+@compiled
+def scan_blocks(
+    data: UInt8s,
+    ends: Int64s,
+    document: int,
+    position: int,
+    last: int,
+    folded: UInt8s,
+    decodes: bool,
+    slots: UInt64s,
+    vocabulary: UInt8s,
+    offsets: Int64s,
+    secret: np.uint64,
+    block: UInt64s,
+    ids: Int32s,
+    known: int,
+    closed: Int64s,
+    first: int,
+    stop_at_unknown: bool,
+) -> tuple[int, int, int, int, bool]:
+    """Fill ``ids`` with the known words of documents, as long as they are easily found.
+
+    The document and the place where it stopped; how many ids there are now; how many words it
+    passed; whether it stopped before a word for `scan`: one that must be decoded or is longer than
+    a block, or, if asked to, an unknown one. Otherwise it is done, or ``ids`` are full. ``closed``
+    says how many ids there were at the end of each document from ``first`` on.
+
+    64 bytes are put into lower case at once, and which of them are in words becomes the bits of
+    one integer. Where words begin and end is then a matter of arithmetic: nothing about a word
+    waits for the word before it, and its length decides no branch unless it is beyond eight bytes.
+    Arrays come one by one, for as many documents as possible: numba counts the users of each
+    array that is taken out of a tuple, which for a short document takes longer than its words.
+    """
+    mask = np.uint64(slots.size // 2 - 1)
+    size = np.uint64(data.size)
+    passed = 0
+    place = np.uint64(position)
+    while document < last:
+        origin = place
+        in_words = EMPTY
+        if origin + BLOCK <= size:
+            for nth in range(BYTE):
+                packed = eight_folded(data, origin + BYTE * nth, folded)
+                block[nth] = packed
+                # The highest bit of each byte that is not 0; then all eight side by side.
+                bits = (((packed & EACH_BUT_HIGH) + EACH_BUT_HIGH) | packed) & EACH_HIGH
+                bits = (bits >> BITS_BELOW_HIGH) * SIDE_BY_SIDE >> TOP_BYTE
+                in_words |= bits << (BYTE * nth)
+        else:
+            for nth in range(BYTE):
+                block[nth] = EMPTY
+            for nth in range(size - origin):
+                byte = np.uint64(folded[data[origin + nth]])
+                block[nth >> THREE] |= byte << (BYTE * (nth & SEVEN))
+                in_words |= np.uint64(byte != EMPTY) << nth
+        # The documents of this block, and the beginning of one that goes on behind it.
+        while document < last and place < origin + BLOCK:
+            stop = np.uint64(ends[document + 1])
+            bits = in_words >> (place - origin) << (place - origin)
+            if stop < origin + BLOCK:
+                bits &= (ONE << (stop - origin)) - ONE
+            begins = bits & ~(bits << ONE)
+            behind = ~bits & (bits << ONE)
+            place = min(stop, origin + BLOCK)
+            while begins != EMPTY:
+                begin = trailing_zeros(begins)
+                if known == ids.size:
+                    return document, signed(origin + begin), known, passed, False
+                if behind == EMPTY:  # it may go on behind the block
+                    if begin == EMPTY:
+                        return document, signed(origin), known, passed, True
+                    place = origin + begin
+                    break
+                length = trailing_zeros(behind) - begin
+                begins &= begins - ONE
+                behind &= behind - ONE
+                h = secret
+                seen = EMPTY
+                at = begin
+                left = length
+                while left >= BYTE:
+                    packed = packed_at(block, at)
+                    h = mixed(h ^ packed)
+                    seen |= packed
+                    at += BYTE
+                    left -= BYTE
+                packed = packed_at(block, at) & ((ONE << (BYTE * left)) - ONE)
+                h = mixed(h ^ packed)
+                beyond = decodes and (seen | packed) & EACH_HIGH != EMPTY
+                compared = LENGTH_AND_MARK if beyond else LENGTH
+                number = -1
+                slot = h & mask
+                while True:
+                    entry = slots[slot * TWO + ONE]
+                    if slots[slot * TWO] == h and entry >> HALF & compared == length:
+                        number = signed(entry & LOW) - 1
+                        if length <= BYTE:
+                            break
+                        start = np.uint64(offsets[number])
+                        at = EMPTY
+                        same = packed_at(block, begin + length - BYTE) == eight_at(
+                            vocabulary, start + length - BYTE
+                        )
+                        while same and at + BYTE < length:
+                            same = packed_at(block, begin + at) == eight_at(vocabulary, start + at)
+                            at += BYTE
+                        if same:
+                            break
+                        number = -1
+                    if entry == EMPTY:
+                        break
+                    slot = (slot + ONE) & mask
+                if number < 0 and (beyond or stop_at_unknown):
+                    return document, signed(origin + begin), known, passed, True
+                # Written in any case: whether a word is known is hard to foresee.
+                ids[known] = number
+                known += number >= 0
+                passed += 1
+            if place < stop:
+                break
+            closed[document - first] = known
+            document += 1
+    return document, signed(place), known, passed, False
+
+
+@compiled
+def scan_documents(
+    texts: Texts,
+    document: int,
+    position: int,
+    last: int,
+    words: Words,
+    spelling: Spelling,
+    ids: Int32s,
+    closed: Int64s,
+    stop_at_unknown: bool,
+) -> tuple[int, int, int, int, int, np.uint64]:
+    """Fill ``ids`` with the known words of documents, from this place in this one on.
+
+    The document and the place to go on from; the rest is what `scan` gives. ``closed`` says how
+    many ids there were at the end of each document that was read to its end. It stops before
+    document ``last``, when ``ids`` are full, or, if asked to, behind an unknown word.
+
+    Going to and fro takes time: where `scan_blocks` does not get far, ever more is left to `scan`.
+    """
+    data, folded, gram = texts.data, texts.rule.bytes, texts.rule.gram
+    handed_over = HANDED_OVER
+    first = document
+    known = 0
+    passed = 0
+    while document < last:
+        if gram == 0 and position >= 0:
+            begun = position
+            document, position, known, more, goes_on = scan_blocks(
+                data,
+                texts.ends,
+                document,
+                position,
+                last,
+                folded,
+                texts.rule.decodes,
+                words.slots,
+                words.data,
+                words.offsets,
+                words.secret,
+                spelling.block,
+                ids,
+                known,
+                closed,
+                first,
+                stop_at_unknown,
+            )
+            passed += more
+            if not goes_on:
+                break
+            got_far = position - begun >= handed_over
+            handed_over = HANDED_OVER if got_far else min(2 * handed_over, MOST_HANDED_OVER)
+        end = texts.ends[document + 1]
+        close = end
+        if gram == 0:
+            # An ASCII separator, if one is near there, is as good as the end.
+            here = max(position, ~position) + handed_over
+            farthest = min(end, here + HANDED_OVER)
+            while here < farthest:
+                if folded[data[here]] == 0:
+                    close = here
+                    break
+                here += 1
+        position, found_here, more, length, h = scan(
+            data, position, close, texts.rule, words, spelling.word, ids[known:], stop_at_unknown
+        )
+        known += found_here
+        passed += more
+        if length > 0 or known == ids.size:
+            return document, position, known, passed, length, h
+        position = close
+        if close == end:
+            closed[document - first] = known
+            document += 1
+    return document, position, known, passed, 0, EMPTY

@@ -1,0 +1,354 @@
+"""How often words stand near each other, and the word vectors that follow from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from deltavec.core.arrays import begins_of, blocks
+from deltavec.core.batching import on_pieces
+from deltavec.core.kernels import count as count_kernels
+from deltavec.core.learning import kernels as pair_kernels
+from deltavec.core.learning.spill import Allocate, collected
+from deltavec.core.text.batches import Chunked, Tokenizer, as_texts
+from deltavec.core.text.rules import Texts
+from deltavec.core.threads import equal_shares, on_threads, thread_count
+from deltavec.core.vocabulary import Vocabulary
+from deltavec.errors import InputError
+
+if TYPE_CHECKING:  # a fit on one machine makes no such matrix, and they are slow to import
+    from scipy import sparse
+
+BYTES_PER_COUNT = 12  # an int32 column, and an int64 count or two of int32
+DEFAULT_MEMORY = 2 << 30
+SHARES_PER_THREAD = 8
+MOST_SMALL = 2**31 - 1
+
+
+class SparseRows(NamedTuple):
+    """What is not zero in some successive rows of a matrix."""
+
+    first: int
+    begins: npt.NDArray[np.int64]
+    columns: npt.NDArray[np.int32]
+    values: npt.NDArray[Any]
+
+    def write_sums(self, sums: npt.NDArray[Any], values: npt.NDArray[Any]) -> None:
+        """Write the sum over each row of what was made of the values."""
+        filled = np.flatnonzero(np.diff(self.begins))
+        if len(filled):
+            whole = np.add.reduceat(values, self.begins[filled], dtype=sums.dtype)
+            sums[self.first + filled] = whole
+
+
+@dataclass(frozen=True, eq=False)
+class Cooccurrence:
+    """How often word j stands within a window around word i, in both directions; adds.
+
+    Attributes
+    ----------
+    words : int
+        The size of the vocabulary.
+    blocks : tuple of SparseRows
+        All words' rows, a few words at a time.
+    """
+
+    words: int
+    blocks: tuple[SparseRows, ...]
+
+    @classmethod
+    def empty(cls, words: int) -> Cooccurrence:
+        """The counts of no text at all."""
+        from scipy import sparse
+
+        return cls.of_matrix(sparse.csr_matrix((words, words), dtype=np.int64))
+
+    @classmethod
+    def of_matrix(cls, matrix: sparse.csr_matrix) -> Cooccurrence:
+        """The counts in a sparse matrix."""
+        rows = SparseRows(
+            0, matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data
+        )
+        return cls(matrix.shape[0], (rows,))
+
+    def matrix(self) -> sparse.csr_matrix:
+        """The counts as one sparse matrix."""
+        from scipy import sparse
+
+        begins = begins_of(np.concatenate([np.diff(block.begins) for block in self.blocks]))
+        columns = np.concatenate([block.columns for block in self.blocks])
+        counts = np.concatenate([block.values for block in self.blocks], dtype=np.int64)
+        return sparse.csr_matrix((counts, columns, begins), (self.words, self.words))
+
+    def __add__(self, other: Cooccurrence) -> Cooccurrence:
+        if self.words != other.words:
+            raise InputError(
+                f"counts add only over one vocabulary, got {self.words} and {other.words} words"
+            )
+        return Cooccurrence.of_matrix(self.matrix() + other.matrix())
+
+    @property
+    def totals(self) -> npt.NDArray[np.int64]:
+        """How many neighbours each word has, repeats counted."""
+        sums = np.zeros(self.words, np.int64)
+        for block in self.blocks:
+            block.write_sums(sums, block.values)
+        return sums
+
+
+def listed_ids(
+    corpus: Chunked,
+    vocabulary: Vocabulary,
+    tokenizer: Tokenizer,
+    threads: int | None = None,
+    max_memory: int = DEFAULT_MEMORY,
+) -> npt.NDArray[np.int32]:
+    """The corpus as the ids of its known words, each document closed by -1.
+
+    They lie in a temporary file if they need more than a quarter of the memory.
+    """
+    pieces = (
+        piece
+        for chunk in corpus
+        for piece in ids_of(as_texts(chunk, tokenizer), vocabulary, threads)
+    )
+    return collected(pieces, np.int32, max_memory // 4)
+
+
+def ids_of(
+    texts: Texts, vocabulary: Vocabulary, threads: int | None
+) -> list[npt.NDArray[np.int32]]:
+    """The ids of a chunk, a few arrays to be read one after the other."""
+
+    def work(first: int, last: int) -> npt.NDArray[np.int32]:
+        size = int(texts.ends[last] - texts.ends[first])
+        listed = np.empty(texts.rule.most_units(size, last - first), np.int32)
+        written = count_kernels.list_ids(texts, first, last, vocabulary.table, listed)
+        return listed[:written].copy()
+
+    return on_pieces(work, texts, threads, 1)
+
+
+def cooccurrence(
+    ids: npt.NDArray[np.int32],
+    words: int,
+    window: int,
+    allocate: Allocate = np.empty,
+    *,
+    threads: int | None = None,
+    max_memory: int = DEFAULT_MEMORY,
+) -> Cooccurrence:
+    """The counts of every two words that stand at most ``window`` places apart in a document.
+
+    Parameters
+    ----------
+    ids
+        Word ids, each document closed by -1.
+    words
+        The size of the vocabulary.
+    window
+        How many places to look to either side; every place counts 1.
+    allocate
+        Where the results are kept.
+    max_memory
+        Bytes that may be in use at once, besides the ids and what ``allocate`` gives. Rows are
+        counted so many at a time.
+    """
+    whole, _ = counted_apart(
+        ids, None, words, window, allocate, threads=threads, max_memory=max_memory
+    )
+    return whole
+
+
+def counted_apart(
+    ids: npt.NDArray[np.int32],
+    second: int | None,
+    words: int,
+    window: int,
+    allocate: Allocate = np.empty,
+    *,
+    threads: int | None = None,
+    max_memory: int = DEFAULT_MEMORY,
+) -> tuple[Cooccurrence, Cooccurrence]:
+    """What `cooccurrence` counts, and the same of the documents in front of a place, in one pass.
+
+    ``second`` is the place where the documents begin that are not; None if all of them are.
+    """
+    counted = [*counted_blocks(ids, second, words, window, allocate, threads, max_memory)]
+    return (
+        Cooccurrence(words, tuple(whole for whole, _ in counted)),
+        Cooccurrence(words, tuple(in_front for _, in_front in counted)),
+    )
+
+
+def counted_blocks(
+    ids: npt.NDArray[np.int32],
+    second: int | None,
+    words: int,
+    window: int,
+    allocate: Allocate,
+    threads: int | None,
+    max_memory: int,
+    kind: Any = None,
+) -> Iterator[tuple[SparseRows, SparseRows]]:
+    """The rows of all words, a few of them at a time: see `counted_rows`.
+
+    The places of many words are listed in one go over the ids; their rows, which need more room,
+    are counted in several. The counts are of the kind that is asked for, or of one that holds them.
+    """
+    workers = thread_count(threads)
+    parts = [*blocks(len(ids), max(-(-len(ids) // workers), 1))]
+    in_parts = np.zeros((len(parts), words), np.int64)
+
+    def count(number: int) -> None:
+        pair_kernels.count_ids(ids[parts[number]], in_parts[number])
+
+    list(on_threads(count, range(len(parts)), workers))
+    occurrences = in_parts.sum(axis=0)
+    at_most = np.minimum(2 * window * occurrences, words) * BYTES_PER_COUNT
+    for first, last in ranges(8 * occurrences, max_memory // 4):
+        occurring = listed_places(ids, parts, in_parts, first, last, workers)
+        for begin, end in ranges(at_most[first:last], max_memory // 2):
+            smallest = smallest_kind(2 * window * occurrences[first + begin : first + end])
+            some = Places(first + begin, occurring.begins[begin : end + 1], occurring.places)
+            yield counted_rows(
+                ids, second, words, some, window, kind or smallest, workers, allocate
+            )
+
+
+def listed_places(
+    ids: npt.NDArray[np.int32],
+    parts: Sequence[slice],
+    in_parts: npt.NDArray[np.int64],
+    first: int,
+    last: int,
+    threads: int,
+) -> Places:
+    """Where the words ``first`` to ``last`` occur.
+
+    Threads list the parts of the ids; it is known how often each word occurs in each.
+    """
+    counts = in_parts[:, first:last]
+    begins = begins_of(counts.sum(axis=0))
+    places = np.empty(begins[-1], np.int64)
+    free = begins[:-1] + np.cumsum(counts, axis=0) - counts
+
+    def listed(number: int) -> None:
+        begin, end, _ = parts[number].indices(len(ids))
+        pair_kernels.places_of(ids, begin, end, first, last, free[number], places)
+
+    list(on_threads(listed, range(len(parts)), threads))
+    return Places(first, begins, places)
+
+
+def smallest_kind(counts: npt.NDArray[np.int64]) -> Any:
+    """The type of whole numbers that holds counts up to these."""
+    return np.int32 if counts.max(initial=0) <= MOST_SMALL else np.int64
+
+
+def ranges(sizes: npt.NDArray[np.int64], most: int) -> Iterator[tuple[int, int]]:
+    """Successive ranges whose sizes add up to no more than this, or that hold one alone."""
+    needed = np.cumsum(sizes)
+    first = 0
+    while first < len(sizes):
+        before = needed[first - 1] if first else 0
+        last = max(int(np.searchsorted(needed, before + most, side="right")), first + 1)
+        yield first, last
+        first = last
+
+
+class Places(NamedTuple):
+    """Where some successive words occur.
+
+    Attributes
+    ----------
+    first : int
+        The first of the words.
+    begins : ndarray of int64
+        Where each word's list of places begins, and where the last one's ends.
+    places : ndarray of int64
+        The lists.
+    """
+
+    first: int
+    begins: npt.NDArray[np.int64]
+    places: npt.NDArray[np.int64]
+
+
+def counted_rows(
+    ids: npt.NDArray[np.int32],
+    second: int | None,
+    words: int,
+    occurring: Places,
+    window: int,
+    kind: Any,
+    threads: int,
+    allocate: Allocate,
+) -> tuple[SparseRows, SparseRows]:
+    """The rows of words whose places are known, shared out among threads.
+
+    Those of all documents, and those of the documents in front of the place ``second``.
+    """
+    first, begins, places = occurring
+    room = begins_of(np.minimum(2 * window * np.diff(begins), words))
+    nothing = np.zeros(0, kind)
+
+    def write(begin: int, end: int, *rows: npt.NDArray[Any]) -> int:
+        apart = rows if second is not None else (*rows, nothing)
+        return pair_kernels.count_windows(
+            ids, window, begins, places, begin, end, words, second or 0, *apart
+        )
+
+    kinds = [kind] if second is None else [kind, kind]
+    ends, columns, *counts = shared_rows(write, begins, room, kinds, threads, allocate)
+    whole = SparseRows(first, ends, columns, counts[0])
+    return whole, whole._replace(values=counts[-1])
+
+
+def shared_rows(
+    write: Callable[..., int],
+    begins: npt.NDArray[np.int64],
+    room: npt.NDArray[np.int64],
+    kinds: Sequence[Any],
+    threads: int,
+    allocate: Allocate,
+) -> list[npt.NDArray[Any]]:
+    """Rows of a matrix that threads write, some of them each.
+
+    Returns where each row begins, the columns, and the values of each kind.
+
+    Parameters
+    ----------
+    write
+        Writes rows from one on to another: the length of each, their columns, their values of
+        each kind; gives how many it wrote.
+    begins
+        How much work is done before each row, and in all.
+    room
+        How many values there can be before each row, and in all.
+    kinds
+        Of which types the values are.
+    """
+    lengths = np.zeros(len(begins) - 1, np.int64)
+    types = [np.int32, *kinds]
+
+    def work(share: tuple[int, int]) -> list[npt.NDArray[Any]]:
+        size = int(room[share[1]] - room[share[0]])
+        arrays = [np.empty(size, kind) for kind in types]
+        written = write(*share, lengths, *arrays)
+        return [array[:written] for array in arrays]
+
+    parts = list(on_threads(work, equal_shares(begins, threads * SHARES_PER_THREAD), threads))
+    ends = begins_of(np.array([len(part[0]) for part in parts], np.int64))
+    whole = [allocate(int(ends[-1]), kind) for kind in types]
+
+    def gather(number: int) -> None:
+        for array, part in zip(whole, parts[number], strict=True):
+            array[ends[number] : ends[number + 1]] = part
+
+    list(on_threads(gather, range(len(parts)), threads))
+    return [begins_of(lengths), *whole]

@@ -1,0 +1,103 @@
+"""Two folds of a corpus' documents: their pairs of words, and what is learned from each alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from deltavec.core.learning.basis import factorised, guessed_strengths, own_share, whitening
+from deltavec.core.learning.cooccurrence import Cooccurrence, counted_apart
+from deltavec.core.learning.corpora import LearnedWords, LearningCorpus, statistics_of
+from deltavec.core.learning.ppmi import Ppmi
+from deltavec.core.learning.prior import ASKED_DOCUMENTS, FEWEST_ASKED, Prior, found_again
+from deltavec.core.learning.spill import Spill, spilling
+from deltavec.core.learning.split_half import FEWEST_WORDS, Folds, halves_of, long_enough
+from deltavec.core.learning.svd import LeftSingular
+from deltavec.core.recipes import SpectralRecipe
+from deltavec.core.statistics import CorpusStatistics
+from deltavec.core.threads import thread_count
+
+FOLD_ITERATIONS = 6  # as many as the whole has gain nothing that was seen: decision 18
+
+
+class CountedFolds(NamedTuple):
+    """Two folds of documents; the pairs of both together, and of the first alone.
+
+    Attributes
+    ----------
+    allocate : Spill
+        What gave room to the counts.
+    prior : Prior or None
+        Vectors that are learned with.
+    """
+
+    folds: Folds
+    pairs: Cooccurrence
+    of_first: Cooccurrence
+    allocate: Spill
+    prior: Prior | None = None
+
+
+def counted_folds(
+    folds: Folds, words: LearnedWords, corpus: LearningCorpus, window: int, allocate: Spill
+) -> CountedFolds:
+    """Two folds of documents with their pairs, counted in one pass."""
+    pairs = counted_apart(
+        folds.ids,
+        folds.second,
+        len(words.vocabulary),
+        window,
+        allocate,
+        threads=corpus.threads,
+        max_memory=corpus.max_memory,
+    )
+    return CountedFolds(folds, *pairs, allocate)
+
+
+def fold_directions(
+    counted: CountedFolds, number: int, words: int, threads: int | None, recipe: SpectralRecipe
+) -> LeftSingular:
+    """What is learned from one fold alone: whitened rows of all words, and singular values."""
+    quick = replace(recipe, power_iterations=min(recipe.power_iterations, FOLD_ITERATIONS))
+    ids = counted.folds.both[number]
+    counts = statistics_of(ids, words, len(ids))
+    pairs = counted.pairs if number else counted.of_first
+    without = counted.of_first if number else None
+    with spilling(counted.allocate.left) as room:
+        ppmi = Ppmi(
+            pairs, recipe.context_smoothing, without=without, threads=threads, allocate=room
+        )
+        alpha = own_share(ppmi, counts, recipe)
+        found = factorised(ppmi, alpha, counts, quick, room, counted.prior)
+    return found._replace(vectors=found.vectors * whitening(counts.term_frequencies))
+
+
+def asked(
+    counted: CountedFolds,
+    prior: Prior,
+    statistics: CorpusStatistics,
+    corpus: LearningCorpus,
+    recipe: SpectralRecipe,
+) -> tuple[bool, str]:
+    """Whether halves find each other better in tables that know the prior vectors, and why."""
+    words, threads = len(statistics.token_counts), thread_count(corpus.threads)
+    has = f"{prior.known:,} of {words:,} words have one"
+    documents = [min(long_enough(fold), ASKED_DOCUMENTS) for fold in counted.folds.both]
+    if min(documents) < FEWEST_ASKED:
+        return True, f"used: too few documents have {FEWEST_WORDS} words to be asked; {has}"
+
+    def found(known: Prior | None) -> float:
+        ranks = 0.0
+        for number, fold in enumerate(counted.folds.both):
+            from_other = counted._replace(prior=known)
+            rows, values = fold_directions(from_other, 1 - number, words, threads, recipe)
+            halves = halves_of(fold, rows, statistics.mean_length, threads, ASKED_DOCUMENTS)
+            ranks += documents[number] * found_again(halves, guessed_strengths(values, recipe))
+        return ranks / sum(documents)
+
+    with_them, without = found(prior), found(None)
+    helps = with_them > without
+    return helps, (
+        f"{'used' if helps else 'not used'}: halves of {sum(documents):,} documents find each "
+        f"other at {with_them:.3f} with them, at {without:.3f} without (one over the rank); {has}"
+    )

@@ -1,0 +1,331 @@
+r"""Which words are forms of one word, learned from the words and their rows alone, in any language.
+
+Words that begin alike and differ in a short ending may be forms of one word: *flow* and *flows*.
+The pair of endings is a *rule*, and it holds if words that it joins are closer in meaning than
+chance:
+
+.. math:: z_{ij} = \frac{\cos(t_i, t_j) - \mu_0}{\sigma_0}, \qquad
+          \frac{\sum z_{ij}}{\sqrt n} \ge 4, \quad n \ge 3,
+
+with :math:`t_i` a word's row less the centre, each direction by its strength, :math:`\mu_0` and
+:math:`\sigma_0` the mean and spread of the same words paired anew, and the sum over the n pairs of
+words with a row. Two words are *linked* if their rule holds and :math:`z_{ij} + \bar z > 0`, with
+:math:`\bar z` the mean over the rule's pairs and :math:`z_{ij} = 0` where a word is too rare to
+have a row: what the rule says of all its pairs counts as much as what the two rows say of this one
+(docs/decisions/0019). Links merge words into groups, the largest sum first, where at least half of
+the pairs of words between two groups are linked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import gcd
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from deltavec.core.arrays import (
+    FEW_ROWS,
+    Float32s,
+    Float64s,
+    Int32s,
+    Int64s,
+    UInt64s,
+    begins_of,
+    blocks,
+    frozen,
+)
+from deltavec.core.forms import FoldedVectors, length_weights
+from deltavec.core.kernels import hashing
+from deltavec.core.learning import stemming_kernels
+from deltavec.core.vocabulary import Vocabulary
+
+LEAST_LETTERS = 4  # in common
+LONGEST_ENDING = 5  # -ation; as many letters as fit into a packed ending
+STRONG_ENOUGH = 4.0
+PAIRS_ENOUGH = 3
+LEAST_SPREAD = 0.01  # of cosines by chance: below it is rounding
+MOST_LETTERS = (1 << int(stemming_kernels.LETTER_BITS)) - 1  # words with others have no forms
+PAIRS_AT_ONCE = 1 << 20
+
+
+class Rules(NamedTuple):
+    """Pairs of endings that part the forms of a word, the strongest first.
+
+    Attributes
+    ----------
+    endings : list of (str, str)
+        The two endings, one of which may be empty.
+    pairs : ndarray of int64
+        How many pairs of words with a row each joins.
+    strengths : ndarray of float64
+        The mean z of these pairs.
+    chance : (float, float)
+        The mean and the spread of the cosine of words paired at random.
+    """
+
+    endings: list[tuple[str, str]]
+    pairs: Int64s
+    strengths: Float64s
+    chance: tuple[float, float]
+
+    @classmethod
+    def none(cls) -> Rules:
+        """No rules: every word stands for itself."""
+        return cls([], np.zeros(0, np.int64), np.zeros(0), (0.0, 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Stems:
+    """The words of a collection in groups, each the forms of one word.
+
+    Attributes
+    ----------
+    groups : ndarray of int32
+        The number of each word's group; groups are numbered in the order of their first words.
+    rules : Rules
+        What joined them.
+    """
+
+    groups: Int32s
+    rules: Rules
+
+    @classmethod
+    def none(cls, words: int) -> Stems:
+        """Every word by itself."""
+        return cls(frozen(np.arange(words, dtype=np.int32)), Rules.none())
+
+    def __len__(self) -> int:
+        return int(self.groups.max(initial=-1)) + 1
+
+    def extended(self, vocabulary: Vocabulary, rows: WordRows) -> Stems:
+        """The groups with further words behind those there are, joined by the rules there are.
+
+        A word that was there keeps the number of its group, and no two groups become one.
+        """
+        return grouped(vocabulary, rows, self.rules, self.groups)
+
+
+class WordRows(NamedTuple):
+    """Where the meaning of words is found: a table of unit rows, and which row each word has."""
+
+    table: Float32s
+    numbers: Int64s  # -1 for a word without a row
+
+    @classmethod
+    def of(cls, vocabulary: Vocabulary, known: Vocabulary, folded: FoldedVectors) -> WordRows:
+        """The rows that a folded table has for the words, centred and weighted."""
+        found = hashing.find_all(vocabulary.data, vocabulary.offsets, known.table)
+        used, numbers = np.unique(found[found >= 0], return_inverse=True)
+        # As for documents as long as the corpus' own: their strengths are the measured ones.
+        change = length_weights(folded.strengths, 1.0) / folded.direction_weights
+        table = np.empty((len(used), folded.rows.shape[1]), np.float32)
+        for block in blocks(len(used), FEW_ROWS):
+            centred = (folded.rows[used[block]] - folded.offset) * change
+            lengths = np.linalg.norm(centred, axis=1, keepdims=True)
+            table[block] = centred / np.where(lengths == 0, 1, lengths)
+        rows = np.full(len(vocabulary), -1, np.int64)
+        rows[found >= 0] = numbers
+        return cls(frozen(table), rows)
+
+    def cosines(self, a: Int64s, b: Int64s) -> Float32s:
+        """The cosine of each pair of words, which must have rows."""
+        values = np.empty(len(a), np.float32)
+        stemming_kernels.pair_cosines(self.table, self.numbers[a], self.numbers[b], values)
+        return values
+
+
+def learned_stems(vocabulary: Vocabulary, rows: WordRows) -> Stems:
+    """The groups of words that are forms of one word.
+
+    Examples
+    --------
+    >>> words = Vocabulary.of(["room", "rooms", "pillow", "pillows", "window", "windows"])
+    >>> table = np.repeat(np.eye(3, dtype=np.float32), 2, axis=0)
+    >>> stems = learned_stems(words, WordRows(table, np.arange(6)))
+    >>> stems.groups, stems.rules.endings
+    (array([0, 0, 1, 1, 2, 2], dtype=int32), [('', 's')])
+    """
+    rules = learned_rules(vocabulary, rows)
+    return grouped(vocabulary, rows, rules, np.zeros(0, np.int32))
+
+
+@dataclass(frozen=True, eq=False)
+class Letters:
+    """Words as numbers of letters, from 1 on; those that cannot have forms are empty."""
+
+    numbers: stemming_kernels.UInt16s
+    begins: Int64s
+    alphabet: list[str]  # the letter of each number; the first is none
+
+    def __len__(self) -> int:
+        return len(self.begins) - 1
+
+    @property
+    def may_have_forms(self) -> npt.NDArray[np.bool_]:
+        """Which words are long enough to have forms."""
+        return np.diff(self.begins) >= LEAST_LETTERS
+
+    @classmethod
+    def of(cls, vocabulary: Vocabulary) -> Letters:
+        """The letters of a vocabulary; words with a digit have no forms."""
+        text = vocabulary.data.tobytes().decode()
+        codes = np.frombuffer(text.encode("utf-32-le"), np.uint32)
+        starts = (vocabulary.data & 0xC0) != 0x80  # of characters, in the bytes
+        begins = begins_of(starts)[vocabulary.offsets]
+        used = np.unique(codes)
+        number_of = np.zeros(int(used.max(initial=0)) + 1, np.int64)
+        number_of[used] = np.arange(len(used))
+        numbers = number_of[codes]
+        refused = np.array([chr(code).isnumeric() for code in used.tolist()], bool)
+        refused[MOST_LETTERS:] = True
+        whole = begins_of(refused[numbers])[begins]
+        lengths = np.where(np.diff(whole) > 0, 0, np.diff(begins))
+        kept = np.repeat(lengths > 0, np.diff(begins))
+        alphabet = ["", *map(chr, used[:MOST_LETTERS].tolist())]
+        return cls((numbers[kept] + 1).astype(np.uint16), begins_of(lengths), alphabet)
+
+    def sorted(self, words: Int64s) -> tuple[Int64s, Letters]:
+        """These words in the order of their letters, and their letters."""
+        text, ends = self.numbers.astype(">u2").tobytes(), (2 * self.begins).tolist()
+        spelled = [text[ends[word] : ends[word + 1]] for word in words.tolist()]
+        order = sorted(range(len(words)), key=spelled.__getitem__)
+        lengths = np.diff(self.begins)[words[order]]
+        joined = np.frombuffer(b"".join(spelled[place] for place in order), ">u2")
+        return words[order], Letters(joined.astype(np.uint16), begins_of(lengths), self.alphabet)
+
+    def ending(self, packed_letters: int) -> str:
+        """The letters of a packed ending."""
+        found = ""
+        while packed_letters:
+            packed_letters, letter = divmod(packed_letters, MOST_LETTERS + 1)
+            found = self.alphabet[letter] + found
+        return found
+
+    def packed(self, ending: str) -> int:
+        """An ending as one integer; its letters must be in the alphabet."""
+        total = 0
+        for letter in ending:
+            total = total << int(stemming_kernels.LETTER_BITS) | self.alphabet.index(letter)
+        return total
+
+
+def learned_rules(vocabulary: Vocabulary, rows: WordRows) -> Rules:
+    """The pairs of endings between words that are closer than chance."""
+    letters = Letters.of(vocabulary)
+    words, in_order = letters.sorted(np.flatnonzero(letters.may_have_forms & (rows.numbers >= 0)))
+    found = list(pairs_that_begin_alike(in_order))
+    places = np.concatenate([np.zeros((0, 2), np.int32), *(pairs for pairs, _ in found)])
+    if len(places) < PAIRS_ENOUGH:
+        return Rules.none()
+    pairs = words[places]
+    chance = by_chance(rows, pairs)
+    z = (rows.cosines(pairs[:, 0], pairs[:, 1]) - chance[0]) / chance[1]
+    endings, rule = numbered(np.concatenate([part for _, part in found]))
+    counts = np.bincount(rule)
+    sums = np.bincount(rule, z)
+    strong = (sums >= STRONG_ENOUGH * np.sqrt(counts)) & (counts >= PAIRS_ENOUGH)
+    order = np.argsort(-sums / np.sqrt(counts), kind="stable")
+    order = order[strong[order]]
+    named = [(letters.ending(a), letters.ending(b)) for a, b in endings[order].tolist()]
+    return Rules(named, counts[order], sums[order] / counts[order], chance)
+
+
+def pairs_that_begin_alike(letters: Letters) -> Iterator[tuple[Int32s, UInt64s]]:
+    """The pairs of sorted words that differ in their endings only, and the endings."""
+    common = stemming_kernels.common_beginnings(letters.numbers, letters.begins)
+    first, room = 0, PAIRS_AT_ONCE
+    while first < len(letters):
+        pairs, endings = np.empty((room, 2), np.int32), np.empty((room, 2), np.uint64)
+        found, reached = stemming_kernels.pairs_that_begin_alike(
+            letters.numbers, letters.begins, common, LEAST_LETTERS, LONGEST_ENDING, first,
+            pairs, endings,
+        )  # fmt: skip
+        yield pairs[:found], endings[:found]
+        room *= 1 if reached > first else 2  # one word alone may have more pairs than there is room
+        first = reached
+
+
+def by_chance(rows: WordRows, pairs: npt.NDArray[np.int64]) -> tuple[float, float]:
+    """The mean and the spread of the cosines of the same words, each paired with another's."""
+    count = len(pairs)
+    step = next(k for k in range(round(0.618 * count), 2 * count) if gcd(k, count) == 1)
+    others = pairs[(np.arange(count) + step) % count, 1]
+    cosines = rows.cosines(pairs[:, 0], others).astype(np.float64)
+    return float(cosines.mean()), max(float(cosines.std()), LEAST_SPREAD)
+
+
+def numbered(endings: UInt64s) -> tuple[UInt64s, Int64s]:
+    """The different pairs of endings, and the number of each one's pair."""
+    # By a hash of 64 bits: among a million pairs two are alike once in 30 million corpora.
+    hashes = (endings[:, 0] * hashing.MIX_1) ^ (endings[:, 1] * hashing.MIX_2)
+    _, firsts, numbers = np.unique(
+        hashes ^ (hashes >> hashing.HALF), return_index=True, return_inverse=True
+    )
+    return endings[firsts], numbers
+
+
+class Links(NamedTuple):
+    """Pairs of words that are forms of one word, the strongest first."""
+
+    a: Int64s
+    b: Int64s
+
+
+def grouped(vocabulary: Vocabulary, rows: WordRows, rules: Rules, before: Int32s) -> Stems:
+    """The groups of the words, of which the first ones have groups already."""
+    words, old = len(vocabulary), len(before)
+    groups = np.arange(words, dtype=np.int32)
+    firsts = np.unique(before, return_index=True)[1].astype(np.int32)
+    groups[:old] = firsts[before]
+    if rules.endings:
+        links = links_between(vocabulary, rows, rules, old)
+        both_ways = np.concatenate([links.a * words + links.b, links.b * words + links.a])
+        one, other = np.divmod(np.sort(both_ways), words)
+        stemming_kernels.merge_groups(
+            *links, begins_of(np.bincount(one, minlength=words)), other, groups, old
+        )
+    # Named by their first words so far: those that were there keep their numbers.
+    names = np.unique(groups)
+    return Stems(frozen(np.searchsorted(names, groups).astype(np.int32)), rules)
+
+
+def links_between(vocabulary: Vocabulary, rows: WordRows, rules: Rules, old: int) -> Links:
+    """The links of words with those from ``old`` on."""
+    letters = Letters.of(vocabulary)
+    words, in_order = letters.sorted(np.flatnonzero(letters.may_have_forms))
+    found = np.concatenate([np.zeros((0, 3), np.int32), *pairs_of_rules(in_order, rules)])
+    a, b, rule = words[found[:, 0]], words[found[:, 1]], found[:, 2]
+    known = (rows.numbers[a] >= 0) & (rows.numbers[b] >= 0)
+    z = np.zeros(len(found))
+    z[known] = (rows.cosines(a[known], b[known]) - rules.chance[0]) / rules.chance[1]
+    strengths = z + rules.strengths[rule]
+    linked = np.flatnonzero((strengths > 0) & ((a >= old) | (b >= old)))
+    order = linked[np.argsort(-strengths[linked], kind="stable")]
+    return Links(a[order], b[order])
+
+
+def pairs_of_rules(letters: Letters, rules: Rules) -> Iterator[Int32s]:
+    """The pairs of sorted words that a rule joins: the two words and the rule."""
+    there = set(letters.alphabet)
+    usable = [n for n, both in enumerate(rules.endings) if there.issuperset("".join(both))]
+    packed = np.array(
+        [[letters.packed(ending) for ending in rules.endings[rule]] for rule in usable], np.uint64
+    ).reshape(-1, 2)
+    order = np.lexsort(packed.T[::-1])
+    endings, counts = np.unique(packed[:, 0], return_counts=True)
+    table = endings, begins_of(counts), packed[order, 1]
+    common = stemming_kernels.common_beginnings(letters.numbers, letters.begins)
+    first, room = 0, PAIRS_AT_ONCE
+    while first < len(letters):
+        pairs = np.empty((room, 3), np.int32)
+        found, reached = stemming_kernels.pairs_of_rules(
+            letters.numbers, letters.begins, common, LEAST_LETTERS, LONGEST_ENDING, *table, first,
+            pairs,
+        )  # fmt: skip
+        pairs[:found, 2] = np.array(usable, np.int32)[order][pairs[:found, 2]]
+        yield pairs[:found]
+        room *= 1 if reached > first else 2
+        first = reached

@@ -1,0 +1,238 @@
+"""The vocabulary of a corpus, learned from nothing: every word, and how often it occurs."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from deltavec.core.arrays import frozen
+from deltavec.core.kernels import count as count_kernels
+from deltavec.core.kernels import hashing, utf8
+from deltavec.core.kernels.count import Listed
+from deltavec.core.text.batches import Chunked, Tokenizer, as_texts
+from deltavec.core.text.rules import Texts, are_unspaced, narrowest_rule
+from deltavec.core.threads import in_order, thread_count
+from deltavec.core.vocabulary import SECRET, Vocabulary, power_of_two
+from deltavec.errors import CorpusError
+
+Kind = TypeVar("Kind", bound=np.generic)
+
+FIRST_ROOM = 1 << 14
+# So many words are learned if it is not said how rare they may be, and so many runs of characters:
+# the most frequent. What a fit keeps of pairs grows with their square: docs/guides/scale.md.
+MOST_UNITS = 200_000
+MOST_APART = 1 << 18  # words in a thread's own table
+
+
+class WordCounts:
+    """Words and how often they occurred, in a table that grows as words come.
+
+    Words of more than 1,024 bytes are passed over, not learned. Documents are either counted
+    (`add`) or listed (`listed`), not both.
+    """
+
+    of_lists = False  # whether any document came as a list of words
+    of_grams = False  # whether runs of characters were counted
+
+    def __init__(self) -> None:
+        self.tokens = 0
+        self.distinct = 0
+        self._data = np.zeros(0, np.uint8)
+        self._offsets = np.zeros(1, np.int64)
+        self._counts = np.zeros(0, np.int64)
+        self._make_room(FIRST_ROOM)
+
+    @classmethod
+    def of(cls, vocabulary: Vocabulary) -> WordCounts:
+        """The words of a vocabulary, none of them seen yet; their numbers are its ids."""
+        counts = cls()
+        counts._data, counts._offsets = vocabulary.data, vocabulary.offsets
+        counts.distinct = len(vocabulary)
+        counts._make_room(max(FIRST_ROOM, 2 * power_of_two(len(vocabulary) + 1)))
+        return counts
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """All words, in the order in which they first came."""
+        offsets = self._offsets[: self.distinct + 1].copy()
+        return Vocabulary(self._data[: offsets[-1]].copy(), offsets)
+
+    def _make_room(self, words: int) -> None:
+        """Room for this many words, with what is there already kept."""
+        size = max(16 * words, len(self._data))
+        self._data = lengthened(self._data, size + count_kernels.LONGEST_LEARNED)
+        self._offsets = lengthened(self._offsets, words + 1)
+        self._counts = lengthened(self._counts, words)
+        self._slots = np.zeros(4 * words, np.uint64)
+        self._fill_slots(0)
+
+    def _fill_slots(self, first: int) -> None:
+        """Let the words from this one on be found."""
+        utf8.fill_slots(self._known(), narrowest_rule(), first)
+
+    def _known(self) -> hashing.Words:
+        """The table as it is, to be read."""
+        return self._words()._replace(
+            data=frozen(self._data), offsets=frozen(self._offsets[: self.distinct + 1])
+        )
+
+    def _words(self) -> hashing.Words:
+        """The table as the kernels read and extend it."""
+        longest = count_kernels.LONGEST_LEARNED
+        return hashing.Words(self._slots, self._data, self._offsets, longest, SECRET)
+
+    def add(self, texts: Texts) -> None:
+        """Count the words of these documents."""
+        self.of_lists |= not texts.rule.decodes
+        self.of_grams |= texts.rule.gram > 0
+        self._learn(count_kernels.learn, texts)
+
+    def absorb(self, other: WordCounts) -> None:
+        """Add what another table has counted."""
+        theirs = other._known()
+        ids = hashing.find_all(theirs.data, theirs.offsets, self._known())
+        lengths = np.diff(theirs.offsets)
+        new = ids < 0
+        more, size = int(new.sum()), int(lengths[new].sum())
+        end = int(self._offsets[self.distinct])
+        while self.distinct + more + 1 >= len(
+            self._counts
+        ) or end + size + count_kernels.LONGEST_LEARNED > len(self._data):
+            self._make_room(2 * len(self._counts))
+        before, self.distinct = self.distinct, self.distinct + more
+        self._data[end : end + size] = theirs.data[: theirs.offsets[-1]][np.repeat(new, lengths)]
+        self._offsets[before + 1 : self.distinct + 1] = end + np.cumsum(lengths[new])
+        self._fill_slots(before)
+        ids[new] = np.arange(before, self.distinct)
+        self._counts[ids] += other._counts[: other.distinct]
+        self.tokens += other.tokens
+        self.of_lists |= other.of_lists
+        self.of_grams |= other.of_grams
+
+    def _learn(self, kernel: Callable[..., bool], texts: Texts, *listed: Listed) -> int:
+        """Let a kernel go over documents, with more room whenever it has none left.
+
+        Returns how many words it listed, if it was given something to list them in.
+        """
+        progress = np.zeros(4 + len(listed), np.int64)
+        progress[1:3] = texts.ends[0], self.distinct
+        done = False
+        while not done:
+            done = kernel(texts, self._words(), self._counts, *listed, progress)
+            self.distinct = int(progress[2])
+            if not done:
+                self._make_room(2 * len(self._counts))
+        self.tokens += int(progress[3])
+        return int(progress[-1])
+
+    def listed(self, texts: Texts) -> Listed:
+        """The different words of each of these documents; words that are new are learned.
+
+        They are numbered in the order in which they first came, and not counted here.
+        """
+        documents = texts.documents
+        room = texts.rule.most_units(int(texts.ends[-1] - texts.ends[0]), documents) + 1
+        listed = Listed(
+            np.empty(room, np.int32),
+            np.empty(room, np.uint8),
+            np.zeros(documents, np.int64),
+            np.zeros(documents, np.int64),
+        )
+        end = self._learn(count_kernels.learn_and_list, texts, listed)
+        return listed._replace(ids=listed.ids[:end], counts=listed.counts[:end])
+
+    @property
+    def seen_once(self) -> int:
+        """How many words occurred once."""
+        return int((self._counts[: self.distinct] == 1).sum())
+
+    @property
+    def unspaced(self) -> int:
+        """How many of all words are characters of scripts without spaces, or pairs of them."""
+        places = self._offsets[: self.distinct].tolist()
+        firsts = (self._data[place : place + 4].tobytes() for place in places)
+        characters = "".join(first.decode("utf-8", "ignore")[:1] or "?" for first in firsts)
+        counts = self._counts[: self.distinct]
+        return int(counts[are_unspaced(characters)].sum())
+
+    def frequent(self, min_count: int) -> tuple[Vocabulary, npt.NDArray[np.int64]]:
+        """The words that occur at least so often and their counts, the most frequent first."""
+        counts = self._counts[: self.distinct]
+        kept = np.flatnonzero(counts >= min_count)
+        ends = self._offsets
+        spelled = [self._data[ends[i] : ends[i + 1]].tobytes() for i in kept]
+        # Words of one count in the order of their bytes, so that no split of the corpus matters.
+        order = sorted(range(len(kept)), key=lambda k: (-int(counts[kept[k]]), spelled[k]))
+        vocabulary = Vocabulary.of(spelled[k].decode() for k in order)
+        return vocabulary, counts[kept[order]]
+
+
+def lengthened(array: npt.NDArray[Kind], length: int) -> npt.NDArray[Kind]:
+    """The array with zeros behind it, so long in all."""
+    longer = np.zeros(length, array.dtype)
+    longer[: len(array)] = array
+    return longer
+
+
+def word_counts(corpus: Chunked, tokenizer: Tokenizer, threads: int | None = None) -> WordCounts:
+    """All words of a corpus, counted.
+
+    Threads take chunks in turn, each with a table of its own, while the next chunk is read. A large
+    table becomes part of the whole at once, the others in the end.
+    """
+    whole = WordCounts()
+    apart: list[WordCounts] = []
+    merging = threading.Lock()
+
+    def count(texts: Texts) -> None:
+        with merging:
+            table = apart.pop() if apart else WordCounts()
+        table.add(texts)
+        with merging:
+            if table.distinct > MOST_APART:
+                whole.absorb(table)
+            else:
+                apart.append(table)
+
+    chunks = (as_texts(chunk, tokenizer) for chunk in corpus)
+    workers = thread_count(threads)
+    for _ in map(count, chunks) if workers == 1 else in_order(count, chunks, workers):
+        pass
+    for table in apart:
+        whole.absorb(table)
+    return whole
+
+
+def usual_min_count(tokens: int) -> int:
+    """How often a word must occur to be learned: less often in a smaller corpus."""
+    if tokens < 3_000:
+        return 1
+    return 2 if tokens < 300_000 else 5
+
+
+def learned_vocabulary(
+    corpus: Chunked, tokenizer: Tokenizer, min_count: int | None = None
+) -> Vocabulary:
+    """The frequent words of a corpus, the most frequent first."""
+    return frequent_words(word_counts(corpus, tokenizer), min_count)
+
+
+def frequent_words(counts: WordCounts, min_count: int | None) -> Vocabulary:
+    """The counted words that are frequent enough to learn from, the most frequent first."""
+    if counts.tokens == 0:
+        raise CorpusError("the corpus holds no words to learn vectors from")
+    least = usual_min_count(counts.tokens) if min_count is None else min_count
+    vocabulary, _ = counts.frequent(least)
+    if (counts.of_grams or min_count is None) and len(vocabulary) > MOST_UNITS:
+        vocabulary = vocabulary.taken(np.arange(MOST_UNITS))
+    if len(vocabulary) < 2:
+        raise CorpusError(
+            f"vectors need at least 2 words that occur {least} times or more, and the corpus has "
+            f"{len(vocabulary)} (of {counts.distinct:,} distinct words): "
+            "lower min_count, or add text"
+        )
+    return vocabulary

@@ -1,0 +1,1 @@
+"""Text: tokenizer rules, batches of UTF-8 bytes, normalization."""

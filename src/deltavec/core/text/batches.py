@@ -1,0 +1,412 @@
+"""Documents as the bytes the kernels read: the one door through which text enters.
+
+A *corpus* is whatever can be walked through in *chunks* of documents, more than once unless it is
+one-shot. A chunk is an Arrow array of strings, or a list of documents that are already lists of
+words. `as_texts` turns a chunk into bytes, without copying an Arrow array's text; what are such
+bytes already stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from deltavec.core.arguments import require_one_of
+from deltavec.core.arrays import frozen, packed
+from deltavec.core.text import rules
+from deltavec.core.text.external import is_name, named_tokenizer
+from deltavec.errors import CorpusError, InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from deltavec.core.text.rules import Texts
+
+Tokenizer: TypeAlias = str | Callable[[str], Iterable[str]]
+Chunk: TypeAlias = "pa.Array | Sequence[str] | Sequence[Sequence[str]]"
+
+DOCUMENTS_AT_ONCE = 16_384
+COLUMN_AT_ONCE = 1 << 18
+FEW = 1024
+
+
+@runtime_checkable
+class Chunked(Protocol):
+    """A corpus that comes in chunks of its own, such as a file."""
+
+    @property
+    def one_shot(self) -> bool:
+        """Whether it can be walked through only once."""
+
+    def __iter__(self) -> Iterator[Any]:
+        """Chunks of documents."""
+
+
+class InMemory:
+    """Documents at hand: a sequence, or an Arrow, pandas or polars column."""
+
+    one_shot = False
+
+    def __init__(self, documents: Any) -> None:
+        self.documents = documents
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self.chunks_of(DOCUMENTS_AT_ONCE)
+
+    def large_chunks(self) -> Iterator[Any]:
+        """Chunks for what needs no memory of its own for each: a column is not copied."""
+        return self.chunks_of(COLUMN_AT_ONCE if is_column(self.documents) else DOCUMENTS_AT_ONCE)
+
+    def chunks_of(self, size: int) -> Iterator[Any]:
+        """Chunks of so many documents."""
+        for begin in range(0, len(self.documents), size):
+            yield self.documents[begin : begin + size]
+
+
+class Streamed:
+    """Documents that an iterable gives one at a time."""
+
+    def __init__(self, documents: Iterable[Any]) -> None:
+        self.documents = documents
+        self.one_shot = iter(documents) is documents
+        self.once = Once(type(documents).__name__)
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.one_shot:
+            self.once.take()
+        source = iter(self.documents)
+        while chunk := list(islice(source, DOCUMENTS_AT_ONCE)):
+            yield chunk
+
+
+class Once:
+    """What can be taken once: documents that are gone when they have been read."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.taken = False
+
+    def take(self) -> None:
+        """Nothing the first time, a CorpusError after that."""
+        if self.taken:
+            raise read_only_once(self.name)
+        self.taken = True
+
+
+def read_only_once(name: str) -> CorpusError:
+    """The error for reading again what is gone."""
+    return CorpusError(
+        f"this corpus ({name}) can be read only once, and this needs to read it again: write it "
+        "to a file, or pass a list"
+    )
+
+
+def as_chunked(corpus: Any) -> Chunked:
+    """The corpus in chunks, whatever it came as.
+
+    Parameters
+    ----------
+    corpus
+        Something that comes in chunks already (`deltavec.read_corpus`), a sequence or iterable of
+        documents, or an Arrow, pandas or polars column. A document is a string, or a list of
+        words; None is an empty document.
+
+    Raises
+    ------
+    CorpusError
+        For a lone string, or what is no collection of documents at all.
+    """
+    if isinstance(corpus, str | bytes):
+        raise CorpusError(
+            f"expected a list of documents, got one {type(corpus).__name__}: "
+            "wrap it in a list, or open a file with deltavec.read_corpus"
+        )
+    if hasattr(corpus, "one_shot"):
+        return cast(Chunked, corpus)
+    if len(getattr(corpus, "shape", ())) > 1:
+        raise CorpusError(
+            f"expected one column of documents, got a table of shape {corpus.shape}: "
+            "pass the column that holds the text"
+        )
+    if hasattr(corpus, "to_list") or hasattr(corpus, "to_pylist"):  # pandas, polars, Arrow
+        return InMemory(without_seams(as_arrow(corpus)))
+    if isinstance(corpus, np.ndarray):
+        return InMemory(without_missing(corpus.tolist()))
+    if isinstance(corpus, Sequence):
+        return InMemory(corpus)
+    if isinstance(corpus, Iterable) and not isinstance(corpus, dict | set | frozenset):
+        return Streamed(corpus)
+    raise CorpusError(f"expected a collection of documents, got {type(corpus).__name__}")
+
+
+def rereadable(corpus: Chunked) -> Chunked:
+    """The same corpus, if it can be read more than once."""
+    if corpus.one_shot:
+        documents = corpus.documents if isinstance(corpus, Streamed) else corpus
+        raise read_only_once(getattr(corpus, "name", type(documents).__name__))
+    return corpus
+
+
+def as_arrow(column: Any) -> Any:
+    """The documents of an Arrow, pandas or polars column, as an Arrow array in chunks or whole."""
+    import pyarrow as pa
+
+    if isinstance(column, pa.Array | pa.ChunkedArray):
+        return column
+    if hasattr(column, "to_arrow"):
+        return column.to_arrow()
+    try:
+        array = pa.Array.from_pandas(column)
+    except (pa.ArrowException, UnicodeEncodeError):  # types are mixed, or a text is to be mended
+        return arrow_strings(without_missing(column.to_list()))
+    return pa.nulls(len(array)) if array.null_count == len(array) else array
+
+
+def without_seams(column: Any) -> Any:
+    """An Arrow array that may come in chunks, as one."""
+    if not hasattr(column, "num_chunks"):
+        return column
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def without_missing(documents: list[Any]) -> list[Any]:
+    """The documents, with None for those that are not there."""
+    return [None if is_missing(document) else document for document in documents]
+
+
+def is_missing(document: Any) -> bool:
+    """Whether a value is None, NaN or pandas' NA: a document that is not there."""
+    if document is None or type(document).__name__ == "NAType":
+        return True
+    return isinstance(document, float) and document != document
+
+
+def as_texts(chunk: Any, tokenizer: Tokenizer) -> Texts:
+    """The chunk's documents as bytes.
+
+    Documents that are lists of words keep them as they are. Strings are parted by the named rule;
+    a callable is asked for each string's words.
+    """
+    if is_parted(chunk):
+        return cast("Texts", chunk)
+    if not is_column(chunk):
+        documents = list(chunk)
+        if any(isinstance(document, list | tuple) for document in documents):
+            return joined_words([word_list(document) for document in documents], tokenizer)
+        if len(documents) <= FEW and not callable(tokenizer):
+            return as_written(few_texts(documents, rules.rule(tokenizer)), tokenizer)
+        chunk = arrow_strings(documents)
+    if is_list_column(chunk):
+        return joined_words([document or [] for document in chunk.to_pylist()], tokenizer)
+    if callable(tokenizer):
+        return joined_words(
+            [called(tokenizer, document) for document in strings_of(chunk).to_pylist()], tokenizer
+        )
+    return as_written(arrow_texts(strings_of(chunk), rules.rule(tokenizer)), tokenizer)
+
+
+def as_written(texts: Texts, name: str) -> Texts:
+    """The documents as the rule of this name reads them: as they are, or written in one way."""
+    if not rules.is_folded(name):
+        return texts
+    from deltavec.core.text.normalize import normalized
+
+    return normalized(texts)
+
+
+def is_parted(documents: Any) -> bool:
+    """Whether the documents are bytes that kernels read: somebody else had use for them before."""
+    return hasattr(documents, "rule")
+
+
+def is_column(documents: Any) -> bool:
+    """Whether the documents are an Arrow array."""
+    return hasattr(documents, "buffers")
+
+
+def settled_tokenizer(
+    tokenizer: Tokenizer, units: str = "words", normalization: str = "none"
+) -> Tokenizer:
+    """What a user's choice stands for today: a rule by its name for ever, or a callable.
+
+    The name of a tokenizer of others (`deltavec.core.text.external`) is resolved here.
+
+    Raises
+    ------
+    InputError
+        For what is neither the name of a rule nor a callable, for units that have no such name,
+        for a callable with units other than words, and for a normalization of anything but words.
+    """
+    counted = rules.Units.named(units)
+    require_one_of("normalization", normalization, rules.NORMALIZATIONS)
+    if normalization != "none" and tokenizer != "words":
+        raise InputError(
+            f"normalization {normalization!r} is of the tokenizer 'words', others take text as it "
+            f"is written: leave it out; got the tokenizer {tokenizer!r}"
+        )
+    if isinstance(tokenizer, str) and is_name(tokenizer):
+        tokenizer = named_tokenizer(tokenizer)
+    if isinstance(tokenizer, str) and tokenizer != "tokens":
+        name = rules.full_name(tokenizer, counted, normalization)
+        rules.rule(name)
+        return name
+    if callable(tokenizer) and counted.gram:
+        raise InputError(
+            f"units {units!r} part words by a rule of ours: with a tokenizer of your own, let it "
+            "return the units, and leave units out"
+        )
+    if not callable(tokenizer):
+        raise InputError(
+            f"tokenizer must be 'words', 'whitespace', the name of one of others ('jieba', "
+            f"'spacy:ja', 'module:function') or a callable, got {tokenizer!r}"
+        )
+    return tokenizer
+
+
+def called(tokenizer: Callable[[str], Iterable[str]], document: str) -> list[str]:
+    """The words that a caller's tokenizer finds in a document."""
+    found = tokenizer(document)
+    if isinstance(found, str) or not isinstance(found, Iterable):
+        raise CorpusError(
+            f"tokenizer must return a list of words, got {describe(found)} for {document[:40]!r}"
+        )
+    return word_list(list(found))
+
+
+def word_list(document: Any) -> list[str]:
+    """The document, if it is a list of words."""
+    if document is None:
+        return []
+    if isinstance(document, list | tuple) and all(isinstance(word, str) for word in document):
+        return list(document)
+    raise CorpusError(f"expected a document as a list of words, got {describe(document)}")
+
+
+def joined_words(documents: list[list[str]], tokenizer: Tokenizer) -> Texts:
+    """Documents given as words, as bytes with a separator that no word can hold."""
+    pieces = [rules.TOKEN_SEPARATOR.join(encoded(words)) for words in documents]
+    rule = rules.rule_of_lists(tokenizer if isinstance(tokenizer, str) else "words")
+    return kernel_texts(*packed(pieces), rule)
+
+
+def require_strings(documents: Sequence[Any]) -> None:
+    """Refuse documents that are neither strings nor None."""
+    for place, document in enumerate(documents):
+        if type(document) is not str and document is not None and not isinstance(document, str):
+            raise CorpusError(
+                f"every document must be a string, got {describe(document)} at place {place}"
+            )
+
+
+def few_texts(documents: Sequence[Any], rule: rules.Rule) -> Texts:
+    """A few strings (or None) as bytes, without Arrow.
+
+    Arrow takes a third of the time for many. But the first time that it is given a list it imports
+    pandas, if there is one, to see whether the list is pandas' own, and that takes longer than
+    anything else that a short program does.
+    """
+    require_strings(documents)
+    return kernel_texts(*packed(encoded(document or "" for document in documents)), rule)
+
+
+def arrow_strings(documents: Sequence[Any]) -> Any:
+    """A list of strings (or None) as an Arrow array."""
+    import pyarrow as pa
+
+    require_strings(documents)
+    return string_array(documents, pa.large_string())
+
+
+def encoded(texts: Iterable[str]) -> list[bytes]:
+    """The texts, or words, in UTF-8, mended if need be."""
+    listed = list(texts)
+    try:
+        return [text.encode() for text in listed]
+    except UnicodeEncodeError:
+        return [mended(text).encode() for text in listed]
+
+
+def mended(text: str) -> str:
+    """The text with U+FFFD for each half of a surrogate pair, which UTF-8 cannot hold.
+
+    Two halves that belong together are the character that they stand for. This is the one rule
+    for every text and every word that comes in as a Python string.
+    """
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def string_array(texts: Sequence[str | None], kind: Any) -> Any:
+    """An Arrow array of this type of strings, mended if need be."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(texts, kind)
+    except UnicodeEncodeError:
+        return pa.array([text and mended(text) for text in texts], kind)
+
+
+def describe(value: Any) -> str:
+    """A value for an error message: its type and how it begins."""
+    return f"{type(value).__name__} ({repr(value)[:40]})"
+
+
+def is_list_column(chunk: Any) -> bool:
+    """Whether an Arrow array holds lists of words."""
+    import pyarrow.types as types
+
+    kind = chunk.type
+    return (types.is_list(kind) or types.is_large_list(kind)) and is_text(kind.value_type)
+
+
+def is_text(kind: Any) -> bool:
+    """Whether an Arrow type is one of strings."""
+    import pyarrow.types as types
+
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+
+
+def strings_of(chunk: Any) -> Any:
+    """An Arrow array of documents as plain strings without nulls."""
+    import pyarrow as pa
+    import pyarrow.compute
+    import pyarrow.types as types
+
+    kind = chunk.type.value_type if types.is_dictionary(chunk.type) else chunk.type
+    if types.is_null(kind):
+        return pa.array([""] * len(chunk), pa.large_string())
+    if not is_text(kind):
+        raise CorpusError(f"expected a column of strings, got {chunk.type}")
+    if not (types.is_string(chunk.type) or types.is_large_string(chunk.type)):
+        chunk = chunk.cast(pa.large_string())
+    return pyarrow.compute.fill_null(chunk, "") if chunk.null_count else chunk
+
+
+def arrow_texts(strings: Any, rule: rules.Rule) -> Texts:
+    """An Arrow array of strings as bytes; the text itself is shared."""
+    import pyarrow.types as types
+
+    if len(strings) == 0:  # its buffers may be missing
+        return kernel_texts(*packed([]), rule)
+    kind = np.int64 if types.is_large_string(strings.type) else np.int32
+    _, ends, data = strings.buffers()
+    first, last = strings.offset, strings.offset + len(strings) + 1
+    places = np.frombuffer(ends, kind)[first:last].astype(np.int64)
+    text = np.frombuffer(data if data is not None else b"", np.uint8)
+    return kernel_texts(frozen(text), frozen(places), rule)
+
+
+def kernel_texts(
+    data: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64], rule: rules.Rule
+) -> Texts:
+    """Documents as the kernels take them."""
+    # Imported here: whoever only reads a corpus does without numba, which is slow to load.
+    from deltavec.core.text.rules import Texts
+
+    return Texts(data, ends, rule)

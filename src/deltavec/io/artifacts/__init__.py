@@ -1,0 +1,1 @@
+"""Folders that deltavec writes: manifests, atomic replacement, locks."""

@@ -1,0 +1,234 @@
+"""Models on disk: a folder of two files, ``model.safetensors`` and ``model.json``; never a pickle.
+
+Nothing that is read is trusted: sizes are compared with the file before anything is mapped, and
+values with what a fitted model can hold before anything is computed from them.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from deltavec.core.arrays import blocks
+from deltavec.core.forms import FoldedVectors
+from deltavec.core.model import EmbeddingModel
+from deltavec.core.statistics import CorpusStatistics
+from deltavec.core.text.external import STORED, NamedTokenizer, named_tokenizer
+from deltavec.core.text.rules import rule
+from deltavec.core.vocabulary import Vocabulary
+from deltavec.errors import InputError, ModelError, OtherTokenizerWarning
+from deltavec.io.artifacts.atomic import on_disk, replacing_folder
+from deltavec.io.artifacts.manifest import FolderKind, names, problems_of, require_unchanged
+from deltavec.io.artifacts.model_description import (
+    LARGEST_NUMBER,
+    MEASURED,
+    description,
+    model_layout,
+    require_sound,
+    stored_recipe,
+    upgraded,
+)
+from deltavec.io.artifacts.tensors import Arrays, mapped_tensors, require_words, write_tensors
+
+DESCRIPTION, TENSORS = FILES = ("model.json", "model.safetensors")
+MODEL_OF_COLLECTION = "model.dv"  # in the folder of a collection
+MODEL_FOLDER = FolderKind("model", 2, DESCRIPTION, names(FILES), ModelError)
+
+
+def save(model: EmbeddingModel, folder: str | PathLike[str]) -> None:
+    """Write a model to a folder, which appears whole or not at all.
+
+    The files are written to a folder beside it (``.deltavec-*.part``), flushed to disk, and put in
+    place by renaming. A model that stands there already is replaced; it stays in place until the
+    new one is complete, and whoever has it loaded keeps it.
+
+    Parameters
+    ----------
+    model
+        What `deltavec.fit` gave. Its tokenizer must be a name.
+    folder
+        Where to; by custom it ends in ``.dv``. Folders above it are made.
+
+    Raises
+    ------
+    ModelError
+        If the tokenizer is a callable, something that is not a deltavec model stands there, or it
+        cannot be written.
+    """
+    if not isinstance(model.tokenizer, str | NamedTokenizer):
+        raise ModelError(
+            "a model with a tokenizer of your own cannot be saved, as files hold no code: name it "
+            "(tokenizer='module:function'), or fit with tokenizer='words' or 'whitespace', and "
+            "pass documents as lists of the words that yours finds"
+        )
+    target = Path(folder)
+    MODEL_FOLDER.require_replaceable(target)
+    with problems_of(target, ModelError):
+        arrays, entries = arrays_of(model), description(model)
+        require_sound(entries)
+        require_sound_arrays(arrays, entries, rows=True)
+        with replacing_folder(target, MODEL_FOLDER.remove) as fresh:
+            with (fresh / TENSORS).open("wb") as file:
+                write_tensors(file, model_layout(entries), arrays)
+            entries["tensor_sha256"] = on_disk(fresh / TENSORS).sha256
+            MODEL_FOLDER.describe(fresh, entries)
+
+
+def load(
+    folder: str | PathLike[str], *, verify: bool = True, trust: bool = False
+) -> EmbeddingModel:
+    """The model in a folder, as it was saved, bit for bit.
+
+    The table is mapped into memory, not copied: processes that load the same folder share it, and
+    pages are read as they are needed.
+
+    Parameters
+    ----------
+    folder
+        What `EmbeddingModel.save` wrote.
+    verify
+        Whether to read the whole table once, to see that no bit of it has changed and that every
+        number is finite. Without it a large model opens at once, and only sizes, the small arrays
+        and the description are looked at.
+    trust
+        Whether to import the tokenizer that the model names, if that is code of others
+        (``module:function``). Without, nothing is imported: such a model takes lists of words,
+        and refuses strings.
+
+    Warns
+    -----
+    OtherTokenizerWarning
+        If that tokenizer has another version than at the fit.
+
+    Raises
+    ------
+    ModelError
+        If the folder is missing, damaged, not a deltavec model, or written by a newer version.
+    MissingDependencyError
+        If the tokenizer is trusted and not installed.
+    """
+    path = Path(folder)
+    inner = path / MODEL_OF_COLLECTION
+    if not (path / DESCRIPTION).exists() and (inner / DESCRIPTION).is_file():
+        raise ModelError(f"{path}: a collection, expected a model; use its own: {inner}")
+    model = MODEL_FOLDER.read_whole(path, partial(read, verify=verify))
+    if trust and isinstance(model.tokenizer, NamedTokenizer):
+        return replace(model, tokenizer=trusted(model.tokenizer))
+    return model
+
+
+def trusted(named: NamedTokenizer) -> NamedTokenizer:
+    """The tokenizer that a model names, imported; the version seen at the fit stays its own."""
+    here = named_tokenizer(named.name)
+    if here.version != named.version:
+        warnings.warn(
+            f"the model was fitted with {named}, and {here} is here: it may part words in another "
+            "way; fit the model anew, or install that version",
+            OtherTokenizerWarning,
+            stacklevel=3,
+        )
+    return replace(named, function=here.function)
+
+
+def read(folder: Path, *, verify: bool) -> EmbeddingModel:
+    """The model in a folder that nobody replaces meanwhile."""
+    version, entries = MODEL_FOLDER.described(folder)
+    with problems_of(folder / DESCRIPTION, ModelError):
+        if version == 1:
+            entries = upgraded(entries)
+        require_sound(entries)
+        recipe = stored_recipe(entries)
+        tokenizer = stored_tokenizer(entries["tokenizer"])
+    with MODEL_FOLDER.opened(folder / TENSORS) as file:
+        arrays = mapped_tensors(file, model_layout(entries))
+        if verify:
+            require_unchanged(file, entries["tensor_sha256"])
+        require_sound_arrays(arrays, entries, rows=verify)
+        vocabulary = Vocabulary(arrays["words"], arrays["word_offsets"])
+    return EmbeddingModel(
+        recipe=recipe,
+        reason=entries["reason"],
+        vocabulary=vocabulary,
+        statistics=CorpusStatistics(
+            arrays["token_counts"],
+            arrays["document_counts"],
+            **{name: entries[name] for name in ("documents", "tokens", "unknown_documents")},
+        ),
+        folded=FoldedVectors(
+            **{name: arrays[name] for name in FoldedVectors.arrays() if name in arrays},
+            offset_norm=entries["offset_norm"],
+            length_ratio=entries["length_ratio"],
+        ),
+        tokenizer=tokenizer,
+        notes=entries["notes"],
+    )
+
+
+def stored_tokenizer(name: str) -> str | NamedTokenizer:
+    """What parts text: a rule, or code of others by its name, which is not imported.
+
+    The name of a rule that this version has not heard of is refused.
+    """
+    if name.startswith(STORED):
+        return NamedTokenizer.unresolved(name)
+    try:
+        rule(name)
+        return name
+    except InputError:
+        raise ModelError(
+            f"its texts are parted into words by the rule {name!r:.60}, which this deltavec does "
+            "not know: upgrade deltavec"
+        ) from None
+
+
+def arrays_of(model: EmbeddingModel) -> Arrays:
+    """All arrays of a model, under the names they have in the file."""
+    folded = {name: getattr(model.folded, name) for name in FoldedVectors.arrays()}
+    return {
+        **{name: array for name, array in folded.items() if name not in MEASURED or len(array)},
+        "token_counts": model.statistics.token_counts,
+        "document_counts": model.statistics.document_counts,
+        "words": model.vocabulary.data,
+        "word_offsets": model.vocabulary.offsets,
+    }
+
+
+def require_sound_arrays(arrays: Arrays, entries: Mapping[str, Any], *, rows: bool) -> None:
+    """Refuse arrays that no fitted model has; the table itself is read only if ``rows``."""
+    require_words(arrays)
+    token_counts, document_counts = arrays["token_counts"], arrays["document_counts"]
+    # float64: exact, as tokens are below 2 ** 53, where a sum of int64 could wrap around
+    if token_counts.min() < 0 or token_counts.sum(dtype=np.float64) > entries["tokens"]:
+        raise ModelError("token_counts must be from 0 on, and no more than tokens in sum")
+    most = np.minimum(token_counts, entries["documents"])
+    if ((document_counts < 0) | (document_counts > most)).any():
+        raise ModelError("document_counts must be from 0 to documents, and to token_counts")
+    bounds = {
+        "penalties": (0.0, 1.0),
+        "norms": (0.0, LARGEST_NUMBER),
+        "strengths": (0.0, 1.0),
+        "components": (-2.0, 2.0),  # of length 1, but for rounding
+        **dict.fromkeys(
+            ("offset", "offset_coordinates", "coordinates"), (-LARGEST_NUMBER, LARGEST_NUMBER)
+        ),
+        **({"rows": (-LARGEST_NUMBER, LARGEST_NUMBER)} if rows else {}),
+        **{name: (-LARGEST_NUMBER, LARGEST_NUMBER) for name in MEASURED if name in arrays},
+    }
+    for name, (smallest, largest) in bounds.items():
+        require_within(name, arrays[name], smallest, largest)
+
+
+def require_within(name: str, array: Any, smallest: float, largest: float) -> None:
+    """Refuse an array with NaN in it, or a number outside this range."""
+    for block in blocks(len(array)):
+        # NaN is neither above nor below, and a minimum or maximum with one is NaN.
+        low, high = array[block].min(initial=0.0), array[block].max(initial=0.0)
+        if not (low >= smallest and high <= largest):
+            raise ModelError(f"{name} must be finite and from {smallest:g} to {largest:g}")

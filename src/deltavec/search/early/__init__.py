@@ -1,1 +1,0 @@
-"""Searches before the compiler is loaded."""

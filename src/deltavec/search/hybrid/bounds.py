@@ -1,0 +1,301 @@
+r"""The sieve for sums of two scores: a row's cosine, and what its words add.
+
+Sums of two scores, a row's score times w >= 0 plus what its words add, are sifted by w h plus the
+same: rounding keeps the order of numbers, so that this too is no lower than the row's own sum. Of
+what the words add the least weighty ones may be left out at first; a row is then given as much as
+they can add at most, and what it has of them is looked up if it passes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from deltavec.core.arrays import Float32s, Float64s, Int32s, Int64s, UInt8s
+from deltavec.core.jit import compiled
+from deltavec.search.kernels import Best, Queries, Rows, cosine, fast_dot, is_better, keep
+from deltavec.search.lexical.kernels import Words, add_query_scores, sum_of_words
+from deltavec.search.quantized.kernels import (
+    FEW_ROWS,
+    FEWER_BLOCKS,
+    MOST_BLOCKS,
+    ROWS,
+    Coded,
+    CodedAs,
+    Codes,
+    Sieve,
+    add_products,
+    first_blocks,
+    worst_of,
+)
+
+HIGHEST_SCORE = 1 + 1e-6
+
+
+class Sums(NamedTuple):
+    """What makes the score of a row a sum: for each query, and each row from ``origin`` on."""
+
+    origin: int
+    added: Float64s  # (queries, rows): no more than ``rests`` below what words add
+    rests: Float64s  # (queries,)
+    scales: Float64s  # (queries,): what the cosine is multiplied with
+    words: Words
+
+
+@compiled
+def add_words(words: Words, most: Float64s, best: Best, first: int, sums: Sums) -> None:
+    """Write what the words of each query add to the documents from ``first`` on.
+
+    ``most`` is what the light terms of each query can add. They are left out where the k best are
+    far above that: then few documents have to be looked at again.
+    """
+    full = best.scores.shape[1]
+    for query in range(sums.added.shape[0]):
+        rest = most[query]
+        heavy_only = rest > 0 and best.sizes[query] == full and best.scores[query, 0] > 2 * rest
+        sums.rests[query] = rest if heavy_only else 0.0
+        add_query_scores(words, query, heavy_only, first, sums.added[query])
+
+
+@compiled
+def high_sums_in_block(
+    kept: Codes,
+    block: int,
+    coded: CodedAs,
+    query: int,
+    worst: Any,
+    scale: float,
+    added: Float64s,
+    products: Int32s,
+    places: Int64s,
+    found: int,
+) -> int:
+    """Write the places of the rows of a block that can reach a sum; how many there are then.
+
+    What is added begins with the first row of the block.
+    """
+    add_products(kept.codes, block, coded.codes[query], products)
+    slack, step = coded.slacks[query], coded.steps[query]
+    stretched = coded.stretches[query] * kept.slacks[block]
+    count = np.int64(0)
+    for row in range(added.size):
+        high = kept.steps[block, row] * (step * np.float32(products[row]) + stretched)
+        count += np.int64(scale * np.float64(high + slack) + added[row] >= worst)
+    if count == 0:
+        return found
+    for row in range(added.size):
+        high = kept.steps[block, row] * (step * np.float32(products[row]) + stretched)
+        if scale * np.float64(high + slack) + added[row] >= worst:
+            places[found] = block * ROWS + row
+            found += 1
+    return found
+
+
+@compiled
+def high_sums(
+    sieve: Sieve,
+    first: int,
+    last: int,
+    coded: Coded,
+    query: int,
+    worst: Any,
+    scale: float,
+    added: Float64s,
+    places: Int64s,
+) -> int:
+    """Write the places of the rows in blocks ``first`` to ``last`` that can reach a sum.
+
+    What is added begins with the first row of these blocks. Where no row can reach the sum by its
+    words, whatever its cosine, no code is read; where only a few can, none of them is passed over.
+    """
+    reach = worst - scale * HIGHEST_SCORE
+    products = np.empty(ROWS, np.int32)
+    has_heads = sieve.head.slacks.size > 0
+    found = 0
+    for block in range(first, last):
+        begin = (block - first) * ROWS
+        here = added[begin : min(begin + ROWS, added.size)]
+        count = count_wide(reach, here)
+        if count <= FEW_ROWS:
+            for row in range(here.size if count else 0):
+                if here[row] >= reach:
+                    places[found] = block * ROWS + row
+                    found += 1
+            continue
+        if has_heads and worst > -np.inf:
+            few = high_sums_in_block(
+                sieve.head, block, coded.head, query, worst, scale, here, products, places, found
+            )
+            if few - found <= FEW_ROWS:
+                found = few
+                continue
+        found = high_sums_in_block(
+            sieve.whole, block, coded.whole, query, worst, scale, here, products, places, found
+        )
+    return found
+
+
+@compiled
+def sift_sums(
+    rows: Rows,
+    allowed: UInt8s,
+    sieve: Sieve,
+    first: int,
+    last: int,
+    queries: Queries,
+    coded: Coded,
+    sums: Sums,
+    best: Best,
+) -> None:
+    """Look through rows ``first`` to ``last`` for the best sums of two scores; else as above."""
+    count = queries.vectors.shape[0]
+    most = MOST_BLOCKS if count == 1 else FEWER_BLOCKS
+    places = np.empty(most * ROWS, np.int64)
+    begin, end, blocks = first // ROWS, -(-last // ROWS), first_blocks(best, 1, most)
+    while begin < end:
+        stop = min(begin + blocks, end)
+        for query in range(count):
+            scale = sums.scales[query]
+            added = sums.added[query, begin * ROWS - sums.origin : last - sums.origin]
+            least = worst_of(best, query) - sums.rests[query]
+            found = high_sums(sieve, begin, stop, coded, query, least, scale, added, places)
+            for place in places[:found]:
+                if allowed.size == 0 or allowed[place] > 0:
+                    consider_sum(rows, place, queries, query, sums, best)
+        begin, blocks = stop, min(2 * blocks, most)
+
+
+@compiled
+def search_sums(
+    rows: Rows,
+    allowed: UInt8s,
+    sieve: Sieve,
+    first: int,
+    last: int,
+    queries: Queries,
+    coded: Coded,
+    words: Words,
+    most: Float64s,
+    scales: Float64s,
+    memory: Float64s,
+    best: Best,
+) -> None:
+    """Look through rows ``first`` to ``last`` for the best sums, as many at once as fit in memory.
+
+    ``memory`` has room for a multiple of `ROWS` numbers for each query.
+    """
+    count = queries.vectors.shape[0]
+    size = memory.size // count
+    rests = np.zeros(count)
+    for begin in range(first, last, size):
+        end = min(begin + size, last)
+        added = memory[: count * (end - begin)].reshape(count, end - begin)
+        sums = Sums(begin, added, rests, scales, words)
+        add_words(words, most, best, rows.begin + begin, sums)
+        sift_sums(rows, allowed, sieve, begin, end, queries, coded, sums, best)
+
+
+@compiled
+def sums_in_products(
+    rows: Rows, first: int, products: Float32s, queries: Queries, sums: Sums, best: Best
+) -> None:
+    """Look for the best sums among the rows (or chosen ones) from ``first`` on.
+
+    ``products`` has a row for each query and a column for each row looked at.
+    """
+    columns = products.shape[1]
+    added = np.empty(ROWS, np.float64)
+    totals = np.empty(ROWS, np.float64)
+    for query in range(products.shape[0]):
+        scale = sums.scales[query]
+        slack = scale * np.float64(queries.margins[query])
+        least = worst_of(best, query) - sums.rests[query]
+        for begin in range(0, columns, ROWS):
+            count = min(ROWS, columns - begin)
+            for row in range(count):
+                index = first + begin + row
+                place = index if rows.chosen.size == 0 else rows.chosen[index]
+                added[row] = sums.added[query, place - sums.origin]
+            for row in range(count):
+                fast = scale * np.float64(products[query, begin + row])
+                totals[row] = fast + slack + added[row]
+            if count_wide(least, totals[:count]) == 0:
+                continue
+            for row in range(count):
+                if totals[row] >= least:
+                    index = first + begin + row
+                    place = index if rows.chosen.size == 0 else rows.chosen[index]
+                    consider_sum(rows, place, queries, query, sums, best)
+                    least = worst_of(best, query) - sums.rests[query]
+
+
+@compiled
+def count_wide(bound: Any, numbers: Float64s) -> Any:
+    """How many of these numbers are at or above the bound."""
+    count = np.int64(0)
+    for place in range(numbers.size):
+        count += np.int64(numbers[place] >= bound)
+    return count
+
+
+@compiled
+def consider_sum(
+    rows: Rows, place: int, queries: Queries, query: int, sums: Sums, best: Best
+) -> None:
+    """Score one row by a sum, and keep it if it is among the best."""
+    added, rest = sums.added[query, place - sums.origin], sums.rests[query]
+    consider_with(rows, place, queries, query, sums.scales[query], added, rest, sums.words, best)
+
+
+@compiled
+def consider_with(
+    rows: Rows,
+    place: int,
+    queries: Queries,
+    query: int,
+    scale: float,
+    added: float,
+    rest: float,
+    words: Words,
+    best: Best,
+) -> None:
+    """The same for a row to which words add no more than ``rest`` above this."""
+    vector, rank = queries.vectors[query], rows.begin + place
+    slack = scale * np.float64(queries.margins[query])
+    fast = scale * np.float64(fast_dot(rows.vectors[place], vector)) + slack + added
+    if fast < worst_of(best, query) - rest:
+        return
+    # Looking words up takes longer than the product: only where some were left out.
+    plus = sum_of_words(words, query, rank, False) if rest > 0 else added
+    score = scale * np.float64(cosine(vector, rows.vectors[place])) + plus
+    if best.sizes[query] < best.scores.shape[1] or is_better(
+        score, rank, best.scores[query, 0], best.ranks[query, 0]
+    ):
+        keep(best, query, score, rank)
+
+
+@compiled
+def search_added(rows: Rows, first: int, last: int, sums: Sums, best: Best) -> None:
+    """Look through rows (or chosen ones) ``first`` to ``last`` for those to which words add most.
+
+    A row to which they add nothing is not among the best.
+    """
+    full = best.scores.shape[1]
+    for query in range(sums.added.shape[0]):
+        rest = sums.rests[query]
+        least = worst_of(best, query) - rest
+        for index in range(first, last):
+            place = index if rows.chosen.size == 0 else rows.chosen[index]
+            score = sums.added[query, place - sums.origin]
+            if score < least:
+                continue
+            rank = rows.begin + place
+            if rest > 0:
+                score = sum_of_words(sums.words, query, rank, False)
+            if score > 0 and (
+                best.sizes[query] < full
+                or is_better(score, rank, best.scores[query, 0], best.ranks[query, 0])
+            ):
+                keep(best, query, score, rank)
+                least = worst_of(best, query) - rest

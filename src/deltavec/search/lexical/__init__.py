@@ -1,0 +1,1 @@
+"""The inverted index: postings and BM25."""

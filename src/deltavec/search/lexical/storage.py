@@ -1,0 +1,176 @@
+"""The words of a collection on disk: one safetensors file, mapped into memory when it is opened.
+
+Postings take five bytes each, four for the document and one for the count, and are most of it: a
+million documents of 90 different words take about 450 MB.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from deltavec.core.arrays import packed
+from deltavec.core.learning.stemming import Rules, Stems
+from deltavec.core.vocabulary import Vocabulary
+from deltavec.errors import InputError
+from deltavec.io.artifacts.tensors import (
+    Layout,
+    Shapes,
+    are_offsets,
+    layout,
+    mapped_tensors,
+    require_words,
+)
+from deltavec.search.hybrid.score_scale import Spread
+from deltavec.search.lexical.index import WordIndex
+from deltavec.search.lexical.kernels import Lists
+
+LARGEST = 1e15  # more than sums over as many documents as there can be
+RANGES = {
+    "lengths": (0, 2**31 - 1),
+    "rule_strengths": (-LARGEST, LARGEST),
+    "chance": (-LARGEST, LARGEST),
+    "tellings": (0, 1),
+    "variances": (0, 1),
+    "whole_moment": (-LARGEST, LARGEST),
+    "whole_sum": (-LARGEST, LARGEST),
+    "covariance": (-LARGEST, LARGEST),
+}
+
+
+class Sizes(NamedTuple):
+    """The numbers that the layout follows from."""
+
+    documents: int
+    dimensions: int
+    words: int
+    word_bytes: int
+    terms: int
+    postings: int
+    rules: int
+    rule_bytes: int
+
+
+def words_layout(sizes: Sizes) -> Layout:
+    """Where each array stands; eight-byte numbers first, so that every array is aligned."""
+    shapes: Shapes = {
+        "begins": ("I64", (sizes.terms + 1,)),
+        "word_offsets": ("I64", (sizes.words + 1,)),
+        "rule_offsets": ("I64", (2 * sizes.rules + 1,)),
+        "rule_pairs": ("I64", (sizes.rules,)),
+        "rule_strengths": ("F64", (sizes.rules,)),
+        "chance": ("F64", (2,)),
+        "tellings": ("F64", (sizes.terms,)),
+        "variances": ("F64", (sizes.terms,)),
+        "whole_moment": ("F64", (sizes.dimensions, sizes.dimensions)),
+        "whole_sum": ("F64", (sizes.dimensions,)),
+        "covariance": ("F64", (sizes.dimensions, sizes.dimensions)),
+        "documents": ("I32", (sizes.postings,)),
+        "lengths": ("I32", (sizes.documents,)),
+        "groups": ("I32", (sizes.words,)),
+        "counts": ("U8", (sizes.postings,)),
+        "words": ("U8", (sizes.word_bytes,)),
+        "rule_endings": ("U8", (sizes.rule_bytes,)),
+    }
+    return layout("deltavec words", shapes, aligned="documents")
+
+
+class StoredWords(NamedTuple):
+    """What a file of words holds: the index, and how the documents' vectors are spread."""
+
+    words: WordIndex
+    spread: Spread
+
+
+def mapped_words(file: BinaryIO, sizes: Sizes, *, verify: bool) -> StoredWords:
+    """The words of a file, read-only views of it, once it is known to have this layout.
+
+    The documents of the postings are most of the file, and read here only if ``verify``; the
+    kernels of a search pass over those that are not there.
+
+    Raises
+    ------
+    InputError
+        If the length of the file or its header is another, or its numbers lead elsewhere.
+    """
+    arrays = mapped_tensors(file, words_layout(sizes))
+    require_inside(arrays, sizes)
+    if verify:
+        require_range(arrays, "documents", 0, sizes.documents - 1)
+    ends, data = arrays["rule_offsets"], arrays["rule_endings"].tobytes()
+    try:
+        endings = [data[a:b].decode() for a, b in pairwise(ends.tolist())]
+    except UnicodeDecodeError:
+        raise InputError("the endings of words must be UTF-8: the file is damaged") from None
+    chance = float(arrays["chance"][0]), float(arrays["chance"][1])
+    rules = Rules(
+        list(zip(endings[::2], endings[1::2], strict=True)),
+        arrays["rule_pairs"],
+        arrays["rule_strengths"],
+        chance,
+    )
+    index = WordIndex(
+        Vocabulary(arrays["words"], arrays["word_offsets"]),
+        Stems(arrays["groups"], rules),
+        Lists(arrays["begins"], arrays["documents"], arrays["counts"]),
+        arrays["lengths"],
+        arrays["tellings"],
+        arrays["variances"],
+    )
+    spread = Spread(
+        arrays["whole_moment"], arrays["whole_sum"], arrays["covariance"], sizes.documents
+    )
+    return StoredWords(index, spread)
+
+
+def require_inside(arrays: Mapping[str, npt.NDArray[Any]], sizes: Sizes) -> None:
+    """Refuse numbers that would lead out of an array, or that no documents have."""
+    require_words(arrays)
+    whole = {"begins": sizes.postings, "rule_offsets": sizes.rule_bytes}
+    sound = all(are_offsets(arrays[name], end) for name, end in whole.items())
+    groups = arrays["groups"]
+    if not sound or (sizes.words and not 0 <= groups.min() <= groups.max() < sizes.terms):
+        raise InputError("places outside of the file: it is damaged")
+    if not np.bincount(groups, minlength=sizes.terms).all():
+        raise InputError("a term that no word is a form of: the file is damaged")
+    if (np.diff(arrays["begins"]) > sizes.documents).any():
+        raise InputError("a word in more documents than there are: the file is damaged")
+    for name, (smallest, largest) in RANGES.items():
+        require_range(arrays, name, smallest, largest)
+
+
+def require_range(
+    arrays: Mapping[str, npt.NDArray[Any]], name: str, smallest: float, largest: float
+) -> None:
+    """Refuse an array with a number outside this range, or NaN."""
+    numbers = arrays[name]
+    # NaN is neither above nor below, and a minimum with one is NaN.
+    if numbers.size and not smallest <= numbers.min() <= numbers.max() <= largest:
+        raise InputError(f"{name} must be from {smallest:g} to {largest:g}: the file is damaged")
+
+
+def as_arrays(index: WordIndex, spread: Spread) -> dict[str, npt.NDArray[Any]]:
+    """All arrays but the postings, as they are stored."""
+    rules = index.stems.rules
+    rule_endings, rule_offsets = packed([e.encode() for pair in rules.endings for e in pair])
+    return {
+        "begins": index.lists.begins,
+        "word_offsets": index.words.offsets,
+        "rule_offsets": rule_offsets,
+        "rule_pairs": rules.pairs,
+        "rule_strengths": rules.strengths,
+        "chance": np.array(rules.chance),
+        "tellings": index.tellings,
+        "variances": index.variances,
+        "whole_moment": spread.whole_moment,
+        "whole_sum": spread.whole_sum,
+        "covariance": spread.covariance,
+        "lengths": index.lengths,
+        "groups": index.stems.groups,
+        "words": index.words.data,
+        "rule_endings": rule_endings,
+    }

@@ -1,0 +1,207 @@
+"""The rows that are searched: arrays one after the other, kept as they are, mapped or in memory.
+
+Rows are added by putting an array behind the others, and removed by cutting views out of them, so
+that neither copies what it leaves alone; only pieces that have become short are joined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from deltavec.core.arrays import Float32s, Float64s, Int64s, blocks, frozen
+from deltavec.core.jit import BUDGET
+from deltavec.core.threads import on_threads, thread_count
+from deltavec.errors import InputError
+from deltavec.search import kernels
+from deltavec.search.quantized.build import LazySieve
+
+SHORT = 4096  # rows
+LARGEST_ERROR = 1e-3
+ROWS_A_TASK = 65_536
+NUMBERS_AT_ONCE = 1 << 17  # products of so many stay in the cache
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """Rows in one or more arrays.
+
+    Parameters
+    ----------
+    arrays
+        C-contiguous float32 arrays of the same width, read-only; at least one.
+    length_error
+        How far the length of a row is from 1 at most, rows of zeros aside.
+    sieves
+        What sifts each array, if that is known already.
+    """
+
+    arrays: tuple[Float32s, ...]
+    length_error: float
+    sieves: tuple[LazySieve, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.sieves:
+            object.__setattr__(self, "sieves", tuple(LazySieve() for _ in self.arrays))
+
+    @classmethod
+    def of(cls, vectors: npt.ArrayLike, name: str, threads: int | None = None) -> Pieces:
+        """The rows of one array, once they are known to be of unit length or zero."""
+        array = as_rows(vectors, name)
+        return cls((array,), length_error(array, name, threads))
+
+    def __len__(self) -> int:
+        return sum(map(len, self.arrays))
+
+    @property
+    def dimensions(self) -> int:
+        """How long a row is."""
+        return int(self.arrays[0].shape[1])
+
+    @cached_property
+    def begins(self) -> Int64s:
+        """Where each piece begins, and where the last one ends."""
+        return np.cumsum([0, *map(len, self.arrays)])
+
+    def __iter__(self) -> Iterator[tuple[int, Float32s]]:
+        """The number of its first row, and the array, for each piece."""
+        return zip(self.begins.tolist(), self.arrays, strict=False)
+
+    def make_sieves(self, threads: int | None = None) -> None:
+        """Make the sieves now, so that no search has to."""
+        for array, sieve in zip(self.arrays, self.sieves, strict=True):
+            sieve.of(array, threads, now=True)
+
+    def at(self, rows: Int64s) -> Float32s:
+        """A copy of these rows."""
+        copy = np.empty((len(rows), self.dimensions), np.float32)
+        homes = np.searchsorted(self.begins, rows, side="right") - 1
+        for home in np.unique(homes):
+            here = homes == home
+            copy[here] = self.arrays[home][rows[here] - self.begins[home]]
+        return copy
+
+    def with_more(self, more: Pieces) -> Pieces:
+        """These rows, and others behind them."""
+        arrays = short_ones_joined([*self.arrays, *more.arrays])
+        error = max(self.length_error, more.length_error)
+        return Pieces(arrays, error, self._sieves_of(arrays))
+
+    def at_rows(self, rows: Int64s) -> Pieces:
+        """These rows only; they must be in ascending order."""
+        arrays: list[Float32s] = []
+        for begin, array in self:
+            first, last = np.searchsorted(rows, [begin, begin + len(array)])
+            here = rows[first:last] - begin
+            for run in np.split(here, np.flatnonzero(np.diff(here) > 1) + 1):
+                whole = len(run) == len(array)
+                arrays.extend([array if whole else array[run[0] : run[-1] + 1]] if len(run) else [])
+        left = short_ones_joined(arrays or [self.arrays[0][:0]])
+        return Pieces(left, self.length_error, self._sieves_of(left))
+
+    def _sieves_of(self, arrays: tuple[Float32s, ...]) -> tuple[LazySieve, ...]:
+        """The sieves of some arrays, those there are of arrays that are ours."""
+        ours = {id(array): sieve for array, sieve in zip(self.arrays, self.sieves, strict=True)}
+        return tuple(ours.get(id(array)) or LazySieve() for array in arrays)
+
+    def in_one(self) -> Pieces:
+        """The same rows in one array."""
+        if len(self.arrays) == 1:
+            return self
+        return Pieces((frozen(np.concatenate(self.arrays)),), self.length_error)
+
+
+def short_ones_joined(arrays: list[Float32s]) -> tuple[Float32s, ...]:
+    """The arrays, those that are short and stand side by side copied into one."""
+    joined: list[list[Float32s]] = []
+    length = SHORT
+    for array in arrays:
+        if not len(array):
+            continue
+        if length < SHORT and len(array) < SHORT:
+            joined[-1].append(array)
+            length += len(array)
+        else:
+            joined.append([array])
+            length = len(array)
+    together = [frozen(np.concatenate(run)) if len(run) > 1 else run[0] for run in joined]
+    return tuple(together) or (arrays[0],)
+
+
+def as_rows(vectors: npt.ArrayLike, name: str) -> Float32s:
+    """Rows as a C-contiguous float32 array; not a copy if they are one."""
+    try:
+        array = np.asanyarray(vectors)
+    except ValueError:
+        raise InputError(f"{name} must have rows of the same length") from None
+    if array.dtype.kind != "f":
+        raise InputError(f"{name} must be floating-point numbers, got {array.dtype}")
+    if array.ndim != 2 or array.shape[1] == 0:
+        raise InputError(f"{name} must have the shape (rows, dimensions), got {array.shape}")
+    if array.shape[1] > kernels.MOST_DIMENSIONS:
+        raise InputError(
+            f"{name} may have {kernels.MOST_DIMENSIONS:,} dimensions, got {array.shape[1]:,}"
+        )
+    with np.errstate(over="ignore"):  # what is too large for float32 is refused as infinite
+        return frozen(np.require(array, np.float32, ["C", "ALIGNED"])[...])
+
+
+def length_error(array: Float32s, name: str, threads: int | None = None) -> float:
+    """How far the length of a row is from 1 at most; rows of zeros do not count.
+
+    Raises
+    ------
+    InputError
+        If a number is not finite, or a row is neither about of unit length nor zero.
+    """
+
+    def worst(first: int) -> float:
+        part = array[first : first + ROWS_A_TASK]
+        squares = squared_lengths(part)
+        errors = np.abs(np.sqrt(squares) - 1)
+        errors[squares == 0] = 0
+        farthest = float(errors.max())
+        if not farthest <= LARGEST_ERROR:  # NaN is odd as well
+            odd = int(np.flatnonzero(~(errors <= LARGEST_ERROR))[0])
+            refuse_row(name, first + odd, float(np.sqrt(squares[odd])))
+        return farthest
+
+    firsts = range(0, len(array), ROWS_A_TASK)
+    return max(on_threads(worst, firsts, thread_count(threads)), default=0.0)
+
+
+def squared_lengths(rows: Float32s) -> Float64s:
+    """The squared length of each row, the same bits whatever takes it."""
+    if BUDGET.allows(rows.size):
+        return in_turn(rows, rows)
+    squares = np.empty(len(rows))
+    kernels.squared_lengths(rows, squares)
+    return squares
+
+
+def in_turn(rows: Float32s, others: Float32s) -> Float64s:
+    """The products of rows, their sums taken in float64 one number after the other, as kernels do.
+
+    `accumulate` adds one after the other, which ``sum`` does not. The sum begins at 0.
+    """
+    totals = np.empty(len(rows))
+    for block in blocks(len(rows), max(1, NUMBERS_AT_ONCE // rows.shape[1])):
+        other = others[block] if others.ndim > 1 else others
+        products = rows[block].astype(np.float64) * other.astype(np.float64)
+        with np.errstate(invalid="ignore"):  # of infinities
+            totals[block] = np.add.accumulate(products, axis=1)[:, -1] + 0.0
+    return totals
+
+
+def refuse_row(name: str, row: int, length: float) -> None:
+    """Say what is wrong with a row of this length."""
+    if not np.isfinite(length):
+        raise InputError(f"{name} must be finite, got NaN or infinity in row {row:,}")
+    raise InputError(
+        f"{name} must have rows of unit length (or zero), got {length:.4g} in row {row:,}: "
+        "divide each row by its length"
+    )

@@ -1,1 +1,0 @@
-"""Rows in two dimensions, those near each other that are near among all."""

@@ -1,0 +1,1 @@
+"""int8 scalar quantization with exact rescoring."""

@@ -1,0 +1,358 @@
+r"""The sieve of exact search: rows in a byte a number, and how high their scores can be.
+
+A search reads every row, and waits for memory most of the time. A quarter of the bytes tells almost
+always that a row is not among the best; only the others are read whole. Before that quarter stands
+a smaller part, the heads of rows (`deltavec.search.quantized.pca_bound`), sifted in the same way:
+where it lets few rows of a block pass, nothing else of the block is read.
+
+What is kept of rows
+--------------------
+Of a row x its step :math:`s = \max_k |x_k| / 127` and its codes c, the whole numbers nearest to
+:math:`x_k / s`. Of 128 rows together the largest of :math:`g = \lVert x - s c \rVert / s`. Codes
+of 128 rows stand side by side, dimension after dimension, so that one instruction takes many rows
+and nothing is summed across. A query q has a step :math:`t = \max_k |q_k| / 63` and codes p in the
+same way: four products of two codes fit into 16 bits.
+
+Why nothing is lost
+-------------------
+With :math:`f = \lVert q - t p \rVert`,
+
+.. math:: q \cdot x = s t\, p \cdot c + (q - t p) \cdot s c + q \cdot (x - s c)
+          \le s t\, p \cdot c + f \lVert s c \rVert + \lVert q \rVert s g
+          \le s\,(t\, p \cdot c + (\lVert q \rVert + f)\, g) + f \lVert x \rVert
+
+by Cauchy and Schwarz, as :math:`\lVert s c \rVert \le \lVert x \rVert + s g`. Whole numbers are
+summed without error: 63 * 127 * `MOST_DIMENSIONS` is below 2^31. The score of the row is at most
+the margin m of `deltavec.search.kernels` above :math:`q \cdot x`, so
+
+.. math:: h = s\,(t\, p \cdot c + G) + F, \qquad G \ge (\lVert q \rVert + f)\, g, \qquad
+          F \ge f (1 + d) + m + 8 \cdot 2^{-24} A
+
+is no lower than the score, although it is evaluated in float32: that takes six roundings of
+numbers no larger than A, the sum of all terms' largest values (`code_queries`). A row with h below
+the k-th best score found so far cannot be among the k best, and is passed over. Every other row
+goes through the search of `deltavec.search.kernels` as if there were no sieve. So what is found,
+and every score, is the same to the last bit; what the sieve changes is how much is read.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from deltavec.core.arrays import Float32s, Int32s, Int64s, UInt8s
+from deltavec.core.jit import compiled, inlined
+from deltavec.search.kernels import (
+    ROUNDING,
+    Best,
+    Queries,
+    Rows,
+    bound_of,
+    consider,
+    fast_dot,
+    keep,
+)
+
+ROWS = 128  # of a block
+MOST_BLOCKS = 256
+FIRST_BLOCKS = 32  # their best rows tell that few of the next blocks are
+FEWER_BLOCKS = 8  # whose codes stay in the cache while several queries look at them
+HIGHEST_ROW_CODE = 127
+HIGHEST_QUERY_CODE = 63
+TOGETHER = 4  # products that fit into 16 bits: 4 * 63 * 127 < 2^15
+FEW_ROWS = 4  # of a block: reading them whole is no more than reading all codes
+UP = 1 + 1e-6  # more than a rounding to float32 takes away
+
+Int8s = npt.NDArray[np.int8]
+Int16s = npt.NDArray[np.int16]
+
+
+class Codes(NamedTuple):
+    """Codes of rows, in blocks of 128; what is missing in the last block is zero."""
+
+    codes: Int8s  # (blocks, dimensions, 128): dimensions are a multiple of 4, filled up with zeros
+    steps: Float32s  # (blocks, 128)
+    slacks: Float32s  # (blocks,): g
+
+
+class Sieve(NamedTuple):
+    """What is kept of rows: their heads, of which there may be none, and the whole of them."""
+
+    head: Codes
+    whole: Codes
+
+
+class High(NamedTuple):
+    """Rows that can reach a score, and no more than this one."""
+
+    places: Int64s
+    scores: Float32s
+
+
+class CodedAs(NamedTuple):
+    """Codes of queries, for codes of rows."""
+
+    codes: Int16s  # (queries, dimensions)
+    steps: Float32s
+    stretches: Float32s  # what g is multiplied with
+    slacks: Float32s  # F
+
+
+class Coded(NamedTuple):
+    """Codes of queries, for each of the two."""
+
+    head: CodedAs
+    whole: CodedAs
+
+
+@compiled
+def fill_blocks(vectors: Float32s, order: Int64s, first: int, last: int, kept: Codes) -> None:
+    """Write the blocks ``first`` to ``last``, of rows in this order; as they are if it is empty."""
+    dimensions = vectors.shape[1]
+    for block in range(first, last):
+        slack = 0.0
+        for row in range(ROWS):
+            place = block * ROWS + row
+            if place >= vectors.shape[0]:
+                break
+            if order.size > 0:
+                place = order[place]
+            largest = np.float32(0)
+            for k in range(dimensions):
+                largest = max(largest, abs(vectors[place, k]))
+            step = np.float32(largest / HIGHEST_ROW_CODE)
+            kept.steps[block, row] = step
+            if step == 0:
+                continue
+            wide = np.float64(step)
+            square = 0.0
+            for k in range(dimensions):
+                x = np.float64(vectors[place, k])
+                code = np.rint(x / wide)
+                code = min(max(code, -HIGHEST_ROW_CODE), HIGHEST_ROW_CODE)
+                kept.codes[block, k, row] = np.int8(code)
+                square += (x - wide * code) ** 2
+            slack = max(slack, np.sqrt(square) / wide)
+        kept.slacks[block] = np.float32(slack * UP)
+
+
+@compiled
+def code_queries(
+    queries: Float32s,
+    query_error: float,
+    row_error: float,
+    farthest: float,
+    margin: float,
+    coded: CodedAs,
+) -> None:
+    """Write the codes of queries, for rows that are no farther than this from their codes.
+
+    Lengths are no farther from 1 than the errors; a product is no farther than the margin from the
+    score.
+    """
+    length = 1 + query_error
+    for query in range(queries.shape[0]):
+        largest = np.float32(0)
+        for k in range(queries.shape[1]):
+            largest = max(largest, abs(queries[query, k]))
+        step = np.float32(largest / HIGHEST_QUERY_CODE)
+        wide = np.float64(step) if step > 0 else 1.0
+        square = 0.0
+        for k in range(queries.shape[1]):
+            x = np.float64(queries[query, k])
+            code = np.rint(x / wide)
+            code = min(max(code, -HIGHEST_QUERY_CODE), HIGHEST_QUERY_CODE)
+            coded.codes[query, k] = np.int16(code)
+            square += (x - wide * code) ** 2
+        error = np.sqrt(square) * UP  # f
+        most = (1 + row_error + farthest) * (length + error)  # of s t p.c
+        most += farthest * (length + error) + error * (1 + row_error) + margin
+        coded.steps[query] = step
+        coded.stretches[query] = np.float32((length + error) * UP)
+        coded.slacks[query] = np.float32(
+            (error * (1 + row_error) + margin + 8 * ROUNDING * most) * UP
+        )
+
+
+@inlined
+def add_products(codes: Int8s, block: int, weights: Int16s, products: Int32s) -> None:
+    """Write the products of a block's rows with a query, in codes."""
+    for row in range(ROWS):
+        products[row] = 0
+    for k in range(0, codes.shape[1], TOGETHER):
+        a, b, c, d = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
+        for row in range(ROWS):
+            # Each kept to 16 bits, twice as many at once; four of them are widened together.
+            total = np.int16(np.int16(codes[block, k, row]) * a)
+            total = np.int16(total + np.int16(np.int16(codes[block, k + 1, row]) * b))
+            total = np.int16(total + np.int16(np.int16(codes[block, k + 2, row]) * c))
+            total = np.int16(total + np.int16(np.int16(codes[block, k + 3, row]) * d))
+            products[row] += np.int32(total)
+
+
+@inlined
+def high_in_block(
+    kept: Codes,
+    block: int,
+    coded: CodedAs,
+    query: int,
+    worst: Any,
+    products: Int32s,
+    reached: Float32s,
+    high: High,
+    found: int,
+) -> int:
+    """Write the rows of a block that can reach a score; how many there are then."""
+    add_products(kept.codes, block, coded.codes[query], products)
+    slack, step = coded.slacks[query], coded.steps[query]
+    bound = np.float32(worst - slack)
+    stretched = coded.stretches[query] * kept.slacks[block]
+    count = np.int32(0)  # as wide as what is compared: a wider one takes four times as long
+    for row in range(ROWS):
+        high_score = kept.steps[block, row] * (step * np.float32(products[row]) + stretched)
+        reached[row] = high_score
+        count += np.int32(high_score >= bound)
+    for row in range(ROWS if count else 0):
+        if reached[row] >= bound:
+            high.places[found] = block * ROWS + row
+            high.scores[found] = reached[row] + slack
+            found += 1
+    return found
+
+
+@compiled
+def high_rows(
+    sieve: Sieve,
+    first: int,
+    last: int,
+    coded: Coded,
+    query: int,
+    worst: Any,
+    high: High,
+    found: int,
+) -> int:
+    """Write the rows in blocks ``first`` to ``last`` that can reach a score, behind those found.
+
+    How many there are then.
+    """
+    products, reached = np.empty(ROWS, np.int32), np.empty(ROWS, np.float32)
+    has_heads = sieve.head.slacks.size > 0
+    for block in range(first, last):
+        if has_heads and worst > -np.inf:
+            few = high_in_block(
+                sieve.head, block, coded.head, query, worst, products, reached, high, found
+            )
+            if few - found <= FEW_ROWS:
+                found = few
+                continue
+        found = high_in_block(
+            sieve.whole, block, coded.whole, query, worst, products, reached, high, found
+        )
+    return found
+
+
+@compiled
+def worst_of(best: Best, query: int) -> Any:
+    """The score of the worst row that is kept, minus infinity while there is room."""
+    if best.sizes[query] < best.scores.shape[1]:
+        return best.scores.dtype.type(-np.inf)
+    return best.scores[query, 0]
+
+
+@compiled
+def first_blocks(best: Best, few: int, most: int) -> int:
+    """How many blocks to begin with: a few while there is room for any row."""
+    return most if best.sizes.min() == best.scores.shape[1] else min(few, most)
+
+
+@compiled
+def consider_likely(
+    rows: Rows,
+    allowed: UInt8s,
+    last: int,
+    high: High,
+    first: int,
+    found: int,
+    queries: Queries,
+    query: int,
+    best: Best,
+) -> int:
+    """Score the k likely best of the rows from ``first`` on, and leave those that still can be.
+
+    They are left for later, when more is known of the best: most need not be read then. How many
+    rows there are then.
+    """
+    k = best.scores.shape[1]
+    likely = Best(np.empty((1, k), np.float32), np.empty((1, k), np.int64), np.zeros(1, np.int64))
+    for number in range(first, found):
+        place, score = high.places[number], high.scores[number]
+        if place >= last or (allowed.size > 0 and allowed[place] == 0):
+            high.scores[number] = -np.inf
+        elif likely.sizes[0] < k or score > likely.scores[0, 0]:
+            keep(likely, 0, score, number)
+    for number in likely.ranks[0, : likely.sizes[0]]:
+        consider(rows, high.places[number], queries, query, best)
+        high.scores[number] = -np.inf
+    worst = worst_of(best, query)
+    left = first
+    for number in range(first, found):
+        if high.scores[number] > -np.inf and high.scores[number] >= worst:
+            high.places[left], high.scores[left] = high.places[number], high.scores[number]
+            left += 1
+    return left
+
+
+@compiled
+def consider_left(
+    rows: Rows, high: High, found: int, queries: Queries, query: int, best: Best
+) -> None:
+    """Score the rows that were left."""
+    bound, worst = bound_of(best, queries, query), worst_of(best, query)
+    for number in range(found):
+        if high.scores[number] >= worst:
+            place = high.places[number]
+            if fast_dot(rows.vectors[place], queries.vectors[query]) >= bound:
+                bound = consider(rows, place, queries, query, best)
+                worst = worst_of(best, query)
+
+
+@compiled
+def sift_rows(
+    rows: Rows,
+    allowed: UInt8s,
+    sieve: Sieve,
+    first: int,
+    last: int,
+    queries: Queries,
+    coded: Coded,
+    best: Best,
+) -> None:
+    """Look through rows ``first`` to ``last`` for the best of each query.
+
+    ``first`` is a multiple of `ROWS`. ``allowed`` says which rows may be found; all if it is empty.
+    """
+    count = queries.vectors.shape[0]
+    most = MOST_BLOCKS if count == 1 else FEWER_BLOCKS
+    room = 2 * most * ROWS
+    places, scores = np.empty((count, room), np.int64), np.empty((count, room), np.float32)
+    left = np.zeros(count, np.int64)
+    begin, end, blocks = first // ROWS, -(-last // ROWS), first_blocks(best, FIRST_BLOCKS, most)
+    while begin < end:
+        stop = min(begin + blocks, end)
+        for query in range(count):
+            high = High(places[query], scores[query])
+            if left[query] > room - (stop - begin) * ROWS:
+                consider_left(rows, high, left[query], queries, query, best)
+                left[query] = 0
+            worst, before = worst_of(best, query), left[query]
+            found = high_rows(sieve, begin, stop, coded, query, worst, high, before)
+            left[query] = consider_likely(
+                rows, allowed, last, high, before, found, queries, query, best
+            )
+        # The more has been seen, the fewer of the next rows can be among the best.
+        begin, blocks = stop, min(2 * blocks, most)
+    for query in range(count):
+        high = High(places[query], scores[query])
+        consider_left(rows, high, left[query], queries, query, best)

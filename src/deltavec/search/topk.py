@@ -1,0 +1,340 @@
+"""Exact search: the k best of all rows, found block by block on all cores.
+
+A few queries are compared with each row as it is read, as reading takes longer than comparing;
+where rows have a sieve, most of them are not read at all. Many queries are multiplied with a block
+of rows at a time, and the products sifted while they are in the cache. Either way
+`deltavec.search.kernels` and `deltavec.search.quantized.kernels` say why the result is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from queue import Empty, SimpleQueue
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from deltavec.core.arrays import Float32s, Float64s, Int64s, UInt8s, frozen, require_mapped
+from deltavec.core.threads import on_threads, one_blas_thread, thread_count
+from deltavec.search import kernels
+from deltavec.search.kernels import Best, Queries, Rows
+from deltavec.search.matrix import Pieces
+from deltavec.search.quantized.build import coded_queries
+from deltavec.search.quantized.kernels import Coded, Sieve, sift_rows
+
+NONE = frozen(np.empty(0, np.int64))
+NOBODY = np.iinfo(np.int64).max
+# Where fewer rows than one in so many may be found, only those are read.
+FEWEST_CHOSEN = 4
+TURNS = 4  # for each worker
+
+
+class Ranked(NamedTuple):
+    """The best rows for each query, best first."""
+
+    scores: npt.NDArray[Any]  # float32; sums of two scores are float64
+    ranks: Int64s
+
+
+class Sifted(NamedTuple):
+    """What tells which rows of a piece need not be read."""
+
+    sieve: Sieve
+    coded: Coded
+    allowed: UInt8s  # which rows may be found; (empty: all)
+
+
+class Block(NamedTuple):
+    """Successive rows of one piece, or successive ones of those chosen there."""
+
+    rows: Rows
+    first: int
+    last: int
+    sifted: Sifted | None = None
+
+
+class Sizes(NamedTuple):
+    """How the work is cut; changes the time it takes, and nothing else."""
+
+    few_queries: int = 4
+    queries: int = 256
+    rows: int = 2048  # products of as many queries as above take 2 MB
+    rows_to_read: int = 32_768
+    rows_to_begin: int = 8192
+    rows_to_sift: int = 65_536  # at least; a multiple of 128, the rows of a sieve's block
+    most_rows_to_sift: int = 1 << 20  # nor longer than it may take to stop
+    worth_a_thread: int = 1_000_000  # numbers multiplied; below, starting a thread takes longer
+    sifted_worth_a_thread: int = 64_000_000  # of rows most of which are not read
+
+    def workers(self, numbers: int, threads: int | None, *, is_sifted: bool = False) -> int:
+        """How many threads so many numbers to multiply are worth."""
+        worth = self.sifted_worth_a_thread if is_sifted else self.worth_a_thread
+        return max(1, min(thread_count(threads), numbers // max(1, worth)))
+
+    def sifted_at_once(self, rows: int, workers: int) -> int:
+        """How many of so many rows are sifted at once.
+
+        Each time takes a while to begin, as what it needs is no longer in the cache: a worker alone
+        begins once, several take turns that are short enough to end at about the same time.
+        """
+        turns = 1 if workers == 1 else TURNS * workers
+        most = min(-(-rows // turns), self.most_rows_to_sift)
+        return max(self.rows_to_sift, -(-most // self.rows_to_sift) * self.rows_to_sift)
+
+
+class Search(NamedTuple):
+    """What is looked for, and where.
+
+    Attributes
+    ----------
+    pieces : Pieces
+        The rows.
+    ranks : ndarray of int64
+        The rank of each row; empty if it is its number.
+    queries : Pieces
+        The queries, in one array.
+    k : int
+        How many rows to find; no more than there are, or are chosen.
+    chosen : ndarray of int64 or None
+        The numbers of the rows that may be found, ascending; all of them by default.
+    threads : int or None
+        How many cores; all of them by default.
+    """
+
+    pieces: Pieces
+    ranks: Int64s
+    queries: Pieces
+    k: int
+    chosen: Int64s | None = None
+    threads: int | None = None
+
+    @property
+    def candidates(self) -> int:
+        """How many rows may be found."""
+        return len(self.pieces) if self.chosen is None else len(self.chosen)
+
+    def unanswered(self) -> Ranked:
+        """Room for the best rows of each query."""
+        shape = len(self.queries), self.k
+        return Ranked(np.empty(shape, np.float32), np.empty(shape, np.int64))
+
+
+def best_rows(
+    search: Search,
+    *,
+    on_progress: Callable[[float], None] | None = None,
+    sizes: Sizes | None = None,
+) -> Ranked:
+    """The k best rows for each query, by score and then by rank.
+
+    Parameters
+    ----------
+    search
+        What is looked for, and where.
+    on_progress
+        Called with the share of the queries that is done.
+    sizes
+        How the work is cut.
+    """
+    cut = sizes or Sizes()
+    pieces, ranks, queries, k, chosen, threads = search
+    require_mapped(*pieces.arrays)
+    vectors = queries.arrays[0]
+    margin = kernels.margin(pieces.dimensions, pieces.length_error, queries.length_error)
+    result = search.unanswered()
+    if k == 0 or len(vectors) == 0:
+        return result
+    numbers = search.candidates * len(vectors) * pieces.dimensions
+    workers = cut.workers(numbers, threads)
+    firsts = range(0, len(vectors), cut.queries)
+    # With many batches of queries each has a thread to itself; else threads share one's rows.
+    apart = workers > 1 and len(firsts) >= 2 * workers
+
+    def one_batch(first: int) -> None:
+        batch = vectors[first : first + cut.queries]
+        wanted = Queries(batch, frozen(np.full(len(batch), margin, np.float32)))
+        few = len(batch) <= cut.few_queries
+        sifting, size, sharing = None, cut.rows, 1 if apart else workers
+        if few:
+            sifting = sifted(pieces, wanted, queries.length_error, chosen, workers)
+            sharing = cut.workers(numbers, sharing, is_sifted=all(sifting))
+            size = cut.rows_to_read
+            if any(sifting):
+                size = cut.sifted_at_once(len(pieces), sharing)
+        blocks = list(blocks_of(pieces, ranks, chosen, size, sifting))
+        look = search_few if few else search_many
+        # What one thread learns of the first rows tells all of them which others to pass over.
+        begin = blocks[0]._replace(last=min(blocks[0].last, cut.rows_to_begin))
+        floors = floors_of(begin, wanted, k) if few and sharing > 1 else None
+        found = shared_out(look, iter(blocks), wanted, k, sharing, floors=floors)
+        for whole, part in zip(result, found, strict=True):
+            whole[first : first + len(batch)] = part
+
+    for done, _ in enumerate(on_threads(one_batch, firsts, workers if apart else 1), 1):
+        if on_progress is not None:
+            on_progress(done / len(firsts))
+    return result
+
+
+def sifted(
+    pieces: Pieces, queries: Queries, query_error: float, chosen: Int64s | None, threads: int | None
+) -> list[Sifted | None]:
+    """What sifts each piece; None where too few rows may be found, or they have no sieve yet."""
+    found: list[Sifted | None] = []
+    for (begin, array), lazy in zip(pieces, pieces.sieves, strict=True):
+        here = chosen_in(chosen, begin, len(array))
+        worth_it = here is None or len(here) * FEWEST_CHOSEN >= len(array)
+        made = lazy.of(array, threads) if worth_it else None
+        if made is None:
+            found.append(None)
+            continue
+        allowed = np.zeros(0 if here is None else len(array), np.uint8)
+        if here is not None:
+            allowed[here] = 1
+        coded = coded_queries(
+            queries.vectors, query_error, pieces.length_error, made,
+            float(queries.margins.max(initial=0)),
+        )  # fmt: skip
+        found.append(Sifted(made.sieve, coded, frozen(allowed)))
+    return found
+
+
+def chosen_in(chosen: Int64s | None, begin: int, count: int) -> Int64s | None:
+    """The places of the chosen rows in a piece of so many; None if all are."""
+    if chosen is None:
+        return None
+    here: Int64s = chosen[slice(*np.searchsorted(chosen, [begin, begin + count]))] - begin
+    return here
+
+
+def blocks_of(
+    pieces: Pieces,
+    ranks: Int64s,
+    chosen: Int64s | None,
+    size: int,
+    sifting: Sequence[Sifted | None] | None = None,
+) -> Iterator[Block]:
+    """The rows in blocks of this size; where nothing sifts them, of those chosen, if any are."""
+    for number, (begin, array) in enumerate(pieces):
+        sifts = sifting[number] if sifting else None
+        here = None if sifts else chosen_in(chosen, begin, len(array))
+        count = len(array) if here is None else len(here)
+        rows = Rows(array, begin, NONE if here is None else frozen(here), ranks)
+        for first in range(0, count, size):
+            yield Block(rows, first, min(first + size, count), sifts)
+
+
+Look = Callable[[Iterator[Block], Queries, Best], None]
+
+
+def shared_out(
+    look: Look,
+    blocks: Iterator[Block],
+    queries: Queries,
+    k: int,
+    workers: int,
+    scores: type[np.floating[Any]] = np.float32,
+    floors: Float64s | None = None,
+) -> Ranked:
+    """The best rows of all blocks, which threads take one after the other.
+
+    Where there are fewer than k, a score of minus infinity stands in their place. ``floors`` are
+    scores that k rows are known to reach, for each query: no other row is kept.
+    """
+    waiting: SimpleQueue[Block] = SimpleQueue()
+    for block in blocks:
+        waiting.put(block)
+    shape = len(queries.vectors), k
+
+    def work(worker: int) -> Best:
+        best = nothing_found(*shape, scores)
+        if floors is not None:
+            # As if nobody's rows had been found there: any row that is as good takes their place.
+            best.scores[:] = floors[:, None]
+            best.sizes[:] = np.where(floors > -np.inf, k, 0)
+        look(taken_from(waiting), queries, best)
+        return best
+
+    if workers < 2:
+        return ranked([work(0)], k)
+    pool = ThreadPoolExecutor(workers - 1, "deltavec")
+    try:
+        others = [pool.submit(work, worker) for worker in range(1, workers)]
+        found = [work(0)]  # our own thread works too
+        # On a busy machine all may be done before another thread has begun: it is not waited for.
+        found += [other.result() for other in others if not other.cancel()]
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+    return ranked(found, k)
+
+
+def floors_of(block: Block, queries: Queries, k: int) -> Float64s:
+    """The score that k rows of a block reach, for each query; minus infinity if it has fewer."""
+    best = nothing_found(len(queries.vectors), k, np.float32)
+    search_few(iter([block]), queries, best)
+    return np.where(best.sizes == k, best.scores[:, 0], -np.inf).astype(np.float64)
+
+
+def nothing_found(queries: int, k: int, scores: type[np.floating[Any]]) -> Best:
+    """Room for the k best rows of so many queries."""
+    return Best(
+        np.full((queries, k), -np.inf, scores),
+        np.full((queries, k), NOBODY),
+        np.zeros(queries, np.int64),
+    )
+
+
+def taken_from(waiting: SimpleQueue[Block]) -> Iterator[Block]:
+    """Blocks that no other thread has taken, until there are none."""
+    while True:
+        try:
+            yield waiting.get_nowait()
+        except Empty:
+            return
+
+
+def search_few(blocks: Iterator[Block], queries: Queries, best: Best) -> None:
+    """Compare each row with each query as it is read."""
+    for rows, first, last, sifts in blocks:
+        if sifts is None:
+            kernels.search_rows(rows, first, last, queries, best)
+        else:
+            sift_rows(rows, sifts.allowed, sifts.sieve, first, last, queries, sifts.coded, best)
+
+
+def search_many(blocks: Iterator[Block], queries: Queries, best: Best) -> None:
+    """Multiply each block with all queries, and sift the products."""
+    multiply = Products(queries)
+    with one_blas_thread():
+        for block in blocks:
+            kernels.search_products(block.rows, block.first, multiply(block), queries, best)
+
+
+class Products:
+    """Multiplies blocks with queries, in memory that is used again for the next block."""
+
+    def __init__(self, queries: Queries) -> None:
+        self.queries = queries.vectors
+        self.memory = np.empty(0, np.float32)
+
+    def __call__(self, block: Block) -> Float32s:
+        """A row for each query, and a column for each row of the block."""
+        rows, first, last, _ = block
+        part = rows.chosen[first:last] if rows.chosen.size else slice(first, last)
+        shape = len(self.queries), last - first
+        if self.memory.size < shape[0] * shape[1]:
+            self.memory = np.empty(shape[0] * shape[1], np.float32)
+        products = self.memory[: shape[0] * shape[1]].reshape(shape)
+        np.matmul(self.queries, rows.vectors[part].T, out=products)
+        return products
+
+
+def ranked(found: list[Best], k: int) -> Ranked:
+    """The k best of what several threads have found, in order."""
+    scores = np.concatenate([best.scores for best in found], axis=1)
+    ranks = np.concatenate([best.ranks for best in found], axis=1)
+    order = np.lexsort((ranks, -scores))[:, :k]
+    line = np.arange(len(order))[:, None]
+    return Ranked(scores[line, order], ranks[line, order])

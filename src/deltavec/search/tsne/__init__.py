@@ -1,0 +1,1 @@
+"""t-SNE: two-dimensional coordinates of rows."""

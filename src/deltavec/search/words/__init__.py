@@ -1,1 +1,0 @@
-"""Documents by their words: which documents hold each word, and what it says about them."""

@@ -1,0 +1,75 @@
+"""Whichever words are essential, the same documents are found, with the same scores."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deltavec.search.hybrid import maxscore
+from deltavec.search.hybrid.maxscore import Essential
+from deltavec.search.kernels import Queries, Rows, cosine, margin
+from deltavec.search.lexical.index import Peaks
+from deltavec.search.lexical.kernels import add_query_scores, place_from
+from deltavec.search.topk import NONE, nothing_found
+from support.quantized_rows import words_of
+from support.search_strategies import unit_rows
+
+DOCUMENTS = 640
+
+
+@given(st.lists(st.integers(0, 40)), st.integers(0, 45))
+def test_a_place_is_found_from_any_before_it(numbers, document):
+    documents = np.array(sorted(set(numbers)), np.int32)
+    right = int(np.searchsorted(documents, document))
+    for begin in range(right + 1):
+        assert place_from(documents, begin, document) == right
+    if right < len(documents):
+        assert place_from(documents, right + 1, document) == right + 1
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0.2, 1.0, 3.0]), st.booleans(), st.booleans())
+def test_what_is_found_is_what_a_look_at_all_documents_finds(seed, scale, with_peaks, in_parts):
+    rng = np.random.default_rng(seed)
+    held = [np.flatnonzero(rng.random(DOCUMENTS) < share) for share in (0.1, 0.05, 0.3, 0.8, 0.1)]
+    norms = rng.uniform(0.4, 4, DOCUMENTS).astype(np.float32)
+    words = words_of(held, rng.uniform(0.1, 4, len(held)), norms)
+    words.lists.counts[:] = rng.integers(1, 5, len(words.lists.counts))
+    vectors = unit_rows(rng.standard_normal((DOCUMENTS, 4)))
+    vectors[rng.integers(0, DOCUMENTS, 200)] = vectors[0]  # equal cosines
+    direction, k = unit_rows(rng.standard_normal((1, 4))), 3
+    scores = np.empty(DOCUMENTS)
+    add_query_scores(words, 0, False, 0, scores)
+    scores += [scale * np.float64(cosine(direction[0], vector)) for vector in vectors]
+    order = np.lexsort((np.arange(DOCUMENTS), -scores))[:k]
+    floor = np.array([scores[order[-1]] - rng.choice([0.0, 0.5])])
+    peaks = Peaks()
+    if with_peaks:
+        peaks.make(words.lists, norms)
+    most = words.weights * peaks.of(words.terms)
+    chosen = Essential(np.empty(len(held), np.int64), np.empty(1, np.int64))
+    maxscore.choose_essential(words, most, np.array([scale]), floor, chosen)
+    best = nothing_found(1, k, np.float64)
+    best.scores[:], best.sizes[:] = floor, k
+    queries = Queries(direction, np.array([margin(4, 1e-6, 1e-6)], np.float32))
+    given_up = np.zeros(1, np.uint8)
+    for first in (0, 320):
+        # A piece that begins later, or a part of one.
+        rows = (
+            Rows(vectors, 0, NONE, NONE) if in_parts else Rows(vectors[first:], first, NONE, NONE)
+        )
+        begin = first if in_parts else 0
+        maxscore.search_essential(
+            rows,
+            begin,
+            begin + 320,
+            queries,
+            words,
+            most,
+            np.array([scale]),
+            chosen,
+            best,
+            given_up,
+        )
+    if chosen.counts[0] and not given_up[0]:
+        found = np.lexsort((best.ranks[0], -best.scores[0]))
+        assert best.ranks[0][found].tolist() == order.tolist()
+        assert best.scores[0][found].tolist() == scores[order].tolist()

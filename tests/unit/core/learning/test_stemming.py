@@ -1,0 +1,140 @@
+import numpy as np
+import pytest
+
+from deltavec.core.forms import FoldedVectors, nothing_removed
+from deltavec.core.learning import stemming as module
+from deltavec.core.learning.stemming import Rules, Stems, WordRows, learned_stems
+from deltavec.core.vocabulary import Vocabulary
+
+WORDS = ["room", "rooms", "pillow", "pillows", "window", "windows"]
+
+
+def rows(words, count=None):
+    """Rows by the first four letters: forms of a word have the same one."""
+    beginnings = sorted({word[:4] for word in words})
+    table = np.eye(len(beginnings), dtype=np.float32)
+    numbers = [beginnings.index(word[:4]) for word in words]
+    known = len(words) if count is None else count
+    return WordRows(table, np.array(numbers[:known] + [-1] * (len(words) - known)))
+
+
+def grouped(words, count=None):
+    return learned_stems(Vocabulary.of(words), rows(words, count))
+
+
+def test_forms_of_a_word_are_one_group():
+    stems = grouped(WORDS)
+    assert stems.groups.tolist() == [0, 0, 1, 1, 2, 2]
+    assert len(stems) == 3
+    assert stems.rules.endings == [("", "s")]
+    assert stems.rules.pairs.tolist() == [3]
+
+
+def test_a_rule_needs_three_pairs_of_words():
+    assert grouped(WORDS[:4]).rules.endings == []
+    assert len(grouped(WORDS[:4])) == 4
+
+
+def test_words_no_closer_than_chance_have_no_rule():
+    table = np.eye(6, dtype=np.float32)
+    stems = learned_stems(Vocabulary.of(WORDS), WordRows(table, np.arange(6)))
+    assert stems.groups.tolist() == list(range(6))
+
+
+def test_a_word_too_rare_for_a_row_follows_the_rules():
+    assert grouped([*WORDS, "curtain", "curtains"], 6).groups.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+
+
+def test_a_rule_that_holds_links_words_that_are_as_near_as_any_two():
+    words = [*WORDS, "glass", "glasss"]
+    table = np.eye(8, dtype=np.float32)[[0, 0, 1, 1, 2, 2, 3, 4]]
+    found = learned_stems(Vocabulary.of(words), WordRows(table, np.arange(8)))
+    assert found.groups.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+
+
+def test_words_that_point_apart_are_not_linked_by_a_rule_that_holds():
+    words = [*WORDS, "glass", "glasss"]
+    table = np.concatenate([np.repeat(np.eye(3), 2, axis=0), [[1, 0, 0], [-1, 0, 0]]])
+    found = learned_stems(Vocabulary.of(words), WordRows(table.astype(np.float32), np.arange(8)))
+    assert found.groups.tolist() == [0, 0, 1, 1, 2, 2, 3, 4]
+
+
+def test_numbers_and_short_words_have_no_forms():
+    words = [*WORDS, "1960", "1960s", "sea", "seas"]
+    assert grouped(words).groups.tolist() == [0, 0, 1, 1, 2, 2, 3, 4, 5, 6]
+
+
+def test_any_script_has_forms():
+    words = ["книга", "книгами", "школа", "школами", "вода", "водами"]
+    stems = grouped(words)
+    assert stems.rules.endings == [("", "ми")]
+    assert stems.groups.tolist() == [0, 0, 1, 1, 2, 2]
+
+
+def test_endings_have_five_letters_at_most():
+    beginnings = ["alter", "form", "found", "implement", "invit", "plant", "quot", "tempt"]
+    words = [word + end for word in beginnings for end in ("", "ation", "ations")]
+    stems = grouped(words)
+    assert set(stems.rules.endings) == {("", "ation"), ("", "s")}
+    assert stems.groups.tolist() == np.repeat(np.arange(8), 3).tolist()
+
+
+def test_words_with_letters_beyond_the_number_there_can_be_have_no_forms():
+    words = [*WORDS, "가가가가", "가가가가s"]
+    assert grouped(words, 6).groups[-2:].tolist() == [3, 3]
+    before_them = [chr(0x4E00 + number) for number in range(module.MOST_LETTERS)]
+    assert grouped([*words, *before_them], 6).groups[6:8].tolist() == [3, 4]
+
+
+def test_no_rules_leave_every_word_alone():
+    assert Stems.none(3).groups.tolist() == [0, 1, 2]
+    assert Rules.none().endings == []
+    assert len(Stems.none(0)) == 0
+
+
+def test_more_words_join_groups_that_are_there_and_merge_none():
+    before = grouped(WORDS)
+    words = [*WORDS, "lampshades", "lampshade", "roomss"]
+    after = before.extended(Vocabulary.of(words), rows(words, 6))
+    assert after.groups.tolist() == [0, 0, 1, 1, 2, 2, 3, 3, 0]
+    assert after.rules is before.rules
+
+
+def test_a_rule_whose_letters_do_not_occur_is_passed_over():
+    stems = grouped(WORDS).extended(Vocabulary.of(WORDS), rows(WORDS))
+    assert stems.groups.tolist() == [0, 0, 1, 1, 2, 2]
+    others = Stems(np.zeros(0, np.int32), stems.rules)
+    assert others.extended(
+        Vocabulary.of(["日本語語", "日本語語文"]), rows(["aaaa", "bbbb"])
+    ).groups.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("room", [1, 2, 1000])
+def test_room_for_pairs_changes_nothing(monkeypatch, room):
+    words = [
+        stem + end for stem in ("room", "pill", "wind", "glas") for end in ("", "s", "ed", "er")
+    ]
+    expected = grouped(words)
+    monkeypatch.setattr(module, "PAIRS_AT_ONCE", room)
+    found = grouped(words)
+    assert found.groups.tolist() == expected.groups.tolist()
+    assert found.rules.endings == expected.rules.endings
+
+
+def test_rows_are_centred_and_of_unit_length():
+    table = FoldedVectors(
+        rows=np.array([[3, 0], [0, 2], [1, 1]], np.float32),
+        penalties=np.zeros(3),
+        offset=np.array([1.0, 1.0]),
+        norms=np.ones(3, np.float32),
+        offset_norm=1.0,
+        strengths=np.array([1.0, 0.5]),
+        length_ratio=0.5,
+        **nothing_removed(3, 2),
+    )
+    found = WordRows.of(Vocabulary.of(["b", "new", "a"]), Vocabulary.of(["a", "b", "c"]), table)
+    assert found.numbers.tolist() == [1, -1, 0]
+    # For documents half as long the second direction counted .5 * .5 / (1 - .5 * .5) = 1 / 3.
+    weighted = np.array([[2, -1], [-1, 1]]) * [1, 0.5 / (1 / 3)]
+    expected = weighted / np.linalg.norm(weighted, axis=1, keepdims=True)
+    assert np.allclose(found.table, expected, atol=1e-6)

@@ -1,0 +1,125 @@
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from deltavec.core.batching import counted
+from deltavec.core.kernels import count as count_kernels
+from deltavec.core.learning.vocabulary_builder import (
+    WordCounts,
+    learned_vocabulary,
+    usual_min_count,
+    word_counts,
+)
+from deltavec.core.text.batches import as_chunked, as_texts
+from deltavec.core.vocabulary import Vocabulary
+from deltavec.errors import CorpusError
+
+
+def test_words_come_most_frequent_first_then_in_the_order_of_their_bytes():
+    counts = word_counts(as_chunked(["b a A", "é c a"]), "words")
+    vocabulary, occurrences = counts.frequent(1)
+    assert vocabulary.words == ["a", "b", "c", "é"]
+    assert occurrences.tolist() == [3, 1, 1, 1]
+    assert (counts.tokens, counts.distinct) == (6, 4)
+
+
+def test_rare_words_are_left_out():
+    assert learned_vocabulary(as_chunked(["a b a b c"]), "words", 2).words == ["a", "b"]
+
+
+def test_a_large_vocabulary_ends_with_the_frequent_words_unless_it_is_said_how_rare(monkeypatch):
+    monkeypatch.setattr("deltavec.core.learning.vocabulary_builder.MOST_UNITS", 2)
+    corpus = as_chunked(["a b a b a c"])
+    assert learned_vocabulary(corpus, "words").words == ["a", "b"]
+    assert learned_vocabulary(corpus, "words", 1).words == ["a", "b", "c"]
+
+
+def test_the_table_grows_as_words_come(monkeypatch):
+    monkeypatch.setattr("deltavec.core.learning.vocabulary_builder.FIRST_ROOM", 2)
+    words = [f"word-number-{i}" for i in range(200)]
+    counts = WordCounts()
+    counts.add(as_texts([words, words[:50]], "words"))
+    vocabulary, occurrences = counts.frequent(1)
+    assert sorted(vocabulary.words) == sorted(words)
+    assert occurrences.sum() == 250
+
+
+def test_a_word_too_long_to_learn_is_passed():
+    long = "x" * (count_kernels.LONGEST_LEARNED + 1)
+    counts = word_counts(as_chunked([f"{long} a {long[:-1]}"]), "words")
+    assert counts.tokens == 3
+    assert sorted(counts.frequent(1)[0].words) == ["a", long[:-1]]
+
+
+def test_smaller_corpora_keep_rarer_words():
+    assert [usual_min_count(tokens) for tokens in (2_999, 3_000, 300_000)] == [1, 2, 5]
+
+
+@pytest.mark.parametrize(
+    ("documents", "min_count", "message"),
+    [
+        ([], None, "holds no words"),
+        (["?"], None, "holds no words"),
+        (["a a b"], 2, r"2 words that occur 2 times or more, and the corpus has 1 \(of 2 distinct"),
+    ],
+)
+def test_too_little_text_to_learn_from_is_refused(documents, min_count, message):
+    with pytest.raises(CorpusError, match=message):
+        learned_vocabulary(as_chunked(documents), "words", min_count)
+
+
+def test_every_word_keeps_its_bytes():
+    words = ["a", "abcdefgh", "abcdefghi", "größe", "日本語", "x" * 30]
+    counts = WordCounts()
+    counts.add(as_texts([" ".join(words)], "words"))
+    vocabulary, _ = counts.frequent(1)
+    assert sorted(vocabulary.words) == sorted(words)
+    assert np.array_equal(np.sort(vocabulary.ids(words)), np.arange(6))
+
+
+def test_a_run_longer_than_any_word_is_decoded_to_its_end():
+    run = "слово—Слово—another—" * 100
+    assert len(run.encode()) > 2 * count_kernels.LONGEST_LEARNED
+    counts = word_counts(as_chunked([run, f"слово {run}"]), "words")
+    vocabulary, occurrences = counts.frequent(1)
+    assert vocabulary.words == ["слово", "another"]
+    assert occurrences.tolist() == [401, 200]
+    known = counted(as_texts([run], "words"), Vocabulary.of(["слово", "another", "слово—слово"]))
+    assert known.token_counts.tolist() == [200, 100, 0]
+
+
+def listed(counts, documents):
+    found = counts.listed(as_texts(documents, "words"))
+    begins = [0, *found.ends.tolist()]
+    pairs = list(zip(found.ids.tolist(), found.counts.tolist(), strict=True))
+    return [pairs[a:b] for a, b in pairwise(begins)], found.lengths.tolist()
+
+
+def test_documents_list_their_different_words_without_single_characters():
+    counts = WordCounts()
+    assert listed(counts, ["sea room sea a", "", "b room"]) == (
+        [[(0, 2), (1, 1)], [], [(1, 1)]],
+        [3, 0, 1],
+    )
+    assert listed(counts, ["new sea"]) == ([[(4, 1), (0, 1)]], [2])
+    assert counts.vocabulary.words == ["sea", "room", "a", "b", "new"]
+    assert counts.tokens == 8
+
+
+def test_listing_goes_on_from_a_vocabulary():
+    counts = WordCounts.of(Vocabulary.of(["room", "x" * 1000]))
+    assert listed(counts, ["sea room"]) == ([[(2, 1), (0, 1)]], [2])
+    assert counts.vocabulary.words == ["room", "x" * 1000, "sea"]
+
+
+def test_a_word_is_listed_255_times_at_most():
+    assert listed(WordCounts(), ["sea " * 300]) == ([[(0, 255)]], [300])
+
+
+def test_listing_makes_room_in_the_middle_of_a_document(monkeypatch):
+    monkeypatch.setattr("deltavec.core.learning.vocabulary_builder.FIRST_ROOM", 2)
+    words = [f"w{i}" for i in range(200)]
+    found, lengths = listed(WordCounts(), [" ".join(words + words), "w7"])
+    assert found == [[(i, 2) for i in range(200)], [(7, 1)]]
+    assert lengths == [400, 1]

@@ -1,0 +1,104 @@
+"""Documents that hold weighty words, and no others: the same are found."""
+
+import numpy as np
+import pytest
+
+from deltavec.search.hybrid import maxscore
+from deltavec.search.hybrid.maxscore import Essential, Partly
+from deltavec.search.kernels import Queries, Rows
+from deltavec.search.lexical.index import Peaks
+from deltavec.search.lexical.kernels import place_from
+from deltavec.search.topk import NOBODY, NONE, nothing_found
+from support.quantized_rows import words_of
+
+DOCUMENTS = 60
+ALIKE = np.ones(DOCUMENTS, np.float32)
+
+
+def chosen_for(words, scale, floor):
+    chosen = Essential(np.empty(len(words.terms), np.int64), np.empty(1, np.int64))
+    maxscore.choose_essential(words, words.weights, np.array([scale]), np.array([floor]), chosen)
+    return chosen
+
+
+def test_terms_that_add_less_than_is_missing_are_not_essential():
+    words = words_of([[1, 2], range(50), range(9), [3]], [4.0, 1.0, 2.0, 5.0], ALIKE)
+    # 6.5 are missing: those that spare most postings by weight are left out first.
+    chosen = chosen_for(words, 2.0, 8.5)
+    assert chosen.counts.tolist() == [2]
+    assert chosen.order.tolist() == [0, 3, 2, 1]
+    chosen = chosen_for(words, 2.0, 9.1)
+    assert chosen.counts.tolist() == [1]
+    assert chosen.order.tolist() == [3, 0, 2, 1]
+
+
+@pytest.mark.parametrize("floor", [2.0, 1.0, -np.inf])
+def test_where_the_cosine_alone_is_enough_no_term_is_essential(floor):
+    assert chosen_for(words_of([[1], [2]], [1.0, 1.0], ALIKE), 2.0, floor).counts.tolist() == [0]
+
+
+def test_more_postings_than_documents_are_not_gone_through():
+    words = words_of([range(40), range(40)], [5.0, 5.0], ALIKE)
+    assert chosen_for(words, 1.0, 4.0).counts.tolist() == [0]
+    assert chosen_for(words, 1.0, 7.0).counts.tolist() == [1]
+
+
+def test_a_list_that_is_not_ascending_leads_nowhere_else():
+    documents = np.array([3, 9, -5, 70, 2, 9, 1], np.int32)
+    for begin in range(8):
+        for document in range(-2, 80):
+            assert begin <= place_from(documents, begin, document) <= max(begin, 7)
+    words = words_of([documents, [1, 3]], [1.0, 2.0], ALIKE)
+    known, wider = Partly(np.empty(9, int), np.empty(9)), Partly(np.empty(9, int), np.empty(9))
+    count = maxscore.merge(words, 0, 0, DOCUMENTS, known, 0, wider)
+    assert wider.documents[:count].tolist() == [3, 9]
+    count = maxscore.merge(words, 1, 0, DOCUMENTS, wider, count, known)
+    assert known.documents[:count].tolist() == [1, 3, 9]
+    assert known.sums[:count].tolist() == [1.0, 1.5, 0.5]
+
+
+def test_terms_are_added_and_documents_below_a_sum_left_out():
+    words = words_of([[2, 4, 6], [4, 5, 9]], [2.0, 4.0], ALIKE)
+    known = Partly(np.array([2, 4, 6, 8]), np.array([1.0, 1.0, 1.0, 3.0]))
+    assert maxscore.narrow(words, 1, 2.5, known, 4) == 2
+    assert known.documents[:2].tolist() == [4, 8]
+    assert known.sums[:2].tolist() == [3.0, 3.0]
+
+
+def test_peaks_are_the_highest_shares_and_1_until_they_are_known():
+    norms = np.arange(1, DOCUMENTS + 1, dtype=np.float32)
+    words, peaks = words_of([[0, 3], [], [3, 99]], [1.0, 1.0, 1.0], norms), Peaks()
+    assert peaks.of(words.terms).tolist() == [1, 1, 1]
+    peaks.make(words.lists, norms)
+    assert peaks.of(words.terms).tolist() == [1 / 2, 0, 1 / 5]
+    made = peaks.made
+    peaks.make(words.lists, norms)
+    assert peaks.made is made
+
+
+def searched(words, scale, floor, k=2):
+    """What is found where all documents have the direction of the query."""
+    vectors = np.ones((DOCUMENTS, 1), np.float32)
+    best, given_up = nothing_found(1, k, np.float64), np.zeros(1, np.uint8)
+    best.scores[:], best.sizes[:] = floor, k
+    maxscore.search_essential(
+        Rows(vectors, 0, NONE, NONE), 0, DOCUMENTS, Queries(vectors[:1], np.zeros(1, np.float32)),
+        words, words.weights, np.array([scale]), chosen_for(words, scale, floor), best, given_up,
+    )  # fmt: skip
+    return best, given_up.tolist()
+
+
+def test_a_query_for_which_many_documents_are_left_is_given_up():
+    best, given_up = searched(words_of([range(30)], [9.0], ALIKE), 1.0, 5.4)
+    assert given_up == [1]
+    assert (best.ranks == NOBODY).all()
+    best, given_up = searched(words_of([[4]], [9.0], ALIKE), 1.0, 5.4)
+    assert given_up == [0]
+    assert sorted(best.ranks[0].tolist()) == [4, NOBODY]
+    assert best.scores.max() == 1 + 9 / 2
+
+
+def test_a_query_without_essential_terms_is_left_alone():
+    best, given_up = searched(words_of([[4]], [9.0], ALIKE), 2.0, 1.0)
+    assert given_up == [0]
+    assert (best.ranks == NOBODY).all()

@@ -1,0 +1,73 @@
+"""Sums of words and meaning: the same documents and scores, whichever words are left for later."""
+
+import numpy as np
+import pytest
+
+from deltavec.core.learning.stemming import Stems
+from deltavec.core.vocabulary import Vocabulary
+from deltavec.search.hybrid.search import Wanted, best_documents
+from deltavec.search.lexical.index import WordIndex, WordQuery
+from deltavec.search.lexical.kernels import Lists, Words, add_query_scores
+from deltavec.search.matrix import Pieces
+from deltavec.search.quantized.build import made_sieve
+from support.search_strategies import unit_rows
+
+DOCUMENTS, TERMS = 700, 12
+
+
+def word_query(terms, weights):
+    none = np.zeros(0, np.int64)
+    return WordQuery([], none, none, np.array(terms, np.int64), np.array(weights, float), [])
+
+
+def drawn_index(rng):
+    """Postings of frequent and of rare terms."""
+    held = [np.flatnonzero(rng.random(DOCUMENTS) < 0.9 / (term + 1)) for term in range(TERMS)]
+    documents = np.concatenate(held).astype(np.int32)
+    begins = np.cumsum([0, *map(len, held)])
+    counts = rng.integers(1, 4, len(documents)).astype(np.uint8)
+    lengths = rng.integers(5, 50, DOCUMENTS).astype(np.int32)
+    nothing = np.zeros(TERMS)
+    vocabulary = Vocabulary.of([f"w{term}" for term in range(TERMS)])
+    lists = Lists(begins, documents, counts)
+    return WordIndex(vocabulary, Stems.none(TERMS), lists, lengths, nothing, nothing)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("queries", [1, 3, 7])
+@pytest.mark.parametrize("scale", [0.0, 4.0])
+@pytest.mark.parametrize("filtered", [False, True])
+def test_blocks_sieves_and_light_words_change_no_bit(seed, queries, scale, filtered):
+    rng = np.random.default_rng(seed)
+    index, vectors = drawn_index(rng), unit_rows(rng.standard_normal((DOCUMENTS, 6)))
+    chosen = np.flatnonzero(rng.random(DOCUMENTS) < 0.6) if filtered else None
+    allowed = np.arange(DOCUMENTS) if chosen is None else chosen
+    wanted = []
+    for _ in range(queries):
+        terms = np.sort(rng.permutation(TERMS)[:9])
+        words = word_query(terms, 3.0 ** -rng.permutation(9))
+        wanted.append(Wanted(words, unit_rows(rng.standard_normal((1, 6)))[0], scale))
+    pieces = Pieces.of(vectors, "vectors")
+    pieces.sieves[0].made = made_sieve(vectors)
+    for at_once in (100, 4000):
+        for one, found in zip(
+            wanted,
+            best_documents(pieces, index, wanted, 5, chosen=chosen, threads=2, at_once=at_once),
+            strict=True,
+        ):
+            scores = np.empty(DOCUMENTS)
+            terms, weights = one.words.terms, one.words.weights
+            none = np.zeros(len(terms), np.uint8)
+            own = Words(index.lists, index.norms, np.array([0, len(terms)]), terms, weights, none)
+            add_query_scores(own, 0, False, 0, scores)
+            if scale:
+                wide = vectors.astype(np.float64)
+                direction = one.vector.astype(np.float64)
+                dots = np.add.accumulate(wide * direction, axis=1)[:, -1]
+                squares = np.add.accumulate(wide * wide, axis=1)[:, -1]
+                square = np.add.accumulate(direction * direction)[-1]
+                cosines = (dots / np.sqrt(square * squares)).astype(np.float32)
+                scores = scale * cosines.astype(np.float64) + scores
+            order = allowed[np.lexsort((allowed, -scores[allowed]))][:5]
+            assert found.numbers.tolist() == order.tolist()
+            assert found.scores.tolist() == scores[order].tolist()

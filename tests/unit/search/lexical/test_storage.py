@@ -1,0 +1,57 @@
+"""The words of a collection on disk: numbers that lead elsewhere are refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from deltavec.core.learning.stemming import Stems
+from deltavec.core.text.batches import as_texts
+from deltavec.errors import InputError
+from deltavec.search.hybrid.score_scale import spread_of
+from deltavec.search.lexical.storage import mapped_words, words_layout
+from deltavec.search.lexical.writer import WordsWriter
+
+
+@pytest.fixture
+def stored(tmp_path):
+    """A file of words, and the sizes that its layout follows from."""
+    path = tmp_path / "words"
+    with WordsWriter(tmp_path) as writer:
+        writer.add(as_texts(["sea room sea", "room wind", ""], "words"))
+        vectors = np.eye(3, 2, dtype=np.float32)
+        spread = spread_of(vectors, None, 1)
+        sizes = writer.finish(path, lambda v: Stems.none(len(v)), lambda: spread, vectors.shape[1])
+    return path, sizes
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers", "message"),
+    [
+        ("begins", [0, 2**63 - 1, -2, 4], "places outside of the file"),
+        ("begins", [0, 4, 4, 4], "a word in more documents than there are"),
+        ("word_offsets", [0, 2**62, 4, 11], "word_offsets must rise"),
+        ("groups", [0, 1, 3], "places outside of the file"),
+        ("groups", [0, 1, -1], "places outside of the file"),
+        ("groups", [0, 1, 1], "a term that no word is a form of"),
+        ("documents", [0, 0, 1, 3], "documents must be from 0 to 2"),
+        ("documents", [0, 0, 1, -1], "documents must be from 0 to 2"),
+        ("words", list(b"sea\xffoomwind"), "words must be UTF-8"),
+        ("tellings", [0, np.nan, 0], "tellings must be from 0 to 1"),
+        ("variances", [0, 0, np.inf], "variances must be from 0 to 1"),
+        ("lengths", [1, 2, -3], "lengths must be from 0"),
+    ],
+)
+def test_numbers_that_lead_elsewhere_are_refused(stored, name, numbers, message):
+    path, sizes = stored
+    layout = words_layout(sizes)
+    data = bytearray(path.read_bytes())
+    tensor = layout.tensors[name]
+    kind = {"I64": "<i8", "F64": "<f8", "I32": "<i4", "U8": "u1"}[tensor.dtype]
+    new = np.array(numbers, kind).tobytes()
+    begin = len(layout.header) + tensor.begin
+    assert len(new) == tensor.end - tensor.begin
+    data[begin : begin + len(new)] = new
+    path.write_bytes(data)
+    with path.open("rb") as file, pytest.raises(InputError, match=message):
+        mapped_words(file, sizes, verify=True)

@@ -1,0 +1,64 @@
+"""Rows in two dimensions: what pushes is a sum over all pairs, and neighbours stay near."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from deltavec.search.tsne.fft_repulsion import repulsion
+from deltavec.search.tsne.layout import linked, neighbor_layout, principal_places
+
+
+def in_groups(groups: int, each: int, dimensions: int = 12) -> np.ndarray:
+    rng = np.random.default_rng(5)
+    centres = np.repeat(rng.standard_normal((groups, dimensions)), each, axis=0)
+    rows = centres + 0.3 * rng.standard_normal(centres.shape)
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+@pytest.mark.parametrize("spread", [1e-4, 1.0, 8.0])
+def test_what_pushes_is_what_all_pairs_add_up_to(spread: float) -> None:
+    places = spread * np.random.default_rng(1).standard_normal((300, 2))
+    apart = places[:, None] - places[None]
+    near = 1 / (1 + (apart**2).sum(axis=2))
+    pushes = (near[..., None] ** 2 * apart).sum(axis=1)
+
+    found = repulsion(places)
+
+    assert found.total == pytest.approx(near.sum() - 300, rel=0.01)
+    # Cubic interpolation, of functions of width 1 on nodes half a width apart: between two
+    # points alone off by up to a tenth, and less the more points there are.
+    assert np.abs(found.pushes - pushes).max() < 0.1 * np.abs(pushes).max()
+
+
+def test_a_map_larger_than_the_grid_is_drawn_on_a_coarser_one() -> None:
+    places = np.array([[0.0, 0.0], [3000.0, 0.0], [0.0, 3000.0]])
+    assert np.isfinite(repulsion(places).pushes).all()
+
+
+def test_links_go_both_ways_and_weigh_one_together() -> None:
+    links = linked(np.array([[1], [0], [0]]))
+    assert links.begins.tolist() == [0, 2, 3, 4]
+    assert links.points.tolist() == [1, 2, 0, 0]
+    assert links.weights.sum() == pytest.approx(1)
+    assert links.weights[0] == 2 * links.weights[1]  # each names the other
+
+
+def test_groups_stand_apart_and_neighbours_together() -> None:
+    places = neighbor_layout(in_groups(4, 30))
+    distances = np.linalg.norm(places[:, None] - places[None], axis=2)
+    np.fill_diagonal(distances, np.inf)
+    group = np.arange(120) // 30
+    assert (group[distances.argmin(axis=1)] == group).mean() > 0.95
+
+
+def test_few_rows_stand_as_in_principal_components() -> None:
+    rows = in_groups(1, 6)
+    np.testing.assert_array_equal(neighbor_layout(rows), principal_places(rows))
+
+
+def test_progress_goes_from_the_search_to_the_end() -> None:
+    told: list[float] = []
+    neighbor_layout(in_groups(2, 15), on_progress=told.append)
+    assert told == sorted(told)
+    assert told[-1] == 1
