@@ -1,0 +1,101 @@
+"""Every room has a budget of code lines, and files and folders stay small."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "deltavec"
+MOST_MODULES = 18
+MOST_LINES = 450
+# Code lines per room, without docstrings, comments and blank lines. The room of a file is the longest
+# prefix of its path. Lowering a number is welcome; raising one needs a decision record.
+BUDGETS = {
+    "": 921,  # with evaluation/ and adapters/
+    "core": 1_719,
+    "core/kernels": 1_432,
+    "core/text": 1_226,
+    "core/learning": 1_952,
+    "io/corpus": 2_222,
+    "io/vectors": 830,
+    "io/artifacts": 870,
+    "io/output": 825,
+    "io/export": 300,
+    "search": 1_889,
+    "search/quantized": 376,
+    "search/lexical": 578,
+    "search/hybrid": 764,
+    "search/tsne": 319,
+    "collection": 2_541,
+    "collection/filters": 350,
+    "collection/topics": 625,
+    "collection/map": 350,
+    "server": 2_568,
+    "cli": 3_136,
+    "spark": 765,
+    "lab": 4_758,  # with cli/commands/evaluate/
+}
+PRODUCT = 26_508
+SAME_BUDGET = {"evaluation": "", "adapters": "", "cli/commands/evaluate": "lab"}
+
+
+def count_lines(path: Path) -> int:
+    """The code lines of a file, as `tools/count_lines.py` counts them."""
+    return COUNT.code_lines(path.read_text("utf-8"))
+
+
+def load_count() -> Any:
+    spec = importlib.util.spec_from_file_location("count_lines", ROOT / "tools" / "count_lines.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+COUNT = load_count()
+LINES = {path.relative_to(SOURCE).as_posix(): count_lines(path) for path in SOURCE.rglob("*.py")}
+
+
+def room_of(path: str) -> str:
+    """The room that a file belongs to."""
+    rooms = [room for room in (*BUDGETS, *SAME_BUDGET) if not room or path.startswith(f"{room}/")]
+    longest = max(rooms, key=len)
+    return SAME_BUDGET.get(longest, longest)
+
+
+ROOMS = Counter[str]()
+for _path, _lines in LINES.items():
+    ROOMS[room_of(_path)] += _lines
+
+
+@pytest.mark.parametrize("room", BUDGETS)
+def test_a_room_stays_within_its_budget(room: str) -> None:
+    assert ROOMS[room] <= BUDGETS[room], f"{room or 'the top'} has {ROOMS[room]:,} code lines"
+
+
+def test_the_product_stays_within_its_budget() -> None:
+    assert sum(ROOMS.values()) - ROOMS["lab"] <= PRODUCT
+
+
+def test_no_file_has_too_many_lines() -> None:
+    assert {path: lines for path, lines in LINES.items() if lines > MOST_LINES} == {}
+
+
+def test_no_folder_has_too_many_modules() -> None:
+    folders = Counter(str(Path(path).parent) for path in LINES if not path.endswith("__init__.py"))
+    assert {folder: count for folder, count in folders.items() if count > MOST_MODULES} == {}
+
+
+def test_a_prefix_shared_by_three_files_is_a_folder() -> None:
+    prefixes = Counter(
+        f"{path.stem.split('_')[0]}_ in {path.parent.as_posix()}"
+        for path in map(Path, LINES)
+        if "_" in path.stem.strip("_")
+    )
+    assert {prefix: files for prefix, files in prefixes.items() if files > 2} == {}
