@@ -33,7 +33,7 @@ test: $(DEV)  ## Run the tests on all cores: core without the JIT for line cover
 		tests/unit/search/test_kernels.py tests/laws/search/test_kernels.py \
 		tests/unit/search/quantized/test_kernels.py tests/unit/search/hybrid/test_bounds.py \
 		tests/unit/search/hybrid/test_maxscore.py tests/laws/search/sieve \
-		tests/unit/search/approximately/test_kernels.py tests/unit/search/tsne/test_kernels.py \
+		tests/unit/search/tsne/test_kernels.py \
 		tests/unit/search/lexical/test_kernels.py tests/unit/search/hybrid/test_threshold.py \
 		tests/unit/search/hybrid/test_nonessential.py -m "not compiled" \
 		--cov=src/deltavec/core --cov=src/deltavec/search --cov-report=term-missing:skip-covered --cov-fail-under=100

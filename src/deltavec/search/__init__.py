@@ -1,4 +1,4 @@
-"""Find rows: exact and approximate search, duplicates, neighbours."""
+"""Find rows: exact search, near-duplicates, nearest neighbors."""
 
 from deltavec.search.duplicates import Duplicates, Pairs, duplicates
 from deltavec.search.hits import Hit, Hits

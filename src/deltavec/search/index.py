@@ -1,4 +1,4 @@
-"""An index: rows that can be searched, exactly by default."""
+"""Exact cosine search over rows."""
 
 from __future__ import annotations
 
@@ -10,18 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.arguments import require_whole
 from deltavec.core.arrays import Float32s
 from deltavec.core.threads import thread_count
-from deltavec.errors import InputError
 from deltavec.search import storage
-from deltavec.search.approximately.lists import Lists
 from deltavec.search.hits import Hits
 from deltavec.search.ids import Ids, IdsLike
 from deltavec.search.matrix import Pieces, as_rows
 from deltavec.search.query import IndexState, Where, require_dimensions, search_state
-
-SAMPLE = 1000
 
 
 class Index:
@@ -40,16 +35,6 @@ class Index:
     ids
         What the rows are called: unique whole numbers, or strings. By default rows are numbered
         from 0 on, and a number is never used again when its row is removed.
-    approximate
-        Whether to put the rows into lists of like ones, and to look only through those that are
-        nearest to a query: many times as fast for large indexes, and now and then it misses a row;
-        `measure_recall` tells how often. Scores are exact all the same. A million rows take some
-        ten seconds of the processor; the same rows make the same lists.
-    expansion
-        How many lists a search looks through; more find more, and take longer. There are twice as
-        many lists as the square root of the number of rows; by default 2.8 times the root of their
-        number is looked through, and 64 at least: 125 of 2,000 with a million rows. Lists are made
-        anew when `add` has made the rows four times as many.
     threads
         How many cores a search takes; all of them by default.
 
@@ -69,15 +54,11 @@ class Index:
         U: npt.ArrayLike,
         ids: IdsLike | None = None,
         *,
-        approximate: bool = False,
-        expansion: int | None = None,
         threads: int | None = None,
     ) -> None:
         thread_count(threads)
         pieces = Pieces.of(U, "U", threads)
-        names = Ids.of(ids, len(pieces))
-        lists = Lists.of(pieces, expansion, threads) if approximate else None
-        self._hold(IndexState(pieces, names, lists), threads)
+        self._hold(IndexState(pieces, Ids.of(ids, len(pieces))), threads)
 
     @classmethod
     def _of(cls, state: IndexState, threads: int | None = None) -> Index:
@@ -94,8 +75,7 @@ class Index:
         return len(self._state.pieces)
 
     def __repr__(self) -> str:
-        kind = "approximate" if self._state.lists else "exact"
-        return f"Index({len(self):,} rows, {self.dimensions} dimensions, {kind})"
+        return f"Index({len(self):,} rows, {self.dimensions} dimensions)"
 
     @property
     def dimensions(self) -> int:
@@ -150,56 +130,6 @@ class Index:
     def _cores(self, threads: int | None) -> int:
         return thread_count(self._threads if threads is None else threads)
 
-    def measure_recall(
-        self, queries: npt.ArrayLike | None = None, k: int = 10, *, threads: int | None = None
-    ) -> float:
-        """The share of the k best rows that the index finds, against an exact search.
-
-        A row that is found counts if its score is at least that of the k-th best. `info` shows
-        what was measured last, until rows are added or removed.
-
-        Parameters
-        ----------
-        queries
-            What to search for; by default a thousand rows spread over the index, which are not
-            counted as found by themselves.
-        k
-            How many rows to find.
-        threads
-            How many cores.
-        """
-        require_whole("k", k)
-        state, cores = self._state, self._cores(threads)
-        itself = int(queries is None)
-        if queries is None:
-            rows = np.unique(np.linspace(0, len(self) - 1, SAMPLE).astype(np.int64))
-            queries = state.pieces.at(rows[: len(self)])
-        found, best = (
-            search_state(one, queries, k + itself, None, cores).scores[:, itself:]
-            for one in (state, state._replace(lists=None))
-        )
-        if not best.size:
-            raise InputError("recall needs a query, and rows that it can find")
-        share = float((found >= best[:, -1:]).mean())
-        recall = {"k": best.shape[1], "queries": len(best), "share": share}
-        with self._changing:
-            self._state = self._state._replace(recall=recall)
-        return share
-
-    @property
-    def expansion(self) -> int | None:
-        """How many lists a search looks through; None if there are none."""
-        lists = self._state.lists
-        return lists.expansion if lists else None
-
-    @expansion.setter
-    def expansion(self, expansion: int) -> None:
-        with self._changing:
-            lists = self._state.lists
-            if lists is None:
-                raise InputError("an exact index has no expansion: make it with approximate=True")
-            self._state = self._state._replace(lists=lists.expanded(expansion), recall={})
-
     def add(self, U: npt.ArrayLike, ids: IdsLike | None = None) -> None:
         """Add rows behind the others.
 
@@ -211,41 +141,30 @@ class Index:
             What they are called; given if and only if those of the index were.
         """
         with self._changing:
-            pieces, old, lists, _ = self._state
+            pieces, old = self._state
             more = Pieces.of(U, "U", self._threads)
             require_dimensions(more, pieces.dimensions, "U")
             names = old.with_more(ids, len(more))
-            whole = pieces.with_more(more)
-            lists = lists.with_more(more, whole, self._threads) if lists else None
-            self._state = IndexState(whole, names, lists)
+            self._state = IndexState(pieces.with_more(more), names)
 
     def remove(self, ids: IdsLike) -> None:
         """Remove the rows that have these ids; all of them must be there."""
         with self._changing:
-            pieces, old, lists, _ = self._state
+            pieces, old = self._state
             keep = np.ones(len(pieces), bool)
             keep[old.rows(ids)] = False
             rows = np.flatnonzero(keep)
-            lists = lists.at_rows(rows) if lists else None
-            self._state = IndexState(pieces.at_rows(rows), old.at_rows(rows), lists)
+            self._state = IndexState(pieces.at_rows(rows), old.at_rows(rows))
 
     def info(self) -> dict[str, Any]:
-        """What the index holds; if it is approximate, also how good it is, once measured."""
-        pieces, ids, lists, recall = self._state
-        about = {
+        """Size and kind of the index."""
+        pieces, ids = self._state
+        return {
             "rows": len(pieces),
             "dimensions": pieces.dimensions,
             "ids": ids.kind if ids.given else "row numbers",
             "bytes": 4 * len(pieces) * pieces.dimensions,
-            "search": "approximate" if lists else "exact",
         }
-        if lists:
-            about |= {
-                "zero_rows": lists.zero_rows,
-                "expansion": lists.expansion,
-                "recall": dict(recall) or None,
-            }
-        return about
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the index to a folder, which appears whole or not at all.

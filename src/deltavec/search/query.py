@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +12,6 @@ from deltavec.core.arrays import Int64s
 from deltavec.core.jit import BUDGET
 from deltavec.errors import InputError
 from deltavec.search import fallback
-from deltavec.search.approximately.lists import Lists
-from deltavec.search.approximately.searching import likely_best_rows
 from deltavec.search.hits import Hits
 from deltavec.search.ids import Ids, IdsLike
 from deltavec.search.matrix import Pieces
@@ -34,29 +30,23 @@ class IndexState(NamedTuple):
         The rows.
     ids : Ids
         What they are called.
-    lists : Lists or None
-        The lists that they are in, of an approximate index.
-    recall : mapping
-        How good these are, as far as it was measured.
     """
 
     pieces: Pieces
     ids: Ids
-    lists: Lists | None = None
-    recall: Mapping[str, Any] = MappingProxyType({})
 
 
 def search_state(
     state: IndexState, queries: npt.ArrayLike, k: int, where: Where | None, threads: int
 ) -> Hits:
     """What `Index.search` gives."""
-    pieces, ids, lists, _ = state
+    pieces, ids = state
     wanted = as_queries(queries, pieces.dimensions)
     require_whole("k", k)
     chosen = chosen_rows(where, ids)
     k = min(int(k), len(pieces) if chosen is None else len(chosen))
     search = Search(pieces, ids.ranks, wanted, k, chosen, threads)
-    found = likely_best_rows(search, lists) if lists else exactly_best_rows(search)
+    found = exactly_best_rows(search)
     if (found.ranks >= len(pieces)).any():  # fewer are numbers than there are rows
         raise InputError(
             "NaN or infinity among the vectors: the index is damaged; load it with verify=True to "

@@ -4,9 +4,6 @@
 ``index.json``          sizes, settings, and a checksum of each file, itself included
 ``vectors.npy``         the rows, mapped into memory when the index is loaded
 ``ids.arrow``           the ids, in Arrow's file format; not there if they are 0, 1, 2, ...
-``centres.npy``         the centres of an approximate index' lists; which one a row is in stands
-                        beside its id
-``graph.usearch``       what an earlier version had instead; it is not read, and lists are made
 ======================  ====================================================================
 """
 
@@ -34,22 +31,14 @@ from deltavec.io.artifacts.manifest import (
     require_unchanged,
 )
 from deltavec.io.artifacts.tensors import npy_header
-from deltavec.search.approximately.lists import LARGEST_EXPANSION, MOST_LISTS, Lists
 from deltavec.search.ids import NUMBERS, STRINGS, Ids, require_unique
 from deltavec.search.kernels import MOST_DIMENSIONS
 from deltavec.search.matrix import LARGEST_ERROR, Pieces, length_error
 from deltavec.search.query import IndexState
 
-DESCRIPTION, VECTORS, IDS, GRAPH, CENTRES = FILES = (
-    "index.json",
-    "vectors.npy",
-    "ids.arrow",
-    "graph.usearch",
-    "centres.npy",
-)
+DESCRIPTION, VECTORS, IDS = FILES = ("index.json", "vectors.npy", "ids.arrow")
 INDEX_FOLDER = FolderKind("index", 1, DESCRIPTION, names(FILES))
 BYTES_AT_ONCE = 1 << 24
-NO_KEYS = np.empty(0, np.int64)
 
 ENTRIES: dict[str, type[Any]] = {
     "rows": int,
@@ -58,35 +47,15 @@ ENTRIES: dict[str, type[Any]] = {
     "id_kind": str,
     "ids_given": bool,
     "following": int,
-    "graph": dict,
-    "recall": dict,
     "files": dict,
 }
-LIST_ENTRIES: dict[str, dict[str, type[Any]]] = {
-    GRAPH: {"expansion": int, "following": int},
-    CENTRES: {"expansion": int, "lists": int},
-}
-RECALL_ENTRIES: dict[str, type[Any]] = {"k": int, "queries": int, "share": float}
 RANGES = {
     "rows": (0, LARGEST_COUNT),
     "dimensions": (1, MOST_DIMENSIONS),
     "length_error": (0, LARGEST_ERROR),
     "following": (0, LARGEST_COUNT),
-    "expansion": (1, LARGEST_EXPANSION),
-    "lists": (0, MOST_LISTS),
-    "k": (1, LARGEST_COUNT),
-    "queries": (1, LARGEST_COUNT),
-    "share": (0, 1),
 }
 FILE_ENTRIES: dict[str, type[Any]] = {"bytes": int, "sha256": str}
-# With the centres come the lists of the rows (with a graph the keys), which stand beside their ids.
-SETS_OF_FILES = (
-    {VECTORS},
-    {VECTORS, IDS},
-    {VECTORS, IDS, GRAPH},
-    {VECTORS, IDS, CENTRES},
-)
-BESIDE_IDS = {GRAPH: "key", CENTRES: "list"}
 
 
 def save(state: IndexState, folder: Path) -> None:
@@ -95,12 +64,9 @@ def save(state: IndexState, folder: Path) -> None:
     with problems_of(folder), replacing_folder(folder, INDEX_FOLDER.remove) as fresh:
         with (fresh / VECTORS).open("wb") as file:
             write_vectors(state.pieces, file)
-        if state.lists or state.ids.given or state.ids.following != len(state.ids):
+        if state.ids.given or state.ids.following != len(state.ids):
             with (fresh / IDS).open("wb") as file:
-                write_ids(state, file)
-        if state.lists:
-            with (fresh / CENTRES).open("wb") as file:
-                write_vectors(Pieces((state.lists.centres,), 0.0), file)
+                write_ids(state.ids, file)
         there = [name for name in FILES if (fresh / name).exists()]
         files = {name: on_disk(fresh / name)._asdict() for name in there}
         INDEX_FOLDER.describe(fresh, described(state, files))
@@ -108,7 +74,7 @@ def save(state: IndexState, folder: Path) -> None:
 
 def described(state: IndexState, files: Mapping[str, Any]) -> dict[str, Any]:
     """The entries for an index."""
-    pieces, ids, lists, recall = state
+    pieces, ids = state
     return {
         "rows": len(pieces),
         "dimensions": pieces.dimensions,
@@ -116,8 +82,6 @@ def described(state: IndexState, files: Mapping[str, Any]) -> dict[str, Any]:
         "id_kind": ids.kind,
         "ids_given": ids.given,
         "following": ids.following,
-        "graph": {"expansion": lists.expansion, "lists": len(lists.centres)} if lists else {},
-        "recall": dict(recall),
         "files": dict(files),
     }
 
@@ -125,20 +89,16 @@ def described(state: IndexState, files: Mapping[str, Any]) -> dict[str, Any]:
 def require_sound(entries: Mapping[str, Any]) -> None:
     """Refuse entries that are missing, unknown, of the wrong type or out of range."""
     require_types(entries, ENTRIES)
-    files, graph, recall = entries["files"], entries["graph"], entries["recall"]
+    files = entries["files"]
     for file in files.values():
         require_types(file if isinstance(file, dict) else {}, FILE_ENTRIES)
-    if set(files) not in SETS_OF_FILES:
+    if set(files) not in ({VECTORS}, {VECTORS, IDS}):
         raise InputError(f"files must be those of an index, got {', '.join(files):.100}")
-    there = next((name for name in LIST_ENTRIES if name in files), None)
-    require_types(graph, LIST_ENTRIES[there] if there else {})
-    require_types(recall, RECALL_ENTRIES if recall else {})
     if entries["id_kind"] not in (NUMBERS, STRINGS):
         raise InputError(f"id_kind must be {NUMBERS} or {STRINGS}, got {entries['id_kind']!r:.60}")
     if entries["id_kind"] == STRINGS and not entries["ids_given"]:
         raise InputError("ids that are strings must be given")
-    for numbers in (entries, graph, recall):
-        require_ranges(numbers, RANGES)
+    require_ranges(entries, RANGES)
 
 
 def load(folder: Path, *, mmap: bool, verify: bool) -> IndexState:
@@ -162,19 +122,11 @@ def read(folder: Path, *, mmap: bool, verify: bool) -> IndexState:
     with INDEX_FOLDER.opened(folder / VECTORS) as file:
         array = read_vectors(file, rows, dimensions, mmap)
         error = length_error(array, "vectors") if verify else entries["length_error"]
-    pieces, ids, beside, lists = Pieces((array,), error), Ids.counted(rows), NO_KEYS, None
+    ids = Ids.counted(rows)
     if IDS in files:
         with INDEX_FOLDER.opened(folder / IDS) as file:
-            ids, beside = read_ids(file, entries)
-    if GRAPH in files:
-        lists = Lists.of(pieces, entries["graph"]["expansion"], None)
-        return IndexState(pieces, ids, lists)
-    if CENTRES in files:
-        with INDEX_FOLDER.opened(folder / CENTRES) as file:
-            centres = read_vectors(file, entries["graph"]["lists"], dimensions, mmap)
-            length_error(centres, "centres")
-        lists = Lists.stored(centres, beside, entries["graph"]["expansion"])
-    return IndexState(pieces, ids, lists, entries["recall"])
+            ids = read_ids(file, entries)
+    return IndexState(Pieces((array,), error), ids)
 
 
 def write_vectors(pieces: Pieces, file: BinaryIO) -> None:
@@ -199,39 +151,30 @@ def read_vectors(file: BinaryIO, rows: int, dimensions: int, mmap: bool) -> Floa
     return frozen(mapped.astype(np.float32, copy=False))
 
 
-def write_ids(state: IndexState, file: BinaryIO) -> None:
-    """Write ids in Arrow's file format, and the lists that their rows are in."""
-    columns = {"id": state.ids.values}
-    if state.lists:
-        columns["list"] = pa.array(state.lists.homes)
-    batch = pa.RecordBatch.from_pydict(columns)
+def write_ids(ids: Ids, file: BinaryIO) -> None:
+    """Write ids in Arrow's file format."""
+    batch = pa.RecordBatch.from_pydict({"id": ids.values})
     with pa.ipc.new_file(file, batch.schema) as writer:
         writer.write_batch(batch)
 
 
-def read_ids(file: BinaryIO, entries: Mapping[str, Any]) -> tuple[Ids, Int64s]:
-    """The ids in Arrow's file format, one for each row, and the rows' lists, or keys."""
+def read_ids(file: BinaryIO, entries: Mapping[str, Any]) -> Ids:
+    """The ids in Arrow's file format, one for each row."""
     try:
         table = pa.ipc.open_file(pa.py_buffer(file.read())).read_all()
         table.validate(full=True)
-    except (pa.ArrowException, UnicodeDecodeError) as error:  # of a column's name, the latter
+    except (pa.ArrowException, UnicodeDecodeError) as error:  # the latter for a column's name
         raise InputError(f"expected Arrow's file format: {error}") from None
-    schema = [("id", pa.int64() if entries["id_kind"] == NUMBERS else pa.large_string())]
-    schema += [(BESIDE_IDS[name], pa.int64()) for name in BESIDE_IDS if name in entries["files"]]
-    if table.schema != pa.schema(schema) or len(table) != entries["rows"]:
+    kind = pa.int64() if entries["id_kind"] == NUMBERS else pa.large_string()
+    if table.schema != pa.schema([("id", kind)]) or len(table) != entries["rows"]:
         raise InputError(f"expected {entries['rows']:,} ids that are {entries['id_kind']}")
-    if any(column.null_count for column in table.columns):
+    ids = pa.concat_arrays(table["id"].chunks)
+    if ids.null_count:
         raise InputError("an id is missing")
-    ids, *keys = (pa.concat_arrays(column.chunks) for column in table.columns)
     require_unique(ids)
     if not entries["ids_given"]:
         require_ascending(ids.to_numpy(), entries["following"])
-    numbers: Int64s = keys[0].to_numpy() if keys else NO_KEYS
-    if GRAPH in entries["files"]:
-        require_ascending(numbers, entries["graph"]["following"])
-    elif keys and ((numbers < 0) | (numbers > entries["graph"]["lists"])).any():
-        raise InputError("a row is in a list that there is not")
-    return Ids(ids, entries["ids_given"], entries["following"]), numbers
+    return Ids(ids, entries["ids_given"], entries["following"])
 
 
 def require_ascending(numbers: Int64s, following: int) -> None:

@@ -121,8 +121,6 @@ def test_a_file_that_was_cut_is_noticed_without_reading_it(folder):
         ({"id_kind": "names"}, "id_kind must be"),
         ({"id_kind": "numbers"}, "50 ids that are numbers"),
         ({"ids_given": False}, "strings must be given"),
-        ({"graph": {"expansion": 3}}, "'expansion' is unknown"),
-        ({"recall": {"k": 3}}, "'queries' is missing"),
         ({"files": {}}, "files must be those of an index"),
         ({"files": {"../x": {"bytes": 1, "sha256": ""}}}, "files must be those of an index"),
         ({"files": {"vectors.npy": 3}}, "'bytes' is missing"),

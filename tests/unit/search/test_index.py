@@ -316,7 +316,5 @@ def test_an_index_says_what_it_holds():
         "dimensions": 2,
         "ids": "strings",
         "bytes": 48,
-        "search": "exact",
     }
-    assert repr(dv.Index(ROWS)) == "Index(6 rows, 2 dimensions, exact)"
-    assert dv.Index(ROWS).expansion is None
+    assert repr(dv.Index(ROWS)) == "Index(6 rows, 2 dimensions)"
