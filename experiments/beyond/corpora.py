@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.parquet as pq
 
-from deltavec.core.learning.vocabulary_builder import usual_min_count
-from deltavec.core.statistics import CorpusStatistics
-from deltavec.io.corpus.corpus import read_corpus
+import deltavec as dv
 from deltavec.lab.questions.forums import Forum
 from deltavec.lab.questions.tables import table_forums
 from deltavec.lab.stories import LeeDocuments, lee_documents
@@ -23,7 +21,6 @@ PARTS = ("comp", "rec", "sci", "talk")
 FORUMS = ("askubuntu", "meta_stackexchange", "english_stackexchange")
 # Sets of judged/ with one label a text; all texts are fitted, those with one label compared.
 TOPICS = {"reuters": "reuters21578", "ohsumed": "ohsumed"}
-OTHERS = "lee_others"
 LANGUAGES = ("eng_Latn", "fin_Latn", "zho_Hans", "arb_Arab", "swh_Latn", "hin_Deva")
 
 
@@ -64,45 +61,18 @@ class LabelledCorpus:
     alike: npt.NDArray[np.float64] | None = None
 
     @property
-    def learned(self) -> list[str]:
-        """What is fitted on: all texts, but for Lee's others those that nobody judged."""
-        judged_apart = self.lee is not None and self.name == OTHERS
-        return self.texts[: len(self.lee.background)] if judged_apart else self.texts
-
-    @property
     def peer_name(self) -> str:
         """The corpus whose texts other embedders were given."""
         if self.name in KINDS:
             return "reviews"
         return "questions" if self.name in FORUMS else self.name
 
-    @property
-    def known(self) -> int:
-        """How many words `deltavec.fit` learns; they are the first ones."""
-        statistics = self.words.statistics
-        return int((statistics.token_counts >= usual_min_count(statistics.tokens)).sum())
-
-    @property
-    def statistics(self) -> CorpusStatistics:
-        """The counts of the words that `deltavec.fit` learns."""
-        return self.words.statistics.taken(np.arange(self.known))
-
-    def listed_ids(self) -> npt.NDArray[np.int32]:
-        """The words that are learned, in their order, each document closed by -1."""
-        ids, begins = self.words.words
-        return np.insert(ids, begins[1:], -1)[self._kept(ids, begins)]
-
-    def _kept(
-        self, ids: npt.NDArray[np.int32], begins: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.bool_]:
-        return np.insert(ids < self.known, begins[1:], True)
-
 
 def of_texts(
     name: str, texts: list[str], groups: Any = None, kinds: Any = None, **others: Any
 ) -> LabelledCorpus:
     """The corpus of these texts."""
-    words = read_words(read_corpus(texts), np.arange(len(texts)), "words")
+    words = read_words(dv.read_corpus(texts), np.arange(len(texts)), "words")
     nothing = np.full(len(texts), "")
     return LabelledCorpus(
         name,
@@ -156,11 +126,6 @@ def lee(folder: Path | None = None) -> LabelledCorpus:
     return of_texts("lee", documents.stories, lee=documents)
 
 
-def lee_others(folder: Path | None = None) -> LabelledCorpus:
-    """The same, fitted on the stories that nobody judged."""
-    return replace(lee(folder), name=OTHERS)
-
-
 def topics(folder: Path, name: str) -> LabelledCorpus:
     """News or abstracts with topics; those that have several, or none, are of no kind."""
     table = pq.read_table(folder / "judged" / TOPICS[name] / "documents.parquet")
@@ -194,7 +159,6 @@ CORPORA = (
     *PARTS,
     *FORUMS,
     "lee",
-    OTHERS,
     *TOPICS,
     "sts",
     *LANGUAGES,
@@ -220,6 +184,5 @@ def corpus_named(name: str, folder: Path) -> LabelledCorpus:
         "newsgroups": newsgroups,
         "questions": questions,
         "lee": lee,
-        OTHERS: lee_others,
     }
     return makers[name](folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -10,17 +11,9 @@ import numpy as np
 import numpy.typing as npt
 from corpora import LabelledCorpus
 from problems import Draw, Vectors, counts_of
-from spectral_variants import (
-    CENTRE_DOCUMENTS,
-    adopted,
-    drawn_sums,
-    factorisations,
-    shared_centre,
-    weighed,
-)
+from safetensors.numpy import load_file
 
 import deltavec as dv
-from deltavec.core.forms import length_weights
 from deltavec.core.learning.vocabulary_builder import usual_min_count
 from deltavec.core.vectors import WordVectors
 from deltavec.core.weights import idf
@@ -65,11 +58,6 @@ class Comparison:
         return tfidf(counts_of(self.corpus, draw), self.weights, power=power)
 
     @cached_property
-    def factorised(self):
-        """The spectral recipe's table."""
-        return next(iter(factorisations(self.corpus, [adopted(self.corpus)], self.cache)))[1]
-
-    @cached_property
     def model(self) -> dv.EmbeddingModel:
         """What `deltavec.fit` makes of the corpus, at its defaults."""
         path = self.cache / "models" / f"{self.corpus.name}.dv"
@@ -88,37 +76,19 @@ class Comparison:
         documents = self.documents(draw)
         return self.model.for_collection(documents).embed(documents)
 
-    def spectral_alone(self, draw: Draw) -> Vectors:
+    def spectral_as_fitted(self, draw: Draw) -> Vectors:
         """Ours as fitted: nothing learned from these documents."""
         return self.model.embed(self.documents(draw))
 
-    def spectral_guessed(self, draw: Draw) -> Vectors:
-        """For comparing these documents, with the strengths that the spectrum suggests."""
-        found = self.factorised
-        sums = drawn_sums(self.corpus, draw, found)
-        centre = shared_centre(sums, found, CENTRE_DOCUMENTS)
-        return weighed(sums, found.strengths(), found.mean_length, centre)
+    def with_prior(self, vectors: WordVectors) -> Method:
+        """Ours, with vectors from elsewhere as prior knowledge."""
+        model = dv.fit(self.corpus.texts, prior=vectors)
 
-    def spectral_own_centre(self, draw: Draw) -> Vectors:
-        """The same, seen from nothing but these documents' own mean."""
-        found = self.factorised
-        sums = drawn_sums(self.corpus, draw, found)
-        return weighed(sums, found.strengths(), found.mean_length)
+        def embed(draw: Draw) -> Vectors:
+            documents = self.documents(draw)
+            return model.for_collection(documents).embed(documents)
 
-    def spectral_corpus_centre(self, draw: Draw) -> Vectors:
-        """Ours for documents of this length, seen from the centre of the corpus."""
-        found = self.factorised
-        sums = drawn_sums(self.corpus, draw, found)
-        middle = found.frequencies @ found.rows
-        return weighed(sums, found.strengths(), found.mean_length, middle)
-
-    def spectral_as_fitted(self, draw: Draw) -> Vectors:
-        """Length and centre of the corpus, nothing learned from these documents."""
-        found = self.factorised
-        sums = drawn_sums(self.corpus, draw, found)
-        middle = found.frequencies @ found.rows
-        moved = (sums.y - middle) * length_weights(found.strengths(), 1.0)
-        return scaled_rows(moved * (sums.lengths > 0)[:, None])
+        return embed
 
     @cached_property
     def _lsa(self) -> tuple[Lsa, int]:
@@ -209,3 +179,13 @@ def without_common(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     """The vectors with nothing along what they have in common, at unit length again."""
     p = common_component(vectors).astype(np.float32)
     return scaled_rows(vectors - np.outer(vectors @ p, p))
+
+
+def potion_words(folder: Path | None) -> WordVectors:
+    """The whole words among the tokens of potion-base-8M."""
+    if folder is None:
+        raise SystemExit("prior needs --prior, the folder of potion-base-8M")
+    tokens = json.loads((folder / "tokenizer.json").read_text("utf-8"))["model"]["vocab"]
+    rows = load_file(folder / "model.safetensors")["embeddings"]
+    words = [word for word in tokens if word.isalnum() and rows[tokens[word]].any()]
+    return WordVectors(words, rows[[tokens[word] for word in words]])

@@ -26,7 +26,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
-from outcomes import keep
 
 import deltavec as dv
 from deltavec.lab.baselines import doc2vec_vectors
@@ -95,12 +94,12 @@ def sparse_tfidf(everything: list[str], texts: list[str]) -> list[Measured]:
     """scikit-learn's; squaring idf costs nothing."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    measured = Measured("tf-idf", "scikit-learn's TfidfVectorizer; bytes: words and weights")
+    measured = Measured("sparse tf-idf", "scikit-learn's TfidfVectorizer; bytes: words and weights")
     model = measured.fitted(lambda: TfidfVectorizer().fit(everything))
     words = sum(len(word.encode()) for word in model.vocabulary_)
     measured.figures["bytes"] = words + 12 * len(model.vocabulary_)
     measured.embedded(lambda: model.transform(texts), len(texts))
-    squared = Measured("tf-idf2", "as tf-idf")
+    squared = Measured("sparse tf-idf, idf squared", "as tf-idf")
     squared.figures |= {name: value for name, value in measured.figures.items() if name != "note"}
     return [measured, squared]
 
@@ -112,7 +111,7 @@ def lsa(everything: list[str], texts: list[str]) -> Measured:
     from sklearn.pipeline import make_pipeline
 
     some = min(LSA_REVIEWS, len(everything))
-    measured = Measured("lsa", f"fitted on {some:,} reviews; bytes: words, weights, directions")
+    measured = Measured("LSA 300", f"fitted on {some:,} reviews; bytes: words, weights, directions")
     rows = np.random.default_rng(0).choice(len(everything), some, replace=False)
     fit_on = [everything[row] for row in np.sort(rows)]
     steps = make_pipeline(TfidfVectorizer(min_df=5), TruncatedSVD(300, random_state=0))
@@ -182,15 +181,14 @@ def main() -> None:
         some = listed[: arguments.minilm_documents]
         found.append(peer("MiniLM", arguments.peers, arguments.minilm, some))
     packages = ("deltavec", "numpy", "scikit-learn", "gensim")
-    keep(
-        "speed",
-        {
-            "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
-            "versions": {name: version(name) for name in packages},
-            "reviews fitted on": len(column),
-            "methods": {measured.name: measured.figures for measured in found},
-        },
-    )
+    outcome = {
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        "versions": {name: version(name) for name in packages},
+        "reviews fitted on": len(column),
+        "methods": {measured.name: measured.figures for measured in found},
+    }
+    path = Path(__file__).parent / "results" / "speed.json"
+    path.write_text(json.dumps(outcome, indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -1,22 +1,20 @@
 """Which units find texts of the same label, in each language of SIB-200 and in other judged sets.
 
 For each corpus and each kind of units: fit on the texts, embed them, and count how many of the ten
-nearest of each have its label (precision at 10). Beside them, words whose forms share a row (stems
-learned from the corpus), and sparse tf-idf on runs of characters, which needs no model. Errors are
-over resamplings: documents are drawn anew, with repeats, both those that ask and those that are
-found; the models stay. Those of gains are of the same draws.
+nearest of each have its label (precision at 10). Beside them sparse tf-idf on character n-grams.
+Errors are over resamplings: documents are drawn anew, with repeats, both queries and candidates;
+the models stay. Those of gains are of the same draws.
 
     python measure.py sib200 documents.parquet results/sib200.json [--part 0/2]
     python measure.py corpus documents.parquet results/german.json --label label [--most 1000]
 
-A result that is there already is kept, so that a run may be cut short and taken up again.
+Results that exist are kept, so that an interrupted run can be continued.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import time
 import warnings
 from pathlib import Path
 
@@ -25,19 +23,13 @@ import pyarrow.parquet as pq
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 import deltavec as dv
-from deltavec.core.learning.stemming import WordRows, learned_stems
-from deltavec.core.learning.vocabulary_builder import word_counts
-from deltavec.core.text.batches import as_chunked
-from deltavec.core.text.feature_choice import chosen_units
-from deltavec.core.text.tokenize import parted
 
 NEAREST = 10
 LISTED = 64  # enough for ten that were drawn
 RESAMPLINGS = 200
 ROWS_AT_ONCE = 1000
-RULE = "words-2"
 SPARSE = {"sparse": (3, 5), "sparse-2-4": (2, 4)}
-KINDS = ("words", "words+grams", "grams", "stems", *SPARSE)
+KINDS = ("words", "words+grams", "grams", *SPARSE)
 
 
 def nearest(similarity, documents):
@@ -53,14 +45,14 @@ def nearest(similarity, documents):
     return found
 
 
-def resampled(neighbours, labels):
+def resampled(neighbors, labels):
     """The precision at 10, and that of each resampling of the documents."""
-    same = labels[neighbours] == labels[:, None]
+    same = labels[neighbors] == labels[:, None]
     generator = np.random.default_rng(0)  # the same draws for every kind
     every = np.empty(RESAMPLINGS)
     for place in range(RESAMPLINGS):
         drawn = generator.multinomial(len(labels), np.full(len(labels), 1 / len(labels)))
-        room = np.minimum(np.cumsum(drawn[neighbours], axis=1), NEAREST)
+        room = np.minimum(np.cumsum(drawn[neighbors], axis=1), NEAREST)
         counted = np.diff(room, axis=1, prepend=0)
         precision = (counted * same).sum(axis=1) / np.maximum(room[:, -1], 1)
         every[place] = (drawn * precision).sum() / drawn.sum()
@@ -77,47 +69,24 @@ def of_model(texts, units):
     return of_vectors(dv.fit(texts, units=units, threads=1).embed(texts, threads=1))
 
 
-def of_stems(texts, vocabulary):
-    """The nearest documents where all forms of a word, as the corpus teaches them, are one word."""
-    model = dv.fit(texts, units="words", threads=1)
-    rows = WordRows.of(vocabulary, model.vocabulary, model.folded)
-    groups = learned_stems(vocabulary, rows).groups.tolist()
-    stem_of = {word: f"{group}" for word, group in zip(vocabulary.words, groups, strict=True)}
-    stemmed = [[stem_of[word] for word in parted(text, RULE).units] for text in texts]
-    return of_vectors(dv.fit(stemmed, threads=1).embed(stemmed, threads=1))
-
-
-def of_sparse(texts, runs):
-    """The nearest documents by sparse tf-idf on runs of so many characters within words."""
-    table = TfidfVectorizer(analyzer="char_wb", ngram_range=runs).fit_transform(texts)
+def of_sparse(texts, sizes):
+    """The nearest documents by sparse tf-idf on character n-grams within words."""
+    table = TfidfVectorizer(analyzer="char_wb", ngram_range=sizes).fit_transform(texts)
     return nearest(lambda rows: (table[rows] @ table.T).toarray(), len(texts))
 
 
 def of_corpus(texts, labels, kinds):
     """All that is measured for one corpus."""
-    counts = word_counts(as_chunked(texts), RULE)
     result = {
         "documents": len(texts),
-        "words": counts.tokens,
-        "distinct": counts.distinct,
-        "seen_once": round(counts.seen_once / counts.tokens, 4),
-        "characters": sum(map(len, texts)),
-        "default": chosen_units(counts).units.name.removesuffix("-4"),
+        "default": dv.fit(texts, threads=1).notes["units"].split(":")[0],
         "precision": {},
         "error": {},
-        "seconds": {},
     }
     drawn = {}
     for kind in kinds:
-        begin = time.process_time()
-        if kind in SPARSE:
-            neighbours = of_sparse(texts, SPARSE[kind])
-        elif kind == "stems":
-            neighbours = of_stems(texts, counts.vocabulary)
-        else:
-            neighbours = of_model(texts, kind)
-        result["seconds"][kind] = round(time.process_time() - begin, 2)
-        precision, drawn[kind] = resampled(neighbours, labels)
+        neighbors = of_sparse(texts, SPARSE[kind]) if kind in SPARSE else of_model(texts, kind)
+        precision, drawn[kind] = resampled(neighbors, labels)
         result["precision"][kind] = round(float(precision), 4)
         result["error"][kind] = spread(drawn[kind])
     for other in ("words", *SPARSE):
