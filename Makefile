@@ -29,13 +29,8 @@ demo: $(BASE)  ## Show the whole path on real text; nothing is downloaded but th
 
 .PHONY: test
 test: $(DEV)  ## Run the tests on all cores: core without the JIT for line coverage, then everything with it
-	NUMBA_DISABLE_JIT=1 HYPOTHESIS_PROFILE=nojit $(PYTEST) tests/unit/core tests/laws/core \
-		tests/unit/search/test_kernels.py tests/laws/search/test_kernels.py \
-		tests/unit/search/quantized/test_kernels.py tests/unit/search/hybrid/test_bounds.py \
-		tests/unit/search/hybrid/test_maxscore.py tests/laws/search/sieve \
-		tests/unit/search/tsne/test_kernels.py \
-		tests/unit/search/lexical/test_kernels.py tests/unit/search/hybrid/test_threshold.py \
-		tests/unit/search/hybrid/test_nonessential.py -m "not compiled" \
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -m "nojit and not compiled" \
+		tests/unit/core tests/unit/search tests/laws/core tests/laws/search \
 		--cov=src/deltavec/core --cov=src/deltavec/search --cov-report=term-missing:skip-covered --cov-fail-under=100
 	$(PYTEST)
 

@@ -1,4 +1,4 @@
-"""How hypothesis searches, and the one warning that only exists without the JIT.
+"""How hypothesis searches, and which tests run without the JIT.
 
 ``default``   the same moderate set of examples every time: a red run can be repeated
 ``thorough``  many random examples: ``HYPOTHESIS_PROFILE=thorough make test``
@@ -32,3 +32,17 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line(
             "filterwarnings", "ignore:overflow encountered in scalar:RuntimeWarning"
         )
+
+
+COUNTED = {"core", "hybrid"}  # folders all of whose tests run without the JIT too
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m selects
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what counts lines without the JIT: tests of core, hybrid search and kernels.
+
+    Other files say ``pytestmark = pytest.mark.nojit`` themselves.
+    """
+    for item in items:
+        if COUNTED & {*item.path.parts} or item.path.stem.endswith("kernels"):
+            item.add_marker("nojit")

@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 import deltavec as dv
 from deltavec.cli.application import app
+from support.processes import Process
 from support.typed import Deltavec, command, reviews
 
 SNAPSHOTS = Path(__file__).parents[1] / "snapshots" / "collections"
@@ -400,7 +401,7 @@ def test_an_addition_that_is_killed_leaves_the_collection_whole(
         "--no-collection-model",
     )
     before = {path.name for path in folder.iterdir()}
-    with subprocess.Popen(
+    with Process(
         command("index", "add", folder, "-"), stdin=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as running:
         assert running.stdin is not None

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from deltavec.lab.results import Results
+from support.processes import Process
 from support.typed import Deltavec, command, wait_for
 
 ASKED = ("--group-column", "location", "--documents-per-location", 5, "--locations", 4)
@@ -86,7 +87,7 @@ def test_json_has_scores_and_where_time_went(
 
 def begun(places: Path, report: Path, folder: Path, wait_at: int) -> subprocess.Popen[bytes]:
     """A run that waits in one of its problems."""
-    return subprocess.Popen(
+    return Process(
         waiting_command(places, report),
         cwd=folder,
         stdout=subprocess.PIPE,

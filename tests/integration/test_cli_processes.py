@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import deltavec as dv
+from support.processes import Process
 from support.typed import Deltavec, command, reviews, wait_for
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pipes and signals of Unix")
@@ -62,7 +63,7 @@ def test_a_reader_that_has_enough_is_left_in_peace(small: Path) -> None:
     arguments = command("explain", small / "reviews.dv", text, text, "--json")
     # Without a buffer Python passes over a write that is cut short, and nobody notices.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
-    with subprocess.Popen(
+    with Process(
         arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
     ) as running:
         assert running.stdout is not None
@@ -75,7 +76,7 @@ def test_a_reader_that_has_enough_is_left_in_peace(small: Path) -> None:
 
 def test_an_interrupt_is_one_line_and_leaves_nothing_behind(small: Path, tmp_path: Path) -> None:
     arguments = command("vectors", "train", "-", "-o", tmp_path / "v.vec")
-    with subprocess.Popen(
+    with Process(
         arguments,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -108,7 +109,7 @@ def on_a_terminal(*arguments: object, columns: int = 80) -> tuple[str, str]:
 
     screen, terminal = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": str(columns)}
-    with subprocess.Popen(
+    with Process(
         command(*arguments), stdout=subprocess.PIPE, stderr=terminal, env=environment
     ) as running:
         os.close(terminal)
@@ -176,7 +177,7 @@ def test_an_embedding_that_was_killed_goes_on_and_gives_the_same_file(
     corpus.write_text("\n".join(reviews() * 6_000))
     whole, again = tmp_path / "whole.parquet", tmp_path / "again.parquet"
     arguments = ("embed", small / "reviews.dv", corpus, "-o")
-    with subprocess.Popen(command(*arguments, again)) as running:
+    with Process(command(*arguments, again)) as running:
         partial = tmp_path / "again.parquet.partial"
         wait_for(lambda: any(path.stat().st_size for path in partial.glob("*.journal")), running)
         running.kill()

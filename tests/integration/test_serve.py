@@ -22,6 +22,7 @@ import deltavec as dv
 from deltavec.cli.commands.serve import announce, listening_socket
 from deltavec.server.app import create_app
 from deltavec.server.limits import Limits
+from support.processes import Process
 from support.served import on_a_socket
 from support.typed import Deltavec, command
 
@@ -141,7 +142,7 @@ def test_what_is_not_http_gets_no_traceback(address: str, request_bytes: bytes) 
 
 
 def started(*arguments: object, **environment: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
+    return Process(
         command("serve", *arguments, "--port", 0, "--json"),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -10,6 +10,7 @@ import pytest
 
 from deltavec.errors import InputError
 from deltavec.io.artifacts.locks import only_writer
+from support.processes import Process
 
 HOLDING = """
 import sys, pathlib
@@ -45,7 +46,7 @@ def test_a_link_and_what_it_points_to_are_one_output(tmp_path: Path) -> None:
 
 def test_a_killed_writer_locks_nothing(tmp_path: Path) -> None:
     output = tmp_path / "m.dv"
-    with subprocess.Popen(
+    with Process(
         [sys.executable, "-c", HOLDING, str(output)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -15,6 +15,7 @@ import deltavec as dv
 from deltavec.io.artifacts import model as storage
 from deltavec.io.artifacts.manifest import NO_CHECKSUM, sealed
 from deltavec.io.artifacts.model_description import model_layout
+from support.processes import Process
 
 CORPUS = ["The room was clean", "a clean pool, and the sea", "hôtel by the sea", "the the the"]
 WORDS = ["the", "room", "clean", "pool", "sea", "hôtel"]
@@ -245,13 +246,13 @@ print("ready", flush=True)
 while True:
     model.save(sys.argv[1])
 """
-    saver = subprocess.Popen([sys.executable, "-c", program, str(folder)], stdout=subprocess.PIPE)
-    expected = dv.load(folder).info()
-    assert saver.stdout.readline() == b"ready\n"
-    for _ in range(50):  # a reader never sees anything else, either
-        assert dv.load(folder).info() == expected
-    saver.kill()
-    saver.communicate()
+    arguments = [sys.executable, "-c", program, str(folder)]
+    with Process(arguments, stdout=subprocess.PIPE) as saver:
+        expected = dv.load(folder).info()
+        assert saver.stdout.readline() == b"ready\n"
+        for _ in range(50):  # a reader never sees anything else, either
+            assert dv.load(folder).info() == expected
+        saver.kill()
     assert dv.load(folder).info() == expected
 
 

@@ -20,6 +20,7 @@ from deltavec.io.corpus.corpus import read_corpus
 from deltavec.io.output.embed_to_file import embed_to_file
 from deltavec.io.output.read_ahead import read_ahead
 from deltavec.io.output.shards import EmbeddedRows, in_shards
+from support.processes import Process
 from support.small_disks import run_on_small_disk
 
 # too many documents for kernels that are plain Python
@@ -249,7 +250,7 @@ def killed_halfway(corpus, output, when, keep=()):
     """Embed in another process, which is killed where it has been told to wait."""
     environment = {**os.environ, "PYTHONPATH": IMPORTABLE}
     arguments = [sys.executable, "-c", CHILD, str(corpus), str(output), when, *keep]
-    with subprocess.Popen(
+    with Process(
         arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
     ) as child:
         assert child.stdout.readline() == b"waiting\n"
