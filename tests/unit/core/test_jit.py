@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from deltavec.core.fitting import fit
 from deltavec.core.jit import BUDGET, COMPILER_COST, CompileBudget, LazyKernel
 from deltavec.core.vectors import WordVectors
 from deltavec.core.vocabulary import Vocabulary
-from deltavec.errors import InputError
+from deltavec.errors import CacheWarning, InputError
 
 MODULE = """
 from deltavec.core.jit import compiled
@@ -198,3 +199,37 @@ def test_a_few_documents_go_by_it_as_long_as_that_is_less_work(
     assert BUDGET.spent > paid
     assert without.vectors.tobytes() == by_kernels.vectors.tobytes()
     assert without.counts == by_kernels.counts
+
+
+def test_a_folder_that_cannot_be_written_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(
+        jit, "cache_parents", lambda: iter([tmp_path / "file", tmp_path / "folder"])
+    )
+    folder = jit.cache_folder.__wrapped__()
+    assert folder == tmp_path / "folder" / jit.kernel_digest(jit.PACKAGE)
+    assert folder.is_dir()
+    assert jit.cache_folder.__wrapped__() == folder  # once it is there, nothing is swept
+
+
+def test_without_any_folder_a_warning_says_what_to_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(jit, "cache_parents", lambda: iter([tmp_path / "file"]))
+    with pytest.warns(CacheWarning, match="set NUMBA_CACHE_DIR"):
+        assert jit.cache_folder.__wrapped__() is None
+
+
+def test_the_folder_that_the_environment_names_comes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    parents = list(jit.cache_parents())
+    assert parents[0] == tmp_path / "deltavec"
+    assert len(parents) == 3  # there is no temporary folder here
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert list(jit.cache_parents())[-1].parent == tmp_path

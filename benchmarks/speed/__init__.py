@@ -1,1 +1,0 @@
-"""The parts of ``benchmarks/bench.py``: what is measured, on what, and how it is told."""
