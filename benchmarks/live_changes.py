@@ -131,11 +131,9 @@ def served(folder: Path, workers: int) -> Iterator[tuple[str, list[int]]]:
             lines += line
             if line.startswith("}"):
                 break
-        processes = [running.pid]
-        if workers > 1:
-            listed = Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split()
-            lines_of = {int(one): Path(f"/proc/{one}/cmdline").read_bytes() for one in listed}
-            processes += [one for one, line in lines_of.items() if b"spawn_main" in line]
+        listed = Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split()
+        lines_of = {int(one): Path(f"/proc/{one}/cmdline").read_bytes() for one in listed}
+        processes = [one for one, line in lines_of.items() if b"spawn_main" in line]
         yield json.loads(lines)["address"], processes
     finally:
         running.terminate()
@@ -253,7 +251,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             runs.append(campaign(Path(folder), options.rounds, workers=workers))
             print(json.dumps(runs[-1], indent=2))
-    publish({"runs": runs, **surroundings(["numpy", "pyarrow", "fastapi"])}, options.output)
+    publish({"runs": runs, **surroundings(["numpy", "pyarrow", "granian"])}, options.output)
 
 
 if __name__ == "__main__":

@@ -37,6 +37,7 @@ from support.recorded import (  # noqa: E402
     index_answers,
     table,
 )
+from support.served import ask  # noqa: E402
 
 DIMENSIONS = 8
 SPECTRAL = dv.Recipe(form="spectral", n_components_removed=0, dimensions=DIMENSIONS)
@@ -212,7 +213,7 @@ def take_surface(folder: Path) -> None:
     write(folder / "public_names.json", dv.__all__)
     write(folder / "command_line.json", command_line(app))
     served = create_app(dv.open_collection(folder / "collections" / "named"))
-    write(folder / "http_api.json", http_api(served.openapi()))
+    write(folder / "http_api.json", http_api(ask(served, "GET", "/openapi.json").json))
 
 
 def typed(*arguments: object) -> None:

@@ -95,13 +95,13 @@ def collection(lee: Path) -> dv.Collection:
 
 
 @pytest.fixture(scope="module")
-def overview(collection: dv.Collection) -> MapView:
+def map_view(collection: dv.Collection) -> MapView:
     return MapView.of(collection)
 
 
 @pytest.fixture(scope="module")
-def address(collection: dv.Collection, overview: MapView) -> Iterator[str]:
-    with on_a_socket(create_app(collection, overview=overview, name="lee")) as running:
+def address(collection: dv.Collection, map_view: MapView) -> Iterator[str]:
+    with on_a_socket(create_app(collection, map_view=map_view, name="lee")) as running:
         yield running
 
 

@@ -18,9 +18,9 @@ WHY_IS_OPEN = "document.querySelector('#why[open] .pairs li') !== null"
 
 
 def test_behind_a_proxy_the_page_works_below_its_path(
-    window: Browser, collection: dv.Collection, overview: MapView
+    window: Browser, collection: dv.Collection, map_view: MapView
 ) -> None:
-    app = create_app(collection, overview=overview, root_path="/our/reviews")
+    app = create_app(collection, map_view=map_view, root_path="/our/reviews")
     with on_a_socket(app) as address:
         window.visit("about:blank")
         window.visit(f"{address}/our/reviews/")

@@ -38,6 +38,7 @@ from support.recorded import (
     shown_help,
     table,
 )
+from support.served import ask
 
 SNAPSHOTS = Path(__file__).parents[1] / "snapshots"
 WORD_VECTORS = SNAPSHOTS / "word-vectors.safetensors"
@@ -77,7 +78,7 @@ def current_commands() -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def current_api() -> dict[str, Any]:
     served = create_app(dv.open_collection(SNAPSHOTS / "collections" / "named"))
-    return http_api(served.openapi())
+    return http_api(ask(served, "GET", "/openapi.json").json)
 
 
 def test_every_recorded_name_is_public() -> None:

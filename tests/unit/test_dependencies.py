@@ -15,14 +15,15 @@ PACKAGE = Path(deltavec.__file__).parent
 PROJECT = PACKAGE.parents[1] / "pyproject.toml"
 # Where the names differ.
 DISTRIBUTIONS = {
+    "pydantic_core": "pydantic",
     "Stemmer": "PyStemmer",
     "haystack": "haystack-ai",
     "langchain_core": "langchain-core",
     "llama_index": "llama-index-core",
     "sklearn": "scikit-learn",
 }
-# pyspark's mapInArrow refuses to work without pandas; uvicorn reads requests faster with httptools.
-NEEDED_BY_OTHERS = {"httptools", "pandas"}
+# pyspark's mapInArrow refuses to work without pandas.
+NEEDED_BY_OTHERS = {"pandas"}
 BROUGHT_BY_USERS = {"spacy", "sudachipy"}  # tokenizers that a user names, and has
 
 

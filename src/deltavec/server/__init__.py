@@ -1,5 +1,5 @@
-"""``deltavec serve``: the explorer page, the HTTP API, and embeddings for the OpenAI client.
+"""The HTTP server: the explorer page, the API and an OpenAI-compatible embedding service.
 
-Needs FastAPI and uvicorn: ``pip install 'deltavec[serve]'``. `deltavec.server.app.create_app` makes
-the application; what it takes on at once is said by `deltavec.server.limits.Limits`.
+Needs ``pip install 'deltavec[serve]'``. `deltavec.server.app.create_app` creates the application;
+`deltavec.server.limits.Limits` bounds what it accepts.
 """

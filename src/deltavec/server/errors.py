@@ -1,22 +1,20 @@
-"""What a client is told when it does not get what it asked for.
+"""Errors as JSON.
 
-Every error has the same form, whoever notices it::
+All errors have the same form, which is also where the OpenAI client looks for a message::
 
     {"error": {"type": "invalid_request", "message": "...", "param": "k"}}
-
-It is also the form in which the OpenAI client looks for a message.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-from fastapi import FastAPI, Request
-from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.responses import Response
 
 from deltavec.server.log import log_error
@@ -35,14 +33,14 @@ TYPES = {
     504: "timeout",
 }
 
-# What is written is made here, and holds no circles to look for.
+# Responses are built here and hold no reference cycles.
 ENCODER = json.JSONEncoder(
     ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":")
 )
 
 
 class RequestError(Exception):
-    """A request that is not answered, and why."""
+    """A request that cannot be answered, with the status and the reason."""
 
     def __init__(
         self,
@@ -60,61 +58,57 @@ class RequestError(Exception):
 
 
 def as_json(content: Any) -> bytes:
-    """The bytes of a JSON text; NaN, which JSON does not have, is an error."""
-    # A wrong field's name may hold anything.
+    """The content as JSON; NaN, which JSON does not have, is an error."""
+    # The name of a wrong field may hold unpaired surrogates.
     return ENCODER.encode(content).encode("utf-8", "replace")
 
 
-def as_response(refusal: RequestError) -> Response:
-    """What the client gets."""
-    error = {
-        "type": TYPES.get(refusal.status, "error"),
-        "message": refusal.message,
-        "param": refusal.param,
+def json_response(content: bytes) -> Response:
+    """A response whose content is already JSON."""
+    return Response(content, media_type="application/json")
+
+
+def error_response(error: RequestError) -> Response:
+    """The response that reports an error."""
+    body = {
+        "type": TYPES.get(error.status, "error"),
+        "message": error.message,
+        "param": error.param,
     }
-    return Response(
-        as_json({"error": error}),
-        refusal.status,
-        headers=refusal.headers,
-        media_type="application/json",
-    )
+    content = as_json({"error": body})
+    return Response(content, error.status, error.headers, media_type="application/json")
 
 
-def explained_validation(errors: Sequence[Any]) -> RequestError:
-    """What is wrong with a request's fields. What came is not repeated: it may be anything."""
-    told = []
-    for error in errors[:3]:
-        place = ".".join(str(step) for step in error["loc"][1:]) or str(error["loc"][0])
-        told.append(f"{place[:100]}: {error['msg']}")
-    if errors and errors[0]["type"] == "json_invalid":
-        return RequestError(400, "expected a JSON object in the body, got something else")
-    first = errors[0]["loc"][1:] if errors else ()
-    param = str(first[0])[:100] if first else None
-    return RequestError(422, "; ".join(told) or "the request is not valid", param=param)
+def validation_error(error: ValidationError) -> RequestError:
+    """What is wrong with the fields of a request, without the values, which may be anything."""
+    errors = error.errors(include_url=False, include_input=False, include_context=False)
+    messages = [
+        f"{'.'.join(map(str, one['loc']))[:100] or 'body'}: {one['msg']}" for one in errors[:3]
+    ]
+    first = errors[0]["loc"]
+    return RequestError(422, "; ".join(messages), param=str(first[0])[:100] if first else None)
 
 
-def unexpected(error: Exception) -> RequestError:
-    """What the client is told of a mistake that is ours: that it is ours, and no more."""
+def internal_error(error: Exception) -> RequestError:
+    """The generic 500 response; details go to the log."""
     log_error(error)
     return RequestError(500, "something went wrong in the server; this is a bug in deltavec")
 
 
-def add_handlers(app: FastAPI) -> None:
-    """Let the application answer every error in this form."""
+async def handle_request_error(request: Request, error: Exception) -> Response:
+    """The response to a request that cannot be answered."""
+    assert isinstance(error, RequestError)
+    return error_response(error)
 
-    @app.exception_handler(RequestError)
-    async def refused(request: Request, refusal: RequestError) -> Response:
-        return as_response(refusal)
 
-    @app.exception_handler(RequestValidationError)
-    async def invalid(request: Request, error: RequestValidationError) -> Response:
-        return as_response(explained_validation(error.errors()))
+async def handle_http_error(request: Request, error: Exception) -> Response:
+    """The response to an error that Starlette raises: unknown address, wrong method."""
+    assert isinstance(error, HTTPException)
+    message = {
+        404: "there is nothing at this address; /openapi.json lists the addresses there are",
+        405: f"{request.method[:20]} is not possible here",
+    }.get(error.status_code, HTTPStatus(error.status_code).phrase.lower())
+    return error_response(RequestError(error.status_code, message, headers=error.headers))
 
-    @app.exception_handler(HTTPException)
-    async def http_error(request: Request, error: HTTPException) -> Response:
-        message = {
-            400: "the body could not be read: expected a JSON object",
-            404: "there is nothing at this address; /openapi.json lists the addresses there are",
-            405: f"{request.method[:20]} is not possible here",
-        }.get(error.status_code, HTTPStatus(error.status_code).phrase.lower())
-        return as_response(RequestError(error.status_code, message, headers=error.headers))
+
+HANDLERS = {RequestError: handle_request_error, HTTPException: handle_http_error}

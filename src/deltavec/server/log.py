@@ -1,7 +1,7 @@
-"""What the server tells its operator: a line of JSON for each request and each error.
+"""The log: one line of JSON for each request and each error.
 
-Never a query, a text, an id or a token: a request is told by its address as the API lists it
-(``/documents/{id}``), an error by its type and the places in the code it came through.
+It never holds a query, a text, an id or a token. A request is logged with its address as the API
+lists it (``/documents/{id}``), an error with its type and the lines of code it passed.
 """
 
 from __future__ import annotations
@@ -25,34 +25,34 @@ FIELDS = "fields"
 
 
 class JsonLines(logging.Formatter):
-    """A record as one line of JSON: time, level, event, and the fields it came with."""
+    """Formats a record as one line of JSON: time, level, event, and its own fields."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line."""
+        """The line of a record."""
         when = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
         about = {"time": when, "level": record.levelname.lower(), "event": record.getMessage()}
         return json.dumps({**about, **getattr(record, FIELDS, {})})
 
 
 def log_error(error: BaseException) -> None:
-    """Tell of a mistake that is ours: its type and where it happened, not what it says."""
+    """Log an internal error: its type and where it happened, not its message."""
     frames = traceback.extract_tb(error.__traceback__)
     places = [f"{PurePath(at.filename).name}:{at.lineno} {at.name}" for at in frames]
     fields = {"error": type(error).__name__, "places": places}
     log.error("unexpected error; this is a bug in deltavec", extra={FIELDS: fields})
 
 
-class Observed:
-    """The application, each of its answers counted and logged.
+class LogMiddleware:
+    """Counts and logs each response.
 
     Parameters
     ----------
     app
-        What answers.
+        The application.
     metrics
-        Where answers are counted.
+        Where responses are counted.
     root_path
-        What a proxy puts in front of all addresses.
+        A path that a proxy puts in front of all addresses.
     """
 
     def __init__(self, app: ASGIApp, *, metrics: Metrics, root_path: str = "") -> None:
@@ -69,7 +69,7 @@ class Observed:
         scope["root_path"] = self.root_path
         status, size = 0, 0
 
-        async def watched(message: Message) -> None:
+        async def count_and_send(message: Message) -> None:
             nonlocal status, size
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -77,7 +77,7 @@ class Observed:
             await send(message)
 
         try:
-            await self.app(scope, receive, watched)
+            await self.app(scope, receive, count_and_send)
         finally:
             seconds = time.perf_counter() - begun
             address = address_of(scope)
@@ -95,5 +95,5 @@ class Observed:
 
 
 def address_of(scope: Scope) -> str:
-    """The address as the API lists it; what it does not list is not repeated."""
-    return str(getattr(scope.get("route"), "path", OTHER)).replace(":path}", "}")
+    """The address as the API lists it; one that it does not list is not repeated."""
+    return str(getattr(scope.get("endpoint"), "address", OTHER))

@@ -1,4 +1,4 @@
-"""The map of a collection, what colours its points, its topics and its columns, as JSON."""
+"""The map of a collection with its colors, topics and columns, as JSON."""
 
 from __future__ import annotations
 
@@ -22,28 +22,29 @@ from deltavec.collection.map.storage import StoredMap, drawn_map
 from deltavec.collection.topics.clusters import clustered_again
 from deltavec.collection.topics.table import topic_name
 from deltavec.server.browse.colors import CLUSTER, Colors, cluster_colors, column_colors
-from deltavec.server.browse.columns import described_columns
-from deltavec.server.browse.topics import Topics, usual_clusters
+from deltavec.server.browse.columns import describe_columns
+from deltavec.server.browse.topics import Topics, default_clusters
 from deltavec.server.errors import RequestError, as_json
 
-KEPT = 64  # answers written as JSON; each may be some hundred kilobytes
+CACHED = 64  # JSON texts; each may be some hundred kilobytes
 
 
 class Drawn(NamedTuple):
-    """A map as it was drawn, for the collection that is served now or for an earlier one.
+    """A computed map, for the collection that is served now or for an earlier state of it.
 
     Attributes
     ----------
     description : Description
-        The collection it was drawn of.
+        The manifest of the collection that it shows.
     positions : Positions
-        Where its documents stand.
+        The coordinates of the documents.
     clusters : Clusters or None
-        Its clusters.
+        The topics.
     ids : pyarrow.Array or None
-        Its documents, if others are placed by them: see `deltavec.collection.map.coordinates`.
+        The ids of the documents, if new ones are placed by their neighbors: see
+        `deltavec.collection.map.coordinates`.
     names : list of RegionName
-        What regions are called.
+        The names of regions.
     """
 
     description: Description
@@ -54,15 +55,15 @@ class Drawn(NamedTuple):
 
 
 class MapView:
-    """A map with its colours and topics; what was sent once is kept as JSON.
+    """A map with its colors and topics; JSON texts are cached.
 
     Parameters
     ----------
     collection
-        What is shown.
+        The collection to show.
     drawn
-        A map of it, or of what it was before some documents came or went. Of the latter the axes
-        and the names of clusters are kept, so that what stays stays where it was.
+        A map of it, or of an earlier state. Coordinates and names of clusters of an earlier state
+        are kept, so that documents do not move.
     points
         How many documents to show.
     """
@@ -73,12 +74,12 @@ class MapView:
         self.points = points
         self.positions, self.clusters, self.names = drawn.positions, drawn.clusters, drawn.names
         if collection.description != drawn.description:
-            self.positions = positions_of_others(collection, drawn, points)
+            self.positions = updated_positions(collection, drawn, points)
             if collection.map and drawn.positions.method == "neighbors":
                 self.names = collection.map.names
             self.clusters = drawn.clusters and clustered_again(collection, drawn.clusters)
         self.topics = Topics(collection, self.clusters)
-        self.written: dict[str, bytes] = {}
+        self.cache: dict[str, bytes] = {}
 
     @classmethod
     def of(
@@ -95,7 +96,7 @@ class MapView:
         Parameters
         ----------
         collection
-            What is shown.
+            The collection to show.
         method
             ``neighbors`` or ``pca``: see `deltavec.collection.map.coordinates`.
         points
@@ -103,8 +104,8 @@ class MapView:
         on_stage
             Called with a word or two when each part of the work begins.
         stored
-            A map of neighbours that is at hand; by default the one that the collection has, and
-            else it is drawn.
+            A map by neighbors that is at hand. By default the collection's own map, which is
+            computed if there is none.
         """
         names: list[RegionName] = []
         if method == "neighbors":
@@ -113,61 +114,63 @@ class MapView:
         else:
             placed = positions(collection.index.vectors, method, points=points)
         on_stage("finding clusters")
-        clusters = usual_clusters(collection)
+        clusters = default_clusters(collection)
         ids = None if placed.axes else collection.ids
         drawn = Drawn(collection.description, placed, clusters, ids, names)
         return cls(collection, drawn, points=points)
 
     def after(self, collection: Collection) -> MapView:
-        """The map of the collection after a change; drawn anew if it has another model."""
+        """The map of the collection after an update; a new one if the model has changed."""
         if collection.description.model != self.drawn.description.model:
             return MapView.of(collection, self.positions.method, points=self.points)
         return MapView(collection, self.drawn, points=self.points)
 
     @property
     def state(self) -> str:
-        """What changes when the collection does."""
+        """A checksum that changes with the collection."""
         stated = self.collection.description
         drawn = stated.map.sha256 if stated.map else ""
         return f"{stated.vectors.sha256[:16]}{drawn[:16]}"
 
     @property
     def color_names(self) -> list[str]:
-        """What the points can be coloured by."""
+        """What the points can be colored by."""
         clusters = [CLUSTER] if self.clusters else []
         return clusters + [name for name in self.collection.columns if name != CLUSTER]
 
     def map_json(self) -> bytes:
-        """Where the points stand."""
-        return self._written("map", self._points)
+        """The points."""
+        return self._cached("map", self._points)
 
-    def color_json(self, by: str, clusters: int | None = None) -> bytes:
-        """The colours of the points; for clusters in so many."""
+    def color_json(self, by: str, clusters: Clusters | None = None) -> bytes:
+        """The colors of the points; of these clusters, if they are colored by cluster."""
+        found = clusters if by == CLUSTER else None
+        key = f"colors {'' if found is None else len(found)} {by}"
+        return self._cached(key, lambda: self.colors(by, found)._asdict())
+
+    def require_color(self, by: str) -> None:
+        """Raise if the points cannot be colored by this."""
         if by not in self.color_names:
             choices = ", ".join(self.color_names) or "nothing, as there are no columns"
-            raise RequestError(422, f"the map can be coloured by: {choices}"[:1000], param="by")
-        found = None if by != CLUSTER or clusters is None else self.topics.of(clusters)
-        key = f"colors {'' if found is None else len(found)} {by}"
-        return self._written(key, lambda: self.colors(by, found)._asdict())
+            raise RequestError(422, f"the map can be colored by: {choices}"[:1000], param="by")
 
-    def topics_json(self, clusters: int | None) -> bytes:
+    def topics_json(self, clusters: Clusters) -> bytes:
         """The topics: clusters with their words."""
-        found = self.topics.of(clusters)
-        return self._written(f"topics {len(found)}", lambda: described_topics(found))
+        return self._cached(f"topics {len(clusters)}", lambda: describe_topics(clusters))
 
     def columns_json(self) -> bytes:
         """The columns, with examples of filters."""
-        return self._written(
-            "columns", lambda: described_columns(self.collection, self.positions.shown)
+        return self._cached(
+            "columns", lambda: describe_columns(self.collection, self.positions.shown)
         )
 
-    def _written(self, key: str, content: Callable[[], dict[str, Any]]) -> bytes:
-        known = self.written.get(key)
+    def _cached(self, key: str, content: Callable[[], dict[str, Any]]) -> bytes:
+        known = self.cache.get(key)
         if known is None:
             known = as_json(content())
-            if len(self.written) >= KEPT:
-                self.written.clear()
-            self.written[key] = known
+            if len(self.cache) >= CACHED:
+                self.cache.clear()
+            self.cache[key] = known
         return known
 
     def _points(self) -> dict[str, Any]:
@@ -185,15 +188,15 @@ class MapView:
         }
 
     def colors(self, by: str, clusters: Clusters | None = None) -> Colors:
-        """The colours of the points; for clusters, of these."""
+        """The colors of the points; for clusters, of these."""
         shown = self.positions.shown
         if by == CLUSTER and self.clusters is not None:
             return cluster_colors(clusters or self.clusters, shown)
         return column_colors(by, self.collection.column(by).take(shown))
 
 
-def positions_of_others(collection: Collection, drawn: Drawn, points: int) -> Positions:
-    """Where the documents of a collection stand on a map that was drawn of what it was before."""
+def updated_positions(collection: Collection, drawn: Drawn, points: int) -> Positions:
+    """The coordinates of a collection's documents on the map of an earlier state."""
     vectors = collection.index.vectors
     if drawn.ids is None:
         return drawn.positions.along_axes(vectors, points)
@@ -202,8 +205,9 @@ def positions_of_others(collection: Collection, drawn: Drawn, points: int) -> Po
     return drawn.positions.kept(places_of(drawn.ids, collection.ids), vectors, points)
 
 
-def described_topics(clusters: Clusters) -> dict[str, Any]:
+def describe_topics(clusters: Clusters) -> dict[str, Any]:
     """Clusters as plain objects."""
+    columns = clusters.names, clusters.sizes, clusters.central_ids, clusters.cohesion
     return {
         "topics": [
             {
@@ -213,12 +217,6 @@ def described_topics(clusters: Clusters) -> dict[str, Any]:
                 "central_id": central,
                 "cohesion": cohesion,
             }
-            for words, size, central, cohesion in zip(
-                clusters.names,
-                clusters.sizes,
-                clusters.central_ids,
-                clusters.cohesion,
-                strict=True,
-            )
+            for words, size, central, cohesion in zip(*columns, strict=True)
         ]
     }

@@ -1,19 +1,21 @@
-"""What the server counts, in the text format that Prometheus reads.
+"""Counters and gauges in the Prometheus text format.
 
-Several processes may serve one collection: each has a row of numbers in memory that all share, and
-writes only there, so that no lock is needed and any of them can tell the sums.
+Several worker processes may serve one collection. Each one writes its numbers to a memory-mapped
+file of its own, named after its process id, in a folder that all of them read. No lock is needed,
+and any worker can report the sums.
 """
 
 from __future__ import annotations
 
+import os
 import sys
-import time
 from bisect import bisect_left
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
+
+from deltavec.core.arrays import Float64s
 
 ADDRESSES = (
     "/search",
@@ -42,96 +44,106 @@ ADDRESSES = (
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 STATUSES = (200, 304, 400, 401, 404, 405, 408, 413, 421, 422, 500, 503, 504)
 OTHER = "other"  # address or status
-GAUGES = ("working", "waiting", "memory")
-MEMORY_SECONDS = 1.0  # how often the memory is looked at
-# Of each process; of each address all statuses, other ones, all buckets, beyond, and the seconds.
-WIDTH = len(GAUGES) + (len(ADDRESSES) + 1) * (len(STATUSES) + 1 + len(BUCKETS) + 1 + 1)
+GAUGES = {
+    "deltavec_requests_working": "Requests that are worked on.",
+    "deltavec_requests_waiting": "Requests that wait for a thread.",
+    "deltavec_resident_memory_bytes": "Memory of each process, shared pages included.",
+}
+# Per address: a count for each status and for others, the buckets, the overflow and the seconds.
+PER_ADDRESS = len(STATUSES) + 1 + len(BUCKETS) + 1 + 1
+WIDTH = len(GAUGES) + (len(ADDRESSES) + 1) * PER_ADDRESS
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class Metrics:
-    """Counts of requests by address and status, how long they took, the queue and the memory.
+    """Request counts, durations, queue length and memory.
 
     Parameters
     ----------
-    shared
-        A row of `WIDTH` numbers for each process; this process alone by default.
-    process
-        Which row is ours.
+    folder
+        Where the processes that serve together keep their numbers; None for one process alone.
     """
 
-    def __init__(self, shared: npt.NDArray[np.float64] | None = None, process: int = 0) -> None:
+    def __init__(self, folder: Path | None = None) -> None:
+        self.folder = folder
+        if folder is None:
+            self.row: Float64s = np.zeros(WIDTH)
+        else:
+            self.row = np.memmap(folder / str(os.getpid()), np.float64, "w+", shape=(WIDTH,))
         self.addresses = (*ADDRESSES, OTHER)
-        rows = np.zeros((1, WIDTH)) if shared is None else shared
-        # By process, address, and then: each status, other ones, each bucket, beyond, seconds.
-        self.requests = rows[:, len(GAUGES) :].reshape(len(rows), len(self.addresses), -1)
-        self.gauges = rows[:, : len(GAUGES)]
-        self.process = process
-        self.places = {address: place for place, address in enumerate(self.addresses)}
-        self.memory_read = float("-inf")
+        self.positions = {address: position for position, address in enumerate(self.addresses)}
 
     def count(self, address: str, status: int, seconds: float) -> None:
-        """A request was answered."""
-        place = self.places.get(address, len(self.addresses) - 1)
-        own = self.requests[self.process, place]
+        """Count an answered request."""
+        position = self.positions.get(address, len(self.addresses) - 1)
+        own = self.row[len(GAUGES) + position * PER_ADDRESS :][:PER_ADDRESS]
         own[STATUSES.index(status) if status in STATUSES else len(STATUSES)] += 1
         own[len(STATUSES) + 1 + bisect_left(BUCKETS, seconds)] += 1
         own[-1] += seconds
-        self.read_memory()
 
-    def queue(self, working: int, waiting: int) -> None:
-        """So many requests are worked on, and so many wait."""
-        self.gauges[self.process, :2] = working, waiting
+    def set_queue(self, working: int, waiting: int) -> None:
+        """Set how many requests are worked on and how many wait."""
+        self.row[:2] = working, waiting
 
     def read_memory(self) -> None:
-        """Look at the memory of this process, unless that was done just now."""
-        now = time.monotonic()
-        if now - self.memory_read > MEMORY_SECONDS:
-            self.memory_read = now
-            self.gauges[self.process, 2] = resident_memory()
+        """Set the memory of this process."""
+        self.row[2] = resident_memory()
 
     def text(self) -> str:
-        """All of it, for Prometheus."""
+        """All numbers for Prometheus, summed over the processes; gauges for each one."""
         self.read_memory()
-        return "".join(f"{line}\n" for line in self._lines())
+        rows = {os.getpid(): self.row}
+        for file in sorted(self.folder.iterdir()) if self.folder else ():
+            rows[int(file.name)] = np.fromfile(file, np.float64, WIDTH)
+        return "".join(f"{line}\n" for line in self._lines(rows))
 
-    def _lines(self) -> Iterator[str]:
-        summed = self.requests.sum(axis=0)
-        asked = [place for place, row in enumerate(summed) if row[: len(STATUSES) + 1].any()]
+    def _lines(self, rows: dict[int, Float64s]) -> Iterator[str]:
+        total = np.sum(list(rows.values()), axis=0)[len(GAUGES) :].reshape(-1, PER_ADDRESS)
+        counted = [
+            (address, row)
+            for address, row in zip(self.addresses, total, strict=True)
+            if row[: len(STATUSES) + 1].any()
+        ]
         yield "# HELP deltavec_requests_total Requests by address and status."
         yield "# TYPE deltavec_requests_total counter"
-        for place in asked:
-            for status, number in zip((*STATUSES, OTHER), summed[place], strict=False):
+        for address, row in counted:
+            for status, number in zip((*STATUSES, OTHER), row, strict=False):
                 if number:
-                    labels = f'address="{self.addresses[place]}",status="{status}"'
+                    labels = f'address="{address}",status="{status}"'
                     yield f"deltavec_requests_total{{{labels}}} {number:.0f}"
-        yield "# HELP deltavec_request_seconds How long requests took."
+        yield "# HELP deltavec_request_seconds Duration of requests."
         yield "# TYPE deltavec_request_seconds histogram"
-        for place in asked:
-            label = f'address="{self.addresses[place]}"'
-            so_far = np.cumsum(summed[place, len(STATUSES) + 1 : -1])
-            for bound, number in zip((*BUCKETS, "+Inf"), so_far, strict=True):
+        for address, row in counted:
+            label = f'address="{address}"'
+            cumulative = np.cumsum(row[len(STATUSES) + 1 : -1])
+            for bound, number in zip((*BUCKETS, "+Inf"), cumulative, strict=True):
                 yield f'deltavec_request_seconds_bucket{{{label},le="{bound}"}} {number:.0f}'
-            yield f"deltavec_request_seconds_sum{{{label}}} {summed[place, -1]:.6f}"
-            yield f"deltavec_request_seconds_count{{{label}}} {so_far[-1]:.0f}"
-        for name, column, told in (
-            ("deltavec_requests_working", 0, "Requests that are worked on."),
-            ("deltavec_requests_waiting", 1, "Requests that wait for a worker."),
-            ("deltavec_resident_memory_bytes", 2, "Memory of each process, shared pages too."),
-        ):
-            yield f"# HELP {name} {told}"
+            yield f"deltavec_request_seconds_sum{{{label}}} {row[-1]:.6f}"
+            yield f"deltavec_request_seconds_count{{{label}}} {cumulative[-1]:.0f}"
+        running = {process: row for process, row in rows.items() if is_running(process)}
+        for column, (name, description) in enumerate(GAUGES.items()):
+            yield f"# HELP {name} {description}"
             yield f"# TYPE {name} gauge"
-            for process, row in enumerate(self.gauges):
+            for process, row in running.items():
                 yield f'{name}{{process="{process}"}} {row[column]:.0f}'
 
 
-def resident_memory() -> int:
-    """Bytes of this process in memory; the most there ever were where the system tells no more."""
-    if sys.platform == "linux":
-        import resource
+def is_running(process: int) -> bool:
+    """Whether a process exists; on Windows, where one worker serves, whether it is this one."""
+    if process == os.getpid() or sys.platform == "win32":
+        return process == os.getpid()
+    try:
+        os.kill(process, 0)
+    except OSError:
+        return False
+    return True
 
+
+def resident_memory() -> int:
+    """Bytes of this process in memory; the peak on macOS, 0 where the system does not say."""
+    if sys.platform == "linux":
         pages = int(Path("/proc/self/statm").read_text().split()[1])
-        return pages * resource.getpagesize()
+        return pages * os.sysconf("SC_PAGE_SIZE")
     if sys.platform == "darwin":
         import resource
 

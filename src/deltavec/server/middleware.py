@@ -1,8 +1,7 @@
-"""What stands before the application: who may ask, how much, and for how long.
+"""Authentication, limits and security headers.
 
-Each request is looked at in this order: its Host, its token, its size while it is read, and then it
-has the rest of its time. Whatever happens, the answer is whole and has the headers that keep a
-browser from doing more with it than we mean.
+The checks come in this order: Host header, token, size of the body while it is read, time. Every
+response carries the headers that restrict what a browser does with it.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from contextlib import contextmanager, suppress
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from deltavec.server.errors import RequestError, as_response, unexpected
+from deltavec.server.errors import RequestError, error_response, internal_error
 from deltavec.server.limits import Limits
 
 POLICY = "; ".join(
@@ -41,9 +40,9 @@ SECURITY = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 HEADERS = [(name.lower().encode(), value.encode()) for name, value in SECURITY.items()]
-OURS = frozenset(name for name, _ in HEADERS)
+NAMES = frozenset(name for name, _ in HEADERS)
 
-# Nothing may follow the bracket but a port: [::1].example.org is a name of somebody else's.
+# Only a port may follow the bracket: [::1].example.org is another host.
 HOST = re.compile(r"(?:\[(?P<bracketed>[0-9a-fA-F:.]+)\]|(?P<plain>[^\[\]:]+))(?::[0-9]*)?")
 
 BODIES_HELD = 16  # of the largest size, at once
@@ -51,22 +50,22 @@ DISCARDED = 8  # times the largest body
 DISCARD_SECONDS = 2.0
 
 
-class Guard:
-    """The application, guarded.
+class LimitMiddleware:
+    """Lets valid requests through to the application.
 
     Parameters
     ----------
     app
-        What answers the requests that are let in.
+        The application.
     limits
         How large a request may be, and how long it may take.
     token
-        What a client has to show; None if anyone may ask.
+        What clients must send; None for no authentication.
     public
-        Paths for which no token is asked.
+        Paths that need no token.
     loopback_only
-        Whether only the names of this machine are good in the Host header. A page elsewhere that
-        lets its own name point here (DNS rebinding) is refused then.
+        Whether the Host header must name this machine. That refuses pages whose host name resolves
+        to this machine (DNS rebinding).
     """
 
     def __init__(
@@ -86,22 +85,22 @@ class Guard:
         self.body_memory = BodyMemory(BODIES_HELD * limits.body_bytes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Handle one request."""
         if scope["type"] == "websocket":
             await send({"type": "websocket.close"})
             return
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        response = GuardedResponse(send)
+        response = SecureResponse(send)
         try:
             await self._respond(scope, receive, response)
         except RequestError as refusal:
             await response.refuse(scope, receive, refusal)
         except Exception as error:
-            await response.refuse(scope, receive, unexpected(error))
+            await response.refuse(scope, receive, internal_error(error))
 
-    async def _respond(self, scope: Scope, receive: Receive, response: GuardedResponse) -> None:
+    async def _respond(self, scope: Scope, receive: Receive, response: SecureResponse) -> None:
         headers = Headers(scope=scope)
         if self.loopback_only:
             require_loopback(headers.get("host", ""))
@@ -113,7 +112,7 @@ class Guard:
                 async with asyncio.timeout(self.limits.seconds):
                     body = await whole_body(headers, receive, self.limits.body_bytes, share)
                     late = 504
-                    await until_gone(self.app(scope, replayed(body), response.send), receive)
+                    await until_disconnect(self.app(scope, replayed(body), response.send), receive)
             except TimeoutError:
                 raise RequestError(
                     late, f"the request took longer than {self.limits.seconds:g} seconds"
@@ -121,14 +120,14 @@ class Guard:
 
 
 class BodyMemory:
-    """The memory for all bodies together; one that finds no more of it is sent away."""
+    """A bound on the memory of all bodies together; beyond it requests get 503."""
 
     def __init__(self, size: int) -> None:
         self.free = size
 
     @contextmanager
     def share(self) -> Iterator[Callable[[int], None]]:
-        """A way to take some of it, given back at the end."""
+        """A function that reserves memory, which is released at the end."""
         taken = 0
 
         def take(size: int) -> None:
@@ -147,38 +146,38 @@ class BodyMemory:
             self.free += taken
 
 
-class GuardedResponse:
-    """Where a response goes, with our headers on it."""
+class SecureResponse:
+    """Sends a response with the security headers."""
 
     def __init__(self, send: Send) -> None:
         self.out = send
         self.begun = False
 
     async def send(self, message: Message) -> None:
-        """Pass a part of the response on."""
+        """Send a part of the response."""
         if message["type"] == "http.response.start":
             self.begun = True
-            theirs = [header for header in message["headers"] if header[0] not in OURS]
+            theirs = [header for header in message["headers"] if header[0] not in NAMES]
             message = {**message, "headers": theirs + HEADERS}
         await self.out(message)
 
     async def refuse(self, scope: Scope, receive: Receive, refusal: RequestError) -> None:
-        """Send a refusal, unless another response has begun."""
+        """Send an error, unless another response has started."""
         if self.begun:
             return
         if refusal.status in (408, 413):  # the rest of the body is not read
             refusal.headers["Connection"] = "close"
-        await as_response(refusal)(scope, receive, self.send)
+        await error_response(refusal)(scope, receive, self.send)
 
 
 def route_path(scope: Scope) -> str:
-    """The path as the application knows it: without what a proxy puts in front of it."""
+    """The path without the root path that a proxy puts in front of it."""
     path, root = str(scope["path"]), str(scope.get("root_path", ""))
     return path[len(root) :] if root and path.startswith(f"{root}/") else path
 
 
 def require_loopback(host: str) -> None:
-    """Refuse a Host that is not a name of this machine."""
+    """Raise if a Host header does not name this machine."""
     whole = HOST.fullmatch(host)
     name = (whole["bracketed"] or whole["plain"]) if whole else ""
     if name.rstrip(".").lower() == "localhost":
@@ -192,7 +191,7 @@ def require_loopback(host: str) -> None:
 
 
 def require_token(authorization: str, token: str) -> None:
-    """Refuse a request that does not show the token; the comparison takes the same time always."""
+    """Raise if a request does not have the token; the comparison takes constant time."""
     scheme, _, shown = authorization.partition(" ")
     right = secrets.compare_digest(shown.strip().encode(), token.encode())
     if not (right and scheme.lower() == "bearer"):
@@ -206,18 +205,18 @@ def require_token(authorization: str, token: str) -> None:
 async def whole_body(
     headers: Headers, receive: Receive, most: int, take: Callable[[int], None]
 ) -> bytes:
-    """The request's body; refused as soon as it is too large, whatever it says of itself."""
+    """The body of a request; raises as soon as it is too large, whatever its header says."""
     refusal = RequestError(413, f"the body is larger than {most:,} bytes: send less at a time")
     announced = headers.get("content-length", "")
     if announced.isdecimal() and len(announced) < 20 and int(announced) > most:
-        if "expect" not in headers:  # else the client waits for our word before it sends
+        if "expect" not in headers:  # else the client waits for 100 Continue before it sends
             await discard(receive, DISCARDED * most)
         raise refusal
     pieces, size = [], 0
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise RequestError(400, "the client has gone")
+            raise RequestError(400, "the client has disconnected")
         piece, more = message.get("body", b""), message.get("more_body", False)
         size += len(piece)
         if size > most:
@@ -231,7 +230,7 @@ async def whole_body(
 
 
 async def discard(receive: Receive, most: int) -> None:
-    """Read on for a while: a client that is still sending would not hear what we say."""
+    """Read on for a while: a client that is still sending does not read the response."""
     with suppress(TimeoutError):
         async with asyncio.timeout(DISCARD_SECONDS):
             while most > 0:
@@ -242,21 +241,21 @@ async def discard(receive: Receive, most: int) -> None:
 
 
 def replayed(body: bytes) -> Receive:
-    """A way to receive a body that has been read already."""
+    """A receive function for a body that has been read already."""
     given = False
 
     async def receive() -> Message:
         nonlocal given
         if given:
-            await asyncio.Event().wait()  # the guard itself watches for the client to go
+            await asyncio.Event().wait()  # `until_disconnect` receives the rest
         given = True
         return {"type": "http.request", "body": body, "more_body": False}
 
     return receive
 
 
-async def until_gone(answering: Awaitable[None], receive: Receive) -> None:
-    """Let the application answer, unless the client goes first: then what waits is dropped."""
+async def until_disconnect(answering: Awaitable[None], receive: Receive) -> None:
+    """Wait for the response; cancel it when the client disconnects."""
     ours = asyncio.current_task()
     leaving = asyncio.ensure_future(receive())
     has_left = False
@@ -271,7 +270,7 @@ async def until_gone(answering: Awaitable[None], receive: Receive) -> None:
     try:
         await answering
     except asyncio.CancelledError:
-        if ours is None or not has_left or ours.uncancel():  # it is we who are to stop
+        if ours is None or not has_left or ours.uncancel():  # not the client: the server cancels
             raise
     finally:
         leaving.remove_done_callback(left)

@@ -1,61 +1,63 @@
-"""``/v1/embeddings`` and ``/v1/models``: what the OpenAI client asks for.
+"""``/v1/embeddings`` and ``/v1/models``, compatible with the OpenAI client.
 
-A token is what the model counts: a word, in scripts without spaces a character or a pair. The
-vectors are the model's own: they cannot be cut to fewer dimensions, and a text without known words
-is a vector of zeros.
+Tokens are counted as the model counts them: words, and in scripts without spaces characters and
+pairs of them. Vectors cannot be shortened; a text without known words is a zero vector.
 """
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
 from typing import Any
 
-from fastapi import APIRouter
-from starlette.responses import Response
+from pydantic_core import to_json
 
-from deltavec.core.arrays import Float32s
 from deltavec.core.model import EmbeddingModel
-from deltavec.server import responses
 from deltavec.server.errors import RequestError, as_json
-from deltavec.server.float_json import rows_as_json
+from deltavec.server.explorer import Explorer
 from deltavec.server.limits import Limits
-from deltavec.server.pool import Workers
-from deltavec.server.requests import EmbeddingsRequest
+from deltavec.server.requests import EmbeddingsRequest, ModelRequest, NoRequest
 
 SHORT_NAME = "deltavec"
 
 
 def model_name(model: EmbeddingModel) -> str:
-    """The model's name: models with the same one give the same vectors."""
+    """The model's name; models with the same name give the same vectors."""
     return f"{SHORT_NAME}-{model.fingerprint}"
 
 
-def openai_routes(
-    current: Callable[[], EmbeddingModel], limits: Limits, workers: Workers
-) -> APIRouter:
-    """The addresses that the OpenAI client knows, for the model that is served at the time."""
-    router = APIRouter(prefix="/v1", tags=["OpenAI-compatible"])
+def embeddings(explorer: Explorer, request: EmbeddingsRequest) -> bytes:
+    """Texts as vectors."""
+    model = explorer.collection.model
+    texts = valid_input(request, model, explorer.limits)
+    # One thread: the other cores answer other requests.
+    vectors, counts = model.embed_and_count(texts, threads=1)
+    if request.encoding_format == "base64":
+        rows = [base64.b64encode(vector).decode() for vector in vectors.astype("<f4")]
+    else:
+        rows = vectors.tolist()
+    return to_json(
+        {
+            "object": "list",
+            "model": model_name(model),
+            "usage": {"prompt_tokens": counts.tokens, "total_tokens": counts.tokens},
+            "data": [
+                {"object": "embedding", "index": index, "embedding": row}
+                for index, row in enumerate(rows)
+            ],
+        }
+    )
 
-    @router.post("/embeddings", response_model=responses.Embeddings)
-    async def embeddings(request: EmbeddingsRequest) -> Response:
-        """Texts as vectors."""
-        content = await workers.run(embeddings_json, current(), limits, request)
-        return Response(content, media_type="application/json")
 
-    @router.get("/models", response_model=responses.Models)
-    async def models() -> dict[str, Any]:
-        """The names by which the model can be asked for."""
-        names = (SHORT_NAME, model_name(current()))
-        return {"object": "list", "data": [model_entry(name) for name in names]}
+def models(explorer: Explorer, request: NoRequest) -> bytes:
+    """The names of the model."""
+    names = (SHORT_NAME, model_name(explorer.collection.model))
+    return as_json({"object": "list", "data": [model_entry(name) for name in names]})
 
-    @router.get("/models/{name}", response_model=responses.Model)
-    async def one_model(name: str) -> dict[str, Any]:
-        """One of the names."""
-        require_model(name, current())
-        return model_entry(name)
 
-    return router
+def one_model(explorer: Explorer, request: ModelRequest) -> bytes:
+    """One of the names."""
+    require_model(request.name, explorer.collection.model)
+    return as_json(model_entry(request.name))
 
 
 def model_entry(name: str) -> dict[str, Any]:
@@ -64,7 +66,7 @@ def model_entry(name: str) -> dict[str, Any]:
 
 
 def require_model(name: str, model: EmbeddingModel) -> None:
-    """Refuse a name that is not the model's."""
+    """Raise if a name is not the model's."""
     if name not in (SHORT_NAME, model_name(model)):
         raise RequestError(
             404,
@@ -73,8 +75,8 @@ def require_model(name: str, model: EmbeddingModel) -> None:
         )
 
 
-def wanted_texts(request: EmbeddingsRequest, model: EmbeddingModel, limits: Limits) -> list[str]:
-    """The texts to be embedded, if all that is asked for can be done."""
+def valid_input(request: EmbeddingsRequest, model: EmbeddingModel, limits: Limits) -> list[str]:
+    """The texts to embed; raises if the request asks for what the model cannot do."""
     require_model(request.model, model)
     if request.dimensions not in (None, model.dimensions):
         raise RequestError(
@@ -108,25 +110,3 @@ def wanted_texts(request: EmbeddingsRequest, model: EmbeddingModel, limits: Limi
             param="input",
         )
     return texts
-
-
-def embeddings_json(model: EmbeddingModel, limits: Limits, request: EmbeddingsRequest) -> bytes:
-    """The vectors as JSON; no Python number is ever made of theirs."""
-    texts = wanted_texts(request, model, limits)
-    # One thread: the other cores answer others.
-    vectors, counts = model.embed_and_count(texts, threads=1)
-    rows = ROWS_AS_JSON[request.encoding_format](vectors)
-    data = b",".join(
-        b'{"object":"embedding","index":%d,"embedding":%b}' % entry for entry in enumerate(rows)
-    )
-    usage = {"prompt_tokens": counts.tokens, "total_tokens": counts.tokens}
-    rest = as_json({"object": "list", "model": model_name(model), "usage": usage})
-    return b'%b,"data":[%b]}' % (rest[:-1], data)
-
-
-def rows_in_base64(vectors: Float32s) -> list[bytes]:
-    """Each row as a JSON string: the bytes of little-endian float32 in base64."""
-    return [b'"%b"' % base64.b64encode(vector) for vector in vectors.astype("<f4")]
-
-
-ROWS_AS_JSON = {"float": rows_as_json, "base64": rows_in_base64}

@@ -1,10 +1,9 @@
-"""What is served now: the collection as it is on disk, followed as it changes.
+"""Hot reload: the server follows the collection's folder.
 
-A collection changes in one step, when its description is replaced. A thread looks at that file once
-a second; if it is another, the collection is opened as it is now, and takes the place of the one
-before in one step too. A request takes what is served once, when it is begun: it sees the old state
-or the new one, never some of both. The old one stays open for requests that are still at it, and is
-let go with the last of them.
+A collection changes in one step, when its manifest is replaced. A thread checks that file once a
+second. When it differs, the new state is opened and replaces the old one in one step. A request
+takes the current state once, so it never sees parts of two. The old state is closed with the last
+request that uses it.
 """
 
 from __future__ import annotations
@@ -18,45 +17,49 @@ from deltavec.collection.query import make_ready
 from deltavec.errors import DeltavecError
 from deltavec.server.explorer import Explorer
 from deltavec.server.log import FIELDS, log, log_error
+from deltavec.server.metrics import Metrics
 
-SECONDS = 1.0  # between two looks
+SECONDS = 1.0  # between two checks
 
 
-class Live:
-    """A collection that is served, and followed.
+class Reloader:
+    """What is served, kept up to date.
 
-    Attributes
+    Parameters
     ----------
-    explorer : Explorer
-        What is served now; a request takes it once.
+    explorer
+        What is served at first. The attribute `explorer` is what is served at the moment; a request
+        takes it once.
+    metrics
+        Where the memory of the process is reported, at each check.
     """
 
-    def __init__(self, explorer: Explorer) -> None:
+    def __init__(self, explorer: Explorer, metrics: Metrics) -> None:
         self.explorer = explorer
+        self.metrics = metrics
         self.seen: tuple[int, ...] | None = None
-        self.said = ""
+        self.reported = ""
         self.stopping = threading.Event()
-        self.thread: threading.Thread | None = None
 
-    def begin(self) -> None:
-        """Look once in a while, from now on."""
+    def start(self) -> None:
+        """Check the folder from now on."""
         self.stopping.clear()
-        self.thread = threading.Thread(target=self._follow, name="deltavec-follow", daemon=True)
-        self.thread.start()
+        threading.Thread(target=self._follow, name="deltavec-reload", daemon=True).start()
 
-    def end(self) -> None:
-        """Look no more; a look that has begun is finished by itself."""
+    def stop(self) -> None:
+        """Check no more; a check that has started is finished."""
         self.stopping.set()
 
     def _follow(self) -> None:
         while not self.stopping.wait(SECONDS):
             try:
-                self.look()
+                self.metrics.read_memory()
+                self.check()
             except Exception as error:
-                log_error(error)  # whatever it was, what is served goes on
+                log_error(error)  # whatever it was, the server goes on with the current state
 
-    def look(self) -> None:
-        """Serve what is there now; what cannot be opened is told, and what was served goes on."""
+    def check(self) -> None:
+        """Serve the state on disk; if it cannot be opened, log that and keep the current one."""
         path = self.explorer.collection.path / COLLECTION_FOLDER.description
         try:
             status = path.stat()
@@ -65,19 +68,19 @@ class Live:
                 return
             collection = refreshed(self.explorer.collection)
         except (OSError, DeltavecError) as error:
-            self._tell(error)
+            self._report(error)
             return
         if collection is not self.explorer.collection:
             make_ready(collection.index, collection.words)
-            overview = self.explorer.overview.after(collection)
-            self.explorer = replace(self.explorer, collection=collection, overview=overview)
+            map_view = self.explorer.map_view.after(collection)
+            self.explorer = replace(self.explorer, collection=collection, map_view=map_view)
             log.info("collection changed", extra={FIELDS: {"documents": len(collection)}})
-        self.seen, self.said = found, ""
+        self.seen, self.reported = found, ""
 
-    def _tell(self, error: Exception) -> None:
-        """Tell once of what is in the way, not each second."""
-        said = type(error).__name__
-        if said != self.said:
+    def _report(self, error: Exception) -> None:
+        """Log an error once, not each second."""
+        name = type(error).__name__
+        if name != self.reported:
             event = "the collection cannot be read; an earlier state is served"
-            log.error(event, extra={FIELDS: {"error": said}})
-        self.said = said
+            log.error(event, extra={FIELDS: {"error": name}})
+        self.reported = name

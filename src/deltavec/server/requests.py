@@ -1,6 +1,6 @@
-"""What a client may ask, as FastAPI reads it and as the OpenAPI schema tells it.
+"""What clients send: pydantic models that parse requests and describe them in the OpenAPI schema.
 
-Bounds here are those no server goes beyond; what one takes on is said by its limits (``/info``).
+The bounds here hold for every server; ``/info`` lists the limits of this one.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 MOST = 100_000
 
 
-def whole(text: str) -> str:
-    """The text, if all of it can be written as UTF-8; JSON may hold halves of characters."""
+def valid_text(text: str) -> str:
+    """The text if it can be encoded as UTF-8; JSON may hold unpaired surrogates."""
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
         raise ValueError("holds half of a surrogate pair, which is no character")
     return text
 
 
-Text = Annotated[str, AfterValidator(whole)]
+Text = Annotated[str, AfterValidator(valid_text)]
 Identity = Annotated[Text, Field(max_length=10_000, description="A document's id.")]
 Count = Annotated[int, Field(ge=1, le=MOST)]
 Size = Annotated[int, Field(ge=0, le=MOST)]
@@ -33,8 +33,24 @@ BY = (
 )
 
 
+class NoRequest(BaseModel):
+    """A request without parameters."""
+
+
+class DocumentRequest(BaseModel):
+    """A document by its id."""
+
+    id: Identity
+
+
+class ModelRequest(BaseModel):
+    """A model by its name."""
+
+    name: str
+
+
 class StrictRequest(BaseModel):
-    """What our own requests have in common: a field that is not known is refused."""
+    """A request in which an unknown field is an error."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -51,29 +67,29 @@ class FilteredRequest(StrictRequest):
 
 
 class PagedRequest(FilteredRequest):
-    """How many documents are given, and how they are shown."""
+    """How many documents to return, and what to show of them."""
 
     k: Count | None = Field(None, description="How many documents to find; 10 by default.")
-    offset: int = Field(0, ge=0, le=2**31, description="How many to pass over: the next page.")
-    explain: bool = Field(False, description="Whether to give each word's share of the score.")
+    offset: int = Field(0, ge=0, le=2**31, description="How many to skip: the next page.")
+    explain: bool = Field(False, description="Whether to return each word's share of the score.")
     length: Size | None = Field(
         None, description="Characters to show of each text; 1000 by default."
     )
 
 
 class FindRequest(PagedRequest):
-    """How many documents are found, and how they are shown."""
+    """A ranked search."""
 
 
 class SearchRequest(FindRequest):
-    """What to look for: the documents nearest to a text."""
+    """A search for the documents that match a text best."""
 
     query: Text = Field(description="The text to look for.")
     by: By | None = Field(None, description=BY)
 
 
 class SimilarRequest(FindRequest):
-    """What to look for: the documents nearest to one of them."""
+    """A search for the documents that are most similar to one of them."""
 
     id: Identity
 
@@ -81,8 +97,20 @@ class SimilarRequest(FindRequest):
 ClusterCount = Annotated[int, Field(ge=2, le=MOST, description="Of how many; 8 by default.")]
 
 
+class TopicsRequest(BaseModel):
+    """How many topics."""
+
+    clusters: ClusterCount | None = None
+
+
+class ColorsRequest(TopicsRequest):
+    """What colors the points of the map."""
+
+    by: Annotated[str, Field(max_length=10_000)]
+
+
 class SelectionRequest(FilteredRequest):
-    """Documents by their columns, by their topic, by where they stand on the map, or by all."""
+    """Documents by their columns, their topic, their position on the map, or all of these."""
 
     cluster: Size | None = Field(None, description="The number of a topic; the largest is 0.")
     clusters: ClusterCount | None = None
@@ -95,21 +123,21 @@ class SelectionRequest(FilteredRequest):
 
 
 class ExportRequest(SelectionRequest):
-    """The same, as a file."""
+    """A selection as a file."""
 
     format: Literal["csv", "ids"] = Field(
-        "csv", description="A table of ids, texts, columns and places; or the ids, one a line."
+        "csv", description="A table of ids, texts, columns and positions; or the ids, one a line."
     )
 
 
 class ListRequest(SelectionRequest, PagedRequest):
-    """The same, a page of them."""
+    """A page of a selection."""
 
 
 class WhyRequest(StrictRequest):
-    """A query and a document: why that has its score."""
+    """A query and a document, whose score is to be explained."""
 
-    query: Text = Field(description="What was looked for.")
+    query: Text = Field(description="The text of the search.")
     id: Identity
     by: By | None = Field(None, description=BY)
     pairs: Size | None = Field(
@@ -118,7 +146,7 @@ class WhyRequest(StrictRequest):
 
 
 class ExplainRequest(StrictRequest):
-    """Two texts to be compared: of each either the text, or the id of a document."""
+    """Two texts to compare: for each one either the text, or the id of a document."""
 
     text_a: Text | None = None
     id_a: Identity | None = None
@@ -133,7 +161,7 @@ class ExplainRequest(StrictRequest):
 
 
 class EmbeddingsRequest(BaseModel):
-    """Texts to be embedded, as the OpenAI client asks it. Other fields are passed over."""
+    """Texts to embed, as the OpenAI client sends them. Unknown fields are ignored."""
 
     input: Text | list[Text] | list[int] | list[list[int]] = Field(
         description="A text, or a list of texts. Lists of token numbers are refused: a token is "
@@ -146,4 +174,4 @@ class EmbeddingsRequest(BaseModel):
     dimensions: int | None = Field(
         None, description="Refused unless it is what the model has: its vectors cannot be cut."
     )
-    user: str | None = Field(None, description="Passed over.")
+    user: str | None = Field(None, description="Ignored.")

@@ -1,281 +1,271 @@
-"""The addresses of the HTTP API.
+"""The operations of the HTTP API.
 
-Ids may hold any characters. ``/documents/{id}`` takes slashes too; an id with a line break, or such
-as ``..``, which a client would resolve before it asks, goes into ``?id=``.
+Ids may hold any characters. ``/documents/{id}`` takes slashes too. An id with a line break, or one
+such as ``..``, which clients resolve before they send it, goes into ``?id=``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+import json
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, Any, NamedTuple
+from typing import Any
 from urllib.parse import parse_qsl
 
-from fastapi import APIRouter, Query
-from pydantic import ValidationError
-from starlette.responses import PlainTextResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from pydantic import BaseModel, ValidationError
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
-from deltavec.server import responses
-from deltavec.server.batching import Request, answered
-from deltavec.server.browse.exporting import exported
-from deltavec.server.browse.listing import listed, selection, selection_words
-from deltavec.server.errors import RequestError, as_json
+from deltavec.server import explorer, openai, responses
+from deltavec.server.batching import Batcher, TurnLock
+from deltavec.server.browse.colors import CLUSTER
+from deltavec.server.browse.exporting import export
+from deltavec.server.browse.listing import list_documents, select, selection_words
+from deltavec.server.errors import RequestError, as_json, json_response, validation_error
 from deltavec.server.explorer import Explorer, LongWorkError
-from deltavec.server.map_view import MapView
 from deltavec.server.metrics import MEDIA_TYPE, Metrics
-from deltavec.server.middleware import route_path
-from deltavec.server.pool import RETRY_AFTER, Aside, Workers
-from deltavec.server.reload import Live
+from deltavec.server.pool import RETRY_AFTER, Pools
+from deltavec.server.reload import Reloader
 from deltavec.server.requests import (
-    ClusterCount,
+    ColorsRequest,
+    DocumentRequest,
+    EmbeddingsRequest,
     ExplainRequest,
     ExportRequest,
-    FindRequest,
-    Identity,
     ListRequest,
+    ModelRequest,
+    NoRequest,
     SearchRequest,
     SelectionRequest,
     SimilarRequest,
-    StrictRequest,
+    TopicsRequest,
     WhyRequest,
 )
 from deltavec.version import __version__
 
 
-def json_response(content: bytes) -> Response:
-    """A response of bytes that are JSON already."""
-    return Response(content, media_type="application/json")
+@dataclass(frozen=True)
+class Operation:
+    """An operation of the HTTP API: an ASGI application, and its description.
 
-
-# What the short way reads.
-SEARCHES: dict[str, type[Request]] = {"/search": SearchRequest, "/similar": SimilarRequest}
-
-JSON = (b"content-type", b"application/json")
-
-Find = Callable[[Request], Awaitable[bytes]]
-
-
-def finding(live: Live, workers: Workers) -> Find:
-    """What answers a search, together with those that wait beside it."""
-
-    def answered_now(
-        requests: Sequence[Request], threads: int, aside: Aside
-    ) -> Iterator[bytes | Exception]:
-        return answered(live.explorer, requests, threads, aside)  # all of them from one state
-
-    return workers.sharing(answered_now)
-
-
-class ShortRoute(NamedTuple):
-    """An address as the API lists it."""
-
-    path: str
-
-
-class Quick:
-    """The application, with a short way for what is asked most: searches by their address.
-
-    FastAPI finds the route, reads the parameters and wraps the answer; for a search that takes
-    longer than the search itself. A request for one of these addresses is read with the same class,
-    and answered at once. Whatever is not plainly right goes the long way, and is told there what is
-    wrong.
-
-    Parameters
+    Attributes
     ----------
-    app
-        What answers everything else.
-    searches
-        What is read for each of these addresses.
-    find
-        What answers it, as JSON.
+    method, path : str
+        Its address, as Starlette's router has it.
+    name, tag : str
+        Its name and its group in the OpenAPI schema.
+    takes : type of BaseModel
+        The request. Its fields come from the path, and from the query or a JSON body.
+    returns : type of BaseModel or None
+        The response; None for plain text.
+    respond : callable
+        What gives the response to a request.
+    description : str
+        What it returns, for the OpenAPI schema.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        *,
-        searches: Mapping[str, type[StrictRequest]],
-        find: Callable[[Any], Awaitable[bytes]],
-    ) -> None:
-        self.app = app
-        self.searches = searches
-        self.find = find
-        self.routes = {path: ShortRoute(path) for path in searches}
+    method: str
+    path: str
+    name: str
+    tag: str
+    takes: type[BaseModel]
+    returns: type[BaseModel] | None
+    respond: Callable[[Any], Awaitable[Response]]
+    description: str
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        request = self.read(scope)
-        if request is None:
-            await self.app(scope, receive, send)
-            return
-        scope["route"] = self.routes[route_path(scope)]
-        content = await self.find(request)
-        headers = [(b"content-length", b"%d" % len(content)), JSON]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": content})
-
-    def read(self, scope: Scope) -> StrictRequest | None:
-        """What is asked for; None if it goes the long way."""
-        if scope["type"] != "http" or scope["method"] != "GET":
-            return None
-        kind = self.searches.get(route_path(scope))
-        if kind is None:
-            return None
+        if self.method == "POST":
+            fields = await read_body(Request(scope, receive))
+        else:
+            query = scope["query_string"].decode("latin-1")
+            fields = {**dict(parse_qsl(query, keep_blank_values=True)), **scope["path_params"]}
         try:
-            pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-            asked = dict(pairs)
-            return kind.model_validate(asked) if len(asked) == len(pairs) else None
-        except (ValidationError, ValueError):
-            return None
+            request = self.takes.model_validate(fields)
+        except ValidationError as error:
+            raise validation_error(error) from None
+        response = await self.respond(request)
+        await response(scope, receive, send)
+
+    @property
+    def address(self) -> str:
+        """The path without the converters of the router."""
+        return self.path.replace(":path}", "}")
 
 
-def explorer_routes(live: Live, workers: Workers, metrics: Metrics, find: Find) -> APIRouter:
-    """The addresses of the explorer; ``find`` answers searches."""
-    router = APIRouter()
+async def read_body(request: Request) -> Any:
+    """The JSON value in the body of a request."""
+    subtype = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if not (subtype.startswith("application/") and subtype.endswith(("/json", "+json"))):
+        message = "expected a JSON object in the body, with the header Content-Type"
+        raise RequestError(422, f"{message}: application/json")
+    try:
+        return json.loads(await request.body())
+    except (ValueError, RecursionError):
+        message = "expected a JSON object in the body, got something else"
+        raise RequestError(400, message) from None
 
-    # The explorer is taken once: a request sees one state of the collection, and no other.
-    # Written as JSON in the thread too: the event loop stays free.
-    def answer(work: Callable[..., dict[str, Any]], *request: Any) -> bytes:
-        return as_json(work(live.explorer, *request))
 
-    def look(at: Callable[..., bytes], *request: Any) -> bytes:
-        return at(live.explorer.overview, *request)
+Work = Callable[[Explorer, Any], bytes]
 
-    async def respond(work: Callable[..., bytes], *request: Any) -> Response:
-        return json_response(await workers.run(work, *request))
 
-    async def respond_with(
-        clusters: int | None, work: Callable[..., bytes], *request: Any
-    ) -> Response:
-        """The same for what clusters in another number are needed for, which takes seconds."""
-        run = workers.run if clusters is None else workers.run_long
-        return json_response(await run(work, *request))
+class Api:
+    """What answers the operations, in a thread pool or at once.
 
-    async def respond_at_length(work: Callable[..., dict[str, Any]], request: Any) -> Response:
-        """The same for texts, which may be long: then beside the short requests."""
+    Parameters
+    ----------
+    reloader
+        What is served at the moment.
+    pools
+        The threads.
+    metrics
+        What ``/metrics`` reports.
+    """
+
+    def __init__(self, reloader: Reloader, pools: Pools, metrics: Metrics) -> None:
+        self.reloader = reloader
+        self.pools = pools
+        self.metrics = metrics
+        self.batcher = Batcher(pools.short, self._search)
+
+    def _search(
+        self, requests: Sequence[SearchRequest | SimilarRequest], threads: int, turn: TurnLock
+    ) -> Iterator[bytes | Exception]:
+        # The explorer is taken once: a batch sees one state of the collection.
+        return explorer.search(self.reloader.explorer, requests, threads, turn)
+
+    async def search(self, request: SearchRequest | SimilarRequest) -> Response:
+        """The response to a search, which shares a batch with others that wait."""
+        return json_response(await self.batcher.run(request))
+
+    async def run(self, work: Work, request: Any) -> Response:
+        """The response that some work gives."""
+        return json_response(await self.run_work(work, request))
+
+    async def run_work(self, work: Work, request: Any) -> bytes:
+        """What some work gives, done in the pool for long requests if it turns out to be long."""
+        current = self.reloader.explorer
         try:
-            return await respond(answer, partial(work, at_length=False), request)
+            return await self.pools.short.run(work, current, request)
         except LongWorkError:
-            return json_response(await workers.run_long(answer, work, request))
+            pass
+        return await self.pools.long.run(work, replace(current, at_length=True), request)
 
-    @router.get("/search", tags=["find"], response_model=responses.Results)
-    async def search(request: Annotated[SearchRequest, Query()]) -> Response:
-        """The documents nearest to a text."""
-        return json_response(await find(request))
-
-    @router.post("/search", tags=["find"], response_model=responses.Results)
-    async def search_long(request: SearchRequest) -> Response:
-        """The same, for a text too long for an address."""
-        return json_response(await find(request))
-
-    @router.get("/similar", tags=["find"], response_model=responses.Results)
-    async def similar(request: Annotated[SimilarRequest, Query()]) -> Response:
-        """The documents nearest to one of them, itself left out."""
-        return json_response(await find(request))
-
-    @router.get("/similar/{id:path}", tags=["find"], response_model=responses.Results)
-    async def similar_to(id: Identity, shown: Annotated[FindRequest, Query()]) -> Response:
-        """The same, the id in the path."""
-        return json_response(await find(SimilarRequest(id=id, **shown.model_dump())))
-
-    @router.get("/explain", tags=["explain"], response_model=responses.Why)
-    async def explain(request: Annotated[ExplainRequest, Query()]) -> Response:
-        """Why two texts are as alike as they are."""
-        return await respond_at_length(Explorer.explain, request)
-
-    @router.post("/explain", tags=["explain"], response_model=responses.Why)
-    async def explain_long(request: ExplainRequest) -> Response:
-        """The same, for texts too long for an address."""
-        return await respond_at_length(Explorer.explain, request)
-
-    @router.get("/why", tags=["explain"], response_model=responses.Found)
-    async def why(request: Annotated[WhyRequest, Query()]) -> Response:
-        """Why a document has its score for a query."""
-        return await respond_at_length(Explorer.why, request)
-
-    @router.post("/why", tags=["explain"], response_model=responses.Found)
-    async def why_long(request: WhyRequest) -> Response:
-        """The same, for a query too long for an address."""
-        return await respond_at_length(Explorer.why, request)
-
-    @router.get("/documents", tags=["look"], response_model=responses.Document)
-    async def document(id: Annotated[Identity, Query()]) -> Response:
-        """One document, whole, with its keywords."""
-        return await respond(answer, Explorer.document, id)
-
-    @router.get("/documents/{id:path}", tags=["look"], response_model=responses.Document)
-    async def document_at(id: Identity) -> Response:
-        """The same, the id in the path."""
-        return await respond(answer, Explorer.document, id)
-
-    @router.get("/list", tags=["look"], response_model=responses.Listing)
-    async def list_(request: Annotated[ListRequest, Query()]) -> Response:
-        """Documents that a filter leaves or a topic holds, page by page."""
-        return await respond_with(request.clusters, answer, listed, request)
-
-    @router.get("/selection", tags=["look"], response_model=responses.Selection)
-    async def selection_(request: Annotated[SelectionRequest, Query()]) -> Response:
-        """How many documents these are, and which points of the map."""
-        return await respond_with(request.clusters, answer, selection, request)
-
-    @router.get("/selection/words", tags=["look"], response_model=responses.SelectionWords)
-    async def selection_words_(request: Annotated[SelectionRequest, Query()]) -> Response:
-        """The words that set these documents apart from the others."""
-        return json_response(await workers.run_long(answer, selection_words, request))
-
-    @router.get("/selection/export", tags=["look"], response_class=PlainTextResponse)
-    async def export(request: Annotated[ExportRequest, Query()]) -> Response:
-        """These documents as a file."""
-        content = await workers.run_long(lambda: exported(live.explorer, request))
-        kind = "text/csv" if request.format == "csv" else "text/plain"
-        ending = "csv" if request.format == "csv" else "txt"
+    async def export(self, request: ExportRequest) -> Response:
+        """A selection as a file."""
+        content = await self.run_work(export, request)
+        kind, ending = ("csv", "csv") if request.format == "csv" else ("plain", "txt")
         headers = {"Content-Disposition": f'attachment; filename="documents.{ending}"'}
-        return Response(content, headers=headers, media_type=f"{kind}; charset=utf-8")
+        return Response(content, headers=headers, media_type=f"text/{kind}; charset=utf-8")
 
-    @router.get("/topics", tags=["look"], response_model=responses.TopicList)
-    async def topics(clusters: Annotated[ClusterCount | None, Query()] = None) -> Response:
-        """Groups of like documents, named by their words."""
-        return await respond_with(clusters, look, MapView.topics_json, clusters)
+    async def health(self, request: NoRequest) -> Response:
+        """That the server runs."""
+        return json_response(as_json({"status": "ok", "version": __version__}))
 
-    @router.get("/columns", tags=["look"], response_model=responses.Columns)
-    async def columns() -> Response:
-        """What the columns hold, and examples of filters."""
-        return await respond(look, MapView.columns_json)
-
-    @router.get("/map", tags=["look"], response_model=responses.Map)
-    async def map_() -> Response:
-        """Where the documents stand in two dimensions."""
-        return await respond(look, MapView.map_json)
-
-    @router.get("/map/colors", tags=["look"], response_model=responses.MapColors)
-    async def map_colors(
-        by: Annotated[str, Query(max_length=10_000)],
-        clusters: Annotated[ClusterCount | None, Query()] = None,
-    ) -> Response:
-        """What colours the points of the map: a column, or ``cluster``."""
-        return await respond_with(clusters, look, MapView.color_json, by, clusters)
-
-    @router.get("/info", tags=["server"], response_model=responses.Info)
-    async def info() -> Response:
-        """What is served, and what the server takes on."""
-        return await respond(answer, Explorer.info)
-
-    @router.get("/health", tags=["server"], response_model=responses.Health)
-    async def health() -> dict[str, str]:
-        """That the server is there. Asks for no token."""
-        return {"status": "ok", "version": __version__}
-
-    @router.get("/ready", tags=["server"], response_model=responses.Ready)
-    async def ready() -> dict[str, str]:
-        """That the server takes requests; refused while its queue is full. Asks for no token."""
-        if not workers.ready:
+    async def ready(self, request: NoRequest) -> Response:
+        """That the queue is not full."""
+        if not self.pools.ready:
             raise RequestError(503, "no more requests are taken now", headers=RETRY_AFTER)
-        return {"status": "ready"}
+        return json_response(as_json({"status": "ready"}))
 
-    @router.get("/metrics", tags=["server"], response_class=PlainTextResponse)
-    async def metrics_() -> Response:
-        """Requests, how long they took, the queue and the memory, for Prometheus."""
-        return Response(metrics.text(), media_type=MEDIA_TYPE)
+    async def report(self, request: NoRequest) -> Response:
+        """The metrics."""
+        return Response(self.metrics.text(), media_type=MEDIA_TYPE)
 
-    return router
+
+def topics(explorer: Explorer, request: TopicsRequest) -> bytes:
+    """Clusters with their names."""
+    return explorer.map_view.topics_json(explorer.clusters(request.clusters))
+
+
+def map_colors(explorer: Explorer, request: ColorsRequest) -> bytes:
+    """A value for each point of the map."""
+    explorer.map_view.require_color(request.by)
+    is_other = request.by == CLUSTER and request.clusters is not None
+    clusters = explorer.clusters(request.clusters) if is_other else None
+    return explorer.map_view.color_json(request.by, clusters)
+
+
+def columns(explorer: Explorer, request: NoRequest) -> bytes:
+    """The columns with examples of filters."""
+    return explorer.map_view.columns_json()
+
+
+def map_points(explorer: Explorer, request: NoRequest) -> bytes:
+    """The points of the map."""
+    return explorer.map_view.map_json()
+
+
+# fmt: off
+def operations(api: Api) -> list[Operation]:
+    """All operations, in the order of the reference."""
+    def run(work: Work) -> Callable[[Any], Awaitable[Response]]:
+        return partial(api.run, work)
+
+    return [
+        Operation("GET", "/search", "search", "find", SearchRequest,
+                  responses.Results, api.search, "The documents that match a text best."),
+        Operation("POST", "/search", "search_long", "find", SearchRequest,
+                  responses.Results, api.search, "The same, for a text too long for an address."),
+        Operation("GET", "/similar", "similar", "find", SimilarRequest,
+                  responses.Results, api.search,
+                  "The documents most similar to one of them, itself left out."),
+        Operation("GET", "/similar/{id:path}", "similar_to", "find", SimilarRequest,
+                  responses.Results, api.search, "The same, the id in the path."),
+        Operation("GET", "/explain", "explain", "explain", ExplainRequest,
+                  responses.Why, run(explorer.explain),
+                  "Why two texts are as similar as they are."),
+        Operation("POST", "/explain", "explain_long", "explain", ExplainRequest,
+                  responses.Why, run(explorer.explain),
+                  "The same, for texts too long for an address."),
+        Operation("GET", "/why", "why", "explain", WhyRequest,
+                  responses.Found, run(explorer.why), "Why a document has its score for a query."),
+        Operation("POST", "/why", "why_long", "explain", WhyRequest,
+                  responses.Found, run(explorer.why),
+                  "The same, for a query too long for an address."),
+        Operation("GET", "/documents", "document", "look", DocumentRequest,
+                  responses.Document, run(explorer.document),
+                  "One whole document with its keywords."),
+        Operation("GET", "/documents/{id:path}", "document_at", "look", DocumentRequest,
+                  responses.Document, run(explorer.document), "The same, the id in the path."),
+        Operation("GET", "/list", "list", "look", ListRequest,
+                  responses.Listing, run(list_documents),
+                  "Documents by filter, topic or area, page by page."),
+        Operation("GET", "/selection", "selection", "look", SelectionRequest,
+                  responses.Selection, run(select),
+                  "How many documents, and which points of the map."),
+        Operation("GET", "/selection/words", "selection_words", "look", SelectionRequest,
+                  responses.SelectionWords, run(selection_words),
+                  "The words that set these documents apart."),
+        Operation("GET", "/selection/export", "export", "look", ExportRequest,
+                  None, api.export, "These documents as a file."),
+        Operation("GET", "/topics", "topics", "look", TopicsRequest,
+                  responses.TopicList, run(topics),
+                  "Groups of similar documents, named by their words."),
+        Operation("GET", "/columns", "columns", "look", NoRequest,
+                  responses.Columns, run(columns),
+                  "What the columns hold, and examples of filters."),
+        Operation("GET", "/map", "map", "look", NoRequest,
+                  responses.Map, run(map_points), "The documents as points in two dimensions."),
+        Operation("GET", "/map/colors", "map_colors", "look", ColorsRequest,
+                  responses.MapColors, run(map_colors),
+                  "What colors the points of the map: a column, or ``cluster``."),
+        Operation("GET", "/info", "info", "server", NoRequest,
+                  responses.Info, run(explorer.info),
+                  "What is served, and the limits of the server."),
+        Operation("GET", "/health", "health", "server", NoRequest,
+                  responses.Health, api.health, "Whether the server runs. Needs no token."),
+        Operation("GET", "/ready", "ready", "server", NoRequest,
+                  responses.Ready, api.ready, "503 while the queue is full. Needs no token."),
+        Operation("GET", "/metrics", "metrics", "server", NoRequest,
+                  None, api.report, "Request counts, durations, queue and memory for Prometheus."),
+        Operation("POST", "/v1/embeddings", "embeddings", "OpenAI-compatible", EmbeddingsRequest,
+                  responses.Embeddings, run(openai.embeddings), "Texts as vectors."),
+        Operation("GET", "/v1/models", "models", "OpenAI-compatible", NoRequest,
+                  responses.Models, run(openai.models), "The names of the model."),
+        Operation("GET", "/v1/models/{name}", "one_model", "OpenAI-compatible", ModelRequest,
+                  responses.Model, run(openai.one_model), "One of the names."),
+    ]
+# fmt: on

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("fastapi")
+pytest.importorskip("starlette")
 
 from deltavec.core import explain
 from deltavec.core.threads import stop_if_unwanted

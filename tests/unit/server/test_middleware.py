@@ -13,8 +13,9 @@ import pytest
 from deltavec.server.errors import RequestError
 from deltavec.server.limits import Limits
 from deltavec.server.log import JsonLines
-from deltavec.server.middleware import Guard
-from deltavec.server.pool import Workers
+from deltavec.server.metrics import Metrics
+from deltavec.server.middleware import LimitMiddleware
+from deltavec.server.pool import Pools
 from support.served import ask, asked
 
 
@@ -34,12 +35,12 @@ async def endless(scope: Any, receive: Any, send: Any) -> None:
     await asyncio.Event().wait()
 
 
-def guarded(app: Any = echo, **options: Any) -> Guard:
+def guarded(app: Any = echo, **options: Any) -> LimitMiddleware:
     settings: dict[str, Any] = {
         "limits": Limits(body_bytes=100, seconds=20), "token": None, "public": ["/health"],
         "loopback_only": True,
     }  # fmt: skip
-    return Guard(app, **{**settings, **options})
+    return LimitMiddleware(app, **{**settings, **options})
 
 
 @pytest.mark.parametrize(
@@ -187,11 +188,11 @@ def test_a_websocket_is_closed() -> None:
     assert sent == [{"type": "websocket.close"}]
 
 
-def working(workers: Workers, work: Callable[[], Any]) -> Any:
-    """An application that lets the workers work."""
+def working(pools: Pools, work: Callable[[], Any]) -> Any:
+    """An application that works in a pool."""
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
-        await workers.run(work)
+        await pools.short.run(work)
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b""})
 
@@ -200,12 +201,12 @@ def working(workers: Workers, work: Callable[[], Any]) -> Any:
 
 def test_when_all_places_are_taken_one_more_is_sent_away() -> None:
     limits = Limits(workers=1, waiting=2, seconds=20)
-    workers, free = Workers(limits), threading.Event()
-    app = guarded(working(workers, free.wait), limits=limits)
+    pools, free = Pools(limits, Metrics()), threading.Event()
+    app = guarded(working(pools, free.wait), limits=limits)
 
     async def many() -> list[int]:
         three = [asyncio.ensure_future(asked(app, "GET", "/")) for _ in range(3)]
-        while workers.ready:  # until all three have their place
+        while pools.ready:  # until all three have their place
             await asyncio.sleep(0)
         refused = await asked(app, "GET", "/")
         assert refused.headers["retry-after"] == "1"
@@ -215,19 +216,19 @@ def test_when_all_places_are_taken_one_more_is_sent_away() -> None:
 
     assert asyncio.run(many()) == [503, 200, 200, 200]
     assert ask(app, "GET", "/").status == 200
-    workers.stop()
+    pools.stop()
 
 
 def test_a_client_that_goes_gives_its_place_away() -> None:
     limits = Limits(workers=1, waiting=1, seconds=20)
-    workers, begun, free = Workers(limits), threading.Event(), threading.Event()
+    pools, begun, free = Pools(limits, Metrics()), threading.Event(), threading.Event()
 
     def work() -> None:
         begun.set()
         free.wait()
 
     async def both() -> None:
-        first = asyncio.ensure_future(workers.run(work))
+        first = asyncio.ensure_future(pools.short.run(work))
         await asyncio.to_thread(begun.wait)
         messages = iter([{"type": "http.request", "body": b""}, {"type": "http.disconnect"}])
 
@@ -238,13 +239,13 @@ def test_a_client_that_goes_gives_its_place_away() -> None:
             raise AssertionError("nobody listens")
 
         scope = {"type": "http", "method": "GET", "path": "/", "headers": [(b"host", b"localhost")]}
-        await guarded(working(workers, work), limits=limits)(scope, receive, send)
-        assert workers.ready  # to take one in the place of the one who went
+        await guarded(working(pools, work), limits=limits)(scope, receive, send)
+        assert pools.ready  # to take one in the place of the one who went
         free.set()
         await first
 
     asyncio.run(both())
-    workers.stop()
+    pools.stop()
 
 
 def test_a_server_that_stops_is_not_taken_for_a_client_that_went() -> None:
@@ -271,9 +272,9 @@ def test_a_server_that_stops_is_not_taken_for_a_client_that_went() -> None:
 
 
 def test_workers_that_were_stopped_take_no_more_work() -> None:
-    workers = Workers(Limits(workers=1))
-    assert workers.ready
-    workers.stop()
-    assert not workers.ready
+    pools = Pools(Limits(workers=1), Metrics())
+    assert pools.ready
+    pools.stop()
+    assert not pools.ready
     with pytest.raises(RequestError, match="stopping"):
-        asyncio.run(workers.run(int))
+        asyncio.run(pools.short.run(int))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import logging
 import weakref
 from collections.abc import Iterator
@@ -19,9 +20,12 @@ from deltavec.collection.map.coordinates import Positions
 from deltavec.server import reload as following
 from deltavec.server.app import create_app
 from deltavec.server.explorer import Explorer
+from deltavec.server.explorer import document as shown_document
 from deltavec.server.limits import Limits
 from deltavec.server.map_view import Drawn, MapView
-from deltavec.server.reload import Live
+from deltavec.server.metrics import Metrics
+from deltavec.server.reload import Reloader
+from deltavec.server.requests import DocumentRequest
 from support.served import PLACED, TEXTS, on_a_socket, small_collection
 
 
@@ -31,60 +35,68 @@ def collection(tmp_path: Path) -> dv.Collection:
 
 
 @pytest.fixture
-def live(collection: dv.Collection) -> Live:
-    return Live(Explorer(collection, MapView.of(collection), Limits(), "reviews"))
+def live(collection: dv.Collection) -> Reloader:
+    return Reloader(Explorer(collection, MapView.of(collection), Limits(), "reviews"), Metrics())
+
+
+def text_of(live: Reloader, name: str) -> str:
+    found = shown_document(live.explorer, DocumentRequest(id=name))
+    return str(json.loads(found)["text"])
 
 
 def document(name: str, text: str) -> pa.Table:
     return pa.table({"name": [name], "text": [text], "stars": [1], "kind": ["new"]})
 
 
-def test_a_look_finds_what_has_changed_and_nothing_else(live: Live) -> None:
+def test_a_look_finds_what_has_changed_and_nothing_else(live: Reloader) -> None:
     first = live.explorer
-    live.look()
-    live.look()
+    live.check()
+    live.check()
     assert live.explorer is first
     first.collection.add(document("new", "a quiet bed"), update=True)
-    live.look()
+    live.check()
     assert live.explorer is not first
     assert (len(live.explorer.collection), len(first.collection)) == (len(TEXTS) + 1, len(TEXTS))
-    assert live.explorer.document("new")["text"] == "a quiet bed"
+    assert text_of(live, "new") == "a quiet bed"
     assert first.collection.find_row("new") is None
     again = live.explorer
-    live.look()
+    live.check()
     assert live.explorer is again
 
 
-def test_the_map_stays_and_what_is_new_is_placed_on_it(live: Live) -> None:
+def test_the_map_stays_and_what_is_new_is_placed_on_it(live: Reloader) -> None:
     first = live.explorer
     collection = first.collection.add(document("copy", TEXTS["coffee"])).remove(["sea"])
-    live.look()
-    there, before = live.explorer, first.overview.positions
+    live.check()
+    there, before = live.explorer, first.map_view.positions
     rows = {name: row for row, name in enumerate(collection.ids.to_pylist())}
     old = {name: row for row, name in enumerate(first.collection.ids.to_pylist())}
     for name in TEXTS.keys() - {"sea"}:
-        placed = there.overview.positions.places[rows[name]]
+        placed = there.map_view.positions.places[rows[name]]
         assert np.allclose(placed, before.places[old[name]], atol=1e-6, equal_nan=True)
-    assert there.position(rows["copy"]) == there.position(rows["coffee"])
-    assert len(there.overview.positions.shown) == len(PLACED)  # one more, and one less
-    named = {tuple(words) for words in first.overview.clusters.names}
-    clusters = there.overview.clusters
+    copy, coffee = there.map_view.positions.of(np.array([rows["copy"], rows["coffee"]]))
+    assert copy == coffee
+    assert len(there.map_view.positions.shown) == len(PLACED)  # one more, and one less
+    named = {tuple(words) for words in first.map_view.clusters.names}
+    clusters = there.map_view.clusters
     assert {tuple(words) for words in clusters.names} <= named
     assert len(clusters.labels) == len(collection)
     assert clusters.labels[rows["copy"]] == clusters.labels[rows["coffee"]]
     assert (clusters.labels >= 0).sum() == sum(clusters.sizes)
 
 
-def test_maps_that_several_processes_make_are_the_same_whatever_they_saw(live: Live) -> None:
+def test_maps_that_several_processes_make_are_the_same_whatever_they_saw(live: Reloader) -> None:
     start = live.explorer.collection
-    drawn = live.explorer.overview.drawn
+    drawn = live.explorer.map_view.drawn
     start.add(document("new", "a quiet bed"))
-    live.look()
+    live.check()
     start.remove(["sea"])
-    live.look()
+    live.check()
     other = MapView(dv.open_collection(start.path), drawn)
-    assert other.map_json() == live.explorer.overview.map_json()
-    assert other.topics_json(None) == live.explorer.overview.topics_json(None)
+    assert other.map_json() == live.explorer.map_view.map_json()
+    assert other.topics_json(other.clusters) == live.explorer.map_view.topics_json(
+        live.explorer.map_view.clusters
+    )
 
 
 def test_a_map_without_axes_keeps_the_places_of_documents_that_stay(
@@ -102,43 +114,43 @@ def test_a_map_without_axes_keeps_the_places_of_documents_that_stay(
         placed.along_axes(after.index.vectors, 10)
 
 
-def test_documents_without_a_vector_have_no_cluster_and_none_is_no_clusters(live: Live) -> None:
+def test_documents_without_a_vector_have_no_cluster_and_none_is_no_clusters(live: Reloader) -> None:
     live.explorer.collection.remove([name for name in TEXTS if name not in ("empty", "sea")])
-    live.look()
-    assert live.explorer.overview.clusters.sizes == [1]
+    live.check()
+    assert live.explorer.map_view.clusters.sizes == [1]
     live.explorer.collection.remove(["sea"])
-    live.look()
-    assert live.explorer.overview.clusters is None
+    live.check()
+    assert live.explorer.map_view.clusters is None
 
 
-def test_a_collection_built_anew_is_drawn_anew(live: Live) -> None:
+def test_a_collection_built_anew_is_drawn_anew(live: Reloader) -> None:
     path = live.explorer.collection.path
     texts = [f"{text} and then" for text in TEXTS.values()]
     model = dv.fit(texts, dv.train_vectors(texts, dimensions=4), "unit-sum")
     dv.build_collection(model, texts, path)
-    live.look()
+    live.check()
     assert live.explorer.collection.model.fingerprint == model.fingerprint
-    assert live.explorer.overview.drawn.description == live.explorer.collection.description
+    assert live.explorer.map_view.drawn.description == live.explorer.collection.description
 
 
 def test_what_cannot_be_read_is_told_once_and_the_old_state_goes_on(
-    live: Live, caplog: pytest.LogCaptureFixture
+    live: Reloader, caplog: pytest.LogCaptureFixture
 ) -> None:
     first = live.explorer
     stated = first.collection.path / "collection.json"
     whole = stated.read_bytes()
     with caplog.at_level(logging.INFO, "deltavec.server"):
         stated.write_bytes(b"{}")
-        live.look()
-        live.look()
+        live.check()
+        live.check()
         assert live.explorer is first
         stated.unlink()
-        live.look()
-        assert first.document("sea")["text"] == TEXTS["sea"]
+        live.check()
+        assert text_of(live, "sea") == TEXTS["sea"]
         stated.write_bytes(whole)
-        live.look()
+        live.check()
         first.collection.remove(["sea"])
-        live.look()
+        live.check()
     said = [(record.levelname, record.message.split(";")[0]) for record in caplog.records]
     unread = ("ERROR", "the collection cannot be read")
     assert said == [unread, unread, ("INFO", "collection changed")]
@@ -146,31 +158,31 @@ def test_what_cannot_be_read_is_told_once_and_the_old_state_goes_on(
 
 
 def test_a_mistake_of_ours_is_logged_and_the_next_look_is_taken(
-    live: Live, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    live: Reloader, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(following, "SECONDS", 0.01)
     path = live.explorer.collection.path
     broken, live.explorer = live.explorer, None  # type: ignore[assignment]
     with caplog.at_level(logging.ERROR, "deltavec.server"):
-        live.begin()
+        live.start()
         while not caplog.records:
             live.stopping.wait(0.01)
         live.explorer = broken
         dv.open_collection(path).remove(["sea"])
         while live.explorer is broken:
             live.stopping.wait(0.01)
-        live.end()
+        live.stop()
     assert "AttributeError" in str(caplog.records[0].fields)  # type: ignore[attr-defined]
 
 
-def test_an_old_state_is_let_go(live: Live) -> None:
+def test_an_old_state_is_let_go(live: Reloader) -> None:
     live.explorer.collection.remove(["sea"])
-    live.look()
+    live.check()
     kept = weakref.ref(live.explorer.collection)
     live.explorer.collection.remove(["coffee"])
     gc.disable()
     try:
-        live.look()
+        live.check()
         assert kept() is None
     finally:
         gc.enable()

@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 
 import numpy as np
 import pytest
-from fastapi import FastAPI
 from pydantic import BaseModel
+from starlette.applications import Starlette
 
 import deltavec as dv
 from deltavec.errors import InputError
@@ -28,11 +28,11 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> dv.Collection:
 
 
 @pytest.fixture(scope="module")
-def app(collection: dv.Collection) -> FastAPI:
+def app(collection: dv.Collection) -> Starlette:
     return create_app(collection, limits=LIMITS, name="reviews")
 
 
-def get(app: FastAPI, path: str, query: str = "") -> Any:
+def get(app: Starlette, path: str, query: str = "") -> Any:
     answer = ask(app, "GET", path, query=query)
     assert answer.status == 200, answer.body
     return answer.json
@@ -44,7 +44,9 @@ def checked(model: type[BaseModel], content: Any) -> Any:
     return content
 
 
-def test_a_search_finds_what_the_collection_finds(app: FastAPI, collection: dv.Collection) -> None:
+def test_a_search_finds_what_the_collection_finds(
+    app: Starlette, collection: dv.Collection
+) -> None:
     found = checked(responses.Results, get(app, "/search", "query=quiet+sea&k=3"))
     expected = collection.search("quiet sea", 3)
     assert [(r["id"], r["score"], r["text"], r["columns"]) for r in found["results"]] == [
@@ -52,14 +54,14 @@ def test_a_search_finds_what_the_collection_finds(app: FastAPI, collection: dv.C
     ]
 
 
-def test_a_search_is_the_same_by_get_and_by_post(app: FastAPI) -> None:
+def test_a_search_is_the_same_by_get_and_by_post(app: Starlette) -> None:
     by_get = get(app, "/search", "query=quiet+sea&k=2&explain=true")
     question = {"query": "quiet sea", "k": 2, "explain": True}
     assert ask(app, "POST", "/search", body=question).json == by_get
 
 
 def test_explained_results_come_in_pieces_with_the_model_s_shares(
-    app: FastAPI, collection: dv.Collection
+    app: Starlette, collection: dv.Collection
 ) -> None:
     asked = "query=quiet+sea&k=1&explain=true&by=meaning"
     found = checked(responses.Results, get(app, "/search", asked))
@@ -72,7 +74,7 @@ def test_explained_results_come_in_pieces_with_the_model_s_shares(
     )
 
 
-def test_a_query_without_known_words_finds_nothing_and_says_so(app: FastAPI) -> None:
+def test_a_query_without_known_words_finds_nothing_and_says_so(app: Starlette) -> None:
     for query, by in (("xyzzy+plugh", "meaning"), ("unheard+quux", "both")):
         assert get(app, "/search", f"query={query}&by={by}") == {
             "results": [],
@@ -81,7 +83,7 @@ def test_a_query_without_known_words_finds_nothing_and_says_so(app: FastAPI) -> 
         }
 
 
-def test_words_that_match_are_told(app: FastAPI, collection: dv.Collection) -> None:
+def test_words_that_match_are_told(app: Starlette, collection: dv.Collection) -> None:
     found = checked(responses.Results, get(app, "/search", "query=xyzzy+rooms&explain=true"))
     assert (found["by"], found["unknown"]) == ("both", ["rooms"])
     assert found["results"][0]["matched"] == ["xyzzy"]
@@ -91,7 +93,7 @@ def test_words_that_match_are_told(app: FastAPI, collection: dv.Collection) -> N
 
 
 @pytest.mark.parametrize("by", ["both", "words", "meaning"])
-def test_why_adds_up_to_the_score(app: FastAPI, collection: dv.Collection, by: str) -> None:
+def test_why_adds_up_to_the_score(app: Starlette, collection: dv.Collection, by: str) -> None:
     result = get(app, "/search", f"query=quiet+sea&k=1&by={by}")["results"][0]
     question = {"query": "quiet sea", "id": result["id"], "by": by}
     why = checked(responses.Found, ask(app, "POST", "/why", body=question).json)
@@ -101,7 +103,7 @@ def test_why_adds_up_to_the_score(app: FastAPI, collection: dv.Collection, by: s
     assert ask(app, "GET", "/why", query="query=sea&id=nobody").status == 404
 
 
-def test_a_filter_chooses_documents_and_a_wrong_one_is_explained(app: FastAPI) -> None:
+def test_a_filter_chooses_documents_and_a_wrong_one_is_explained(app: Starlette) -> None:
     found = get(app, "/search", "query=quiet+sea&filter=stars+%3E%3D+4")
     assert {r["columns"]["stars"] for r in found["results"]} <= {4, 5}
     refused = ask(app, "GET", "/search", query="query=sea&filter=stars+%3E")
@@ -109,7 +111,7 @@ def test_a_filter_chooses_documents_and_a_wrong_one_is_explained(app: FastAPI) -
     assert ask(app, "GET", "/search", query="query=sea&filter=" + "(" * 5000).status == 422
 
 
-def test_texts_are_shown_up_to_a_length(app: FastAPI) -> None:
+def test_texts_are_shown_up_to_a_length(app: Starlette) -> None:
     result = get(app, "/search", "query=sea&k=1&length=7")["results"][0]
     assert len(result["text"]) == 7
     assert result["length"] > 7
@@ -117,7 +119,7 @@ def test_texts_are_shown_up_to_a_length(app: FastAPI) -> None:
 
 @pytest.mark.parametrize("identity", TEXTS)
 def test_every_document_has_an_address_whatever_its_id(
-    app: FastAPI, collection: dv.Collection, identity: str
+    app: Starlette, collection: dv.Collection, identity: str
 ) -> None:
     found = checked(responses.Document, get(app, "/documents", urlencode({"id": identity})))
     assert (found["id"], found["text"]) == (identity, TEXTS[identity])
@@ -131,18 +133,18 @@ def test_every_document_has_an_address_whatever_its_id(
     assert identity not in [r["id"] for r in similar["results"]]
 
 
-def test_keywords_are_the_collection_s(app: FastAPI, collection: dv.Collection) -> None:
+def test_keywords_are_the_collection_s(app: Starlette, collection: dv.Collection) -> None:
     found = get(app, "/documents/sea")["keywords"]
     expected = collection.keywords("sea", 10)
     assert [word["word"] for word in found] == [word.word for word in expected]
 
 
 @pytest.mark.parametrize("path", ["/documents/nope", "/similar/nope", "/documents/"])
-def test_an_unknown_id_is_not_found(app: FastAPI, path: str) -> None:
+def test_an_unknown_id_is_not_found(app: Starlette, path: str) -> None:
     assert ask(app, "GET", path).error["type"] == "not_found"
 
 
-def test_an_explanation_adds_up(app: FastAPI) -> None:
+def test_an_explanation_adds_up(app: Starlette) -> None:
     question = {"text_a": "a quiet sea", "id_b": "room/1", "pairs": 4, "length": 100}
     why = checked(responses.Why, ask(app, "POST", "/explain", body=question).json)
     for side in (why["a"], why["b"]):
@@ -174,7 +176,7 @@ def test_a_document_too_long_to_be_explained_is_found_all_the_same(
     assert get(app, "/documents/sea")["keywords"] == []
 
 
-def test_the_map_has_a_point_and_a_colour_for_each_document(app: FastAPI) -> None:
+def test_the_map_has_a_point_and_a_colour_for_each_document(app: Starlette) -> None:
     points = checked(responses.Map, get(app, "/map"))
     assert points["ids"] == PLACED
     assert len(points["x"]) == len(points["y"]) == len(PLACED)
@@ -187,7 +189,7 @@ def test_the_map_has_a_point_and_a_colour_for_each_document(app: FastAPI) -> Non
     assert ask(app, "GET", "/map/colors", query="by=nope").error["param"] == "by"
 
 
-def test_info_tells_the_limits_and_no_path(app: FastAPI, collection: dv.Collection) -> None:
+def test_info_tells_the_limits_and_no_path(app: Starlette, collection: dv.Collection) -> None:
     answer = ask(app, "GET", "/info")
     assert answer.json["limits"]["k"] == 5
     assert str(collection.path) not in answer.body.decode()
@@ -206,7 +208,7 @@ def test_info_tells_the_limits_and_no_path(app: FastAPI, collection: dv.Collecti
         ({"query": "a", "filter": "nope == 1"}, "filter"),
     ],
 )
-def test_what_is_wrong_with_a_question_is_named(app: FastAPI, body: Any, param: str) -> None:
+def test_what_is_wrong_with_a_question_is_named(app: Starlette, body: Any, param: str) -> None:
     refused = ask(app, "POST", "/search", body=body)
     assert refused.status == 422
     assert refused.error["type"] == "invalid_request"
@@ -222,28 +224,28 @@ def test_what_is_wrong_with_a_question_is_named(app: FastAPI, body: Any, param: 
         {"text_a": "a", "id_b": "nope", "length": 10},
     ],
 )
-def test_half_an_explanation_is_refused(app: FastAPI, body: Any) -> None:
+def test_half_an_explanation_is_refused(app: Starlette, body: Any) -> None:
     assert ask(app, "POST", "/explain", body={"length": 10, **body}).error["param"]
 
 
 @pytest.mark.parametrize(
     "body", [b"", b"{", b"[]", b"null", b"\xff\xfe", b'"' * 1000, b"[" * 100_000, b"1" * 10_000]
 )
-def test_a_body_that_is_no_json_object_is_refused(app: FastAPI, body: bytes) -> None:
+def test_a_body_that_is_no_json_object_is_refused(app: Starlette, body: bytes) -> None:
     assert ask(app, "POST", "/search", body=body).error["type"] == "invalid_request"
 
 
-def test_half_a_surrogate_is_refused(app: FastAPI) -> None:
+def test_half_a_surrogate_is_refused(app: Starlette) -> None:
     assert ask(app, "POST", "/search", body=b'{"query": "\\ud800"}').status == 422
     assert ask(app, "POST", "/search", body=b'{"\\ud800": 1}').status == 422
 
 
-def test_a_body_that_does_not_say_it_is_json_is_refused(app: FastAPI) -> None:
+def test_a_body_that_does_not_say_it_is_json_is_refused(app: Starlette) -> None:
     plain = {"content-type": "text/plain"}  # what a page elsewhere may send without asking
     assert ask(app, "POST", "/search", body=b'{"query": "sea"}', headers=plain).status == 422
 
 
-def test_a_wrong_method_and_a_wrong_address_are_told(app: FastAPI) -> None:
+def test_a_wrong_method_and_a_wrong_address_are_told(app: Starlette) -> None:
     assert ask(app, "DELETE", "/search").error["type"] == "method_not_allowed"
     for path in (
         "/nope",
@@ -256,11 +258,11 @@ def test_a_wrong_method_and_a_wrong_address_are_told(app: FastAPI) -> None:
         assert ask(app, "GET", path).error["type"] == "not_found"
 
 
-def embeddings(app: FastAPI, **body: Any) -> Any:
+def embeddings(app: Starlette, **body: Any) -> Any:
     return ask(app, "POST", "/v1/embeddings", body={"model": "deltavec", **body})
 
 
-def test_embeddings_are_the_model_s(app: FastAPI, collection: dv.Collection) -> None:
+def test_embeddings_are_the_model_s(app: Starlette, collection: dv.Collection) -> None:
     texts = ["a quiet sea", "xyzzy", ""]
     found = checked(responses.Embeddings, embeddings(app, input=texts).json)
     vectors = np.array([entry["embedding"] for entry in found["data"]], np.float32)
@@ -272,7 +274,7 @@ def test_embeddings_are_the_model_s(app: FastAPI, collection: dv.Collection) -> 
     assert (same == vectors[0]).all()
 
 
-def test_the_names_of_the_model_are_listed_and_taken(app: FastAPI) -> None:
+def test_the_names_of_the_model_are_listed_and_taken(app: Starlette) -> None:
     names = [entry["id"] for entry in get(app, "/v1/models")["data"]]
     assert len(names) == 2
     for name in names:
@@ -295,7 +297,7 @@ def test_the_names_of_the_model_are_listed_and_taken(app: FastAPI) -> None:
     ],
 )
 def test_what_cannot_be_embedded_is_refused_with_a_reason(
-    app: FastAPI, body: Any, param: str, reason: str
+    app: Starlette, body: Any, param: str, reason: str
 ) -> None:
     refused = embeddings(app, **body)
     assert refused.status in (404, 422)
@@ -303,11 +305,13 @@ def test_what_cannot_be_embedded_is_refused_with_a_reason(
     assert reason in refused.error["message"]
 
 
-def test_dimensions_that_are_the_model_s_are_taken(app: FastAPI, collection: dv.Collection) -> None:
+def test_dimensions_that_are_the_model_s_are_taken(
+    app: Starlette, collection: dv.Collection
+) -> None:
     assert embeddings(app, input="a", dimensions=collection.model.dimensions).status == 200
 
 
-def test_the_page_and_its_files_are_there(app: FastAPI) -> None:
+def test_the_page_and_its_files_are_there(app: Starlette) -> None:
     page = ask(app, "GET", "/")
     assert page.headers["content-type"] == "text/html; charset=utf-8"
     for name in ("explorer.css", "explorer.js", "map.js"):
@@ -320,7 +324,7 @@ def test_the_page_and_its_files_are_there(app: FastAPI) -> None:
     assert b"style=" not in page.body
 
 
-def test_the_reference_lists_every_address(app: FastAPI) -> None:
+def test_the_reference_lists_every_address(app: Starlette) -> None:
     listed = ask(app, "GET", "/docs").body.decode()
     for address in ask(app, "GET", "/openapi.json").json["paths"]:
         assert f"</b> {address}</h2>" in listed

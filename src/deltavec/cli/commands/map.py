@@ -34,7 +34,7 @@ def map(
     color_by: Annotated[
         str | None,
         options.option(
-            "COLUMN", "What colours the points of a picture; a page has all columns.",
+            "COLUMN", "What colors the points of a picture; a page has all columns.",
             default="clusters",
         ),
     ] = None,
@@ -53,23 +53,23 @@ def map(
     """
     if output is not None:
         require_file(output, SUFFIXES)
-        with needing("serve", "a file of the map needs fastapi and pydantic"):
-            import fastapi  # noqa: F401
+        with needing("serve", "a file of the map needs pydantic and starlette"):
+            import starlette  # noqa: F401
     with stages("opening the collection") as work:
         from deltavec.collection import open_collection
 
         opened = open_collection(collection, verify=False, trust=trust)
         if color_by is not None and color_by not in ("cluster", *opened.columns):
             known = ", ".join(("cluster", *opened.columns))
-            raise InputError(f"expected one of {known} to colour by, got {color_by!r}")
+            raise InputError(f"expected one of {known} to color by, got {color_by!r}")
         if opened.map is None or again:
             opened = opened.with_map(threads=threads, on_stage=work.begin, on_progress=work.reach)
         if output is not None:
             from deltavec.server.map_view import MapView
 
-            overview = MapView.of(opened, on_stage=work.begin)
+            map_view = MapView.of(opened, on_stage=work.begin)
             work.begin("writing")
-            write(overview, output, collection.resolve().stem, color_by, dark)
+            write(map_view, output, collection.resolve().stem, color_by, dark)
         info = opened.info()
     facts = {"map": map_line(info), "time": duration(work.seconds)}
     facts["saved"] = str(output or collection)
@@ -77,16 +77,16 @@ def map(
     print_result(as_json, {**record, "seconds": work.seconds}, facts)
 
 
-def write(overview: MapView, output: Path, name: str, color_by: str | None, dark: bool) -> None:
+def write(map_view: MapView, output: Path, name: str, color_by: str | None, dark: bool) -> None:
     """Write the map in the format that the file's ending names."""
     if output.suffix.lower() == ".html":
         from deltavec.io.artifacts.atomic import replacing
         from deltavec.server.page.offline import map_page
 
         with replacing(output) as temporary:
-            temporary.write_text(map_page(overview, name), encoding="utf-8")
+            temporary.write_text(map_page(map_view, name), encoding="utf-8")
         return
     from deltavec.server.browse.picture import save_picture
 
-    usual = "cluster" if overview.clusters else None
-    save_picture(overview, output, by=color_by or usual, dark=dark)
+    usual = "cluster" if map_view.clusters else None
+    save_picture(map_view, output, by=color_by or usual, dark=dark)

@@ -1,29 +1,50 @@
-"""``deltavec serve``: the explorer page and the HTTP API."""
+"""``deltavec serve``: the explorer page and the HTTP API.
+
+granian runs the worker processes: it replaces those that die, closes silent connections and bounds
+the head of a request (docs/decisions/0028). Each worker opens the collection itself; vectors and
+model are memory-mapped, so they share one copy.
+"""
 
 from __future__ import annotations
 
+import atexit
+import gc
 import ipaddress
+import logging
+import multiprocessing
+import os
+import signal
 import socket
+import threading
+from collections.abc import Callable
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from deltavec.cli import options
 from deltavec.cli.printing import counted, print_json
 from deltavec.cli.progress import stages
-from deltavec.errors import InputError, needing
+from deltavec.errors import DeltavecError, InputError, needing
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+    from deltavec.server.map_view import Drawn
 
 EXAMPLES = (
     "deltavec serve reviews.idx",
     "deltavec serve reviews.idx --host 0.0.0.0 --port 8080 --token SECRET",
 )
-MOST_CONNECTIONS = 1000
+CONNECTIONS = 4096  # of each worker; silent ones are closed after HEADER_MILLISECONDS
+HEADER_MILLISECONDS = 10_000  # for the head of a request, and between two requests
+HEAD_BYTES = 1 << 16  # the longest head of a request
+OTHER_FILES = 64  # that a worker has open beside its connections
+STOP_SECONDS = 5  # that running requests have when the server is stopped
 
-
-# How documents are placed on the map; umap is what neighbors took the place of.
+# umap is another name of neighbors.
 MapMethod = StrEnum("MapMethod", ["neighbors", "pca", "umap"])
 
 
@@ -31,7 +52,9 @@ def serve(
     collection: options.Collection,
     host: Annotated[
         str,
-        options.option("ADDRESS", "Where to listen; only this machine by default.", default=True),
+        options.option(
+            "ADDRESS", "The address to listen on; only this machine by default.", default=True
+        ),
     ] = "127.0.0.1",
     port: Annotated[
         int, typer.Option(min=0, max=65_535, metavar="N", help="The port; 0 takes a free one.")
@@ -42,7 +65,7 @@ def serve(
             envvar="DELTAVEC_TOKEN",
             metavar="TOKEN",
             show_default=False,
-            help="What clients have to show; better given as DELTAVEC_TOKEN, since others see "
+            help="What clients must send; better given as DELTAVEC_TOKEN, since others see "
             "the command line.",
         ),
     ] = None,
@@ -50,8 +73,8 @@ def serve(
         MapMethod,
         typer.Option(
             "--map",
-            help="How the map is made: like documents near each other, drawn once and stored with "
-            "the collection; or along two principal components, at once. umap is neighbors.",
+            help="How the map is made: similar documents near each other, computed once and stored "
+            "with the collection; or two principal components, at once. umap is neighbors.",
         ),
     ] = MapMethod.neighbors,
     max_seconds: Annotated[
@@ -60,21 +83,21 @@ def serve(
     max_batch: Annotated[int, options.count("Texts to embed in one request.")] = 2048,
     processes: Annotated[
         int,
-        options.count(
-            "Processes that answer side by side; they share the collection's memory.", "--workers"
-        ),
+        options.count("Worker processes; they share the collection's memory.", "--workers"),
     ] = 1,
     cors: Annotated[
         list[str] | None,
         options.option(
             "ORIGIN",
-            "Let pages of this origin ask, such as https://example.org, or * for all. May be "
-            "given again.",
+            "Let pages of this origin send requests, such as https://example.org, or * for all. "
+            "May be given again.",
         ),
     ] = None,
     root_path: Annotated[
         str,
-        options.option("PATH", "What a proxy puts in front of all addresses, such as /reviews."),
+        options.option(
+            "PATH", "A path that a proxy puts in front of all addresses, such as /reviews."
+        ),
     ] = "",
     log: Annotated[
         bool,
@@ -87,110 +110,200 @@ def serve(
     trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Explore a collection in the browser, and ask it over HTTP.
+    """Explore a collection in the browser, and query it over HTTP.
 
-    Search with results as you type, see why two documents are alike, and look at all of them on a
-    map. Programs use the same addresses (listed at /docs); /v1/embeddings is what the OpenAI client
-    expects. What `deltavec index` changes is served a second or two later. Ctrl-C stops it.
+    Search with results as you type, see why two documents are similar, and look at all of them on a
+    map. Programs use the same addresses (listed at /docs); /v1/embeddings works with the OpenAI
+    client. Updates by `deltavec index` are served after a second or two. Ctrl-C stops the server.
     """
     require_extra()
-    with listening_socket(host, port) as listening:
-        from deltavec.cli.commands.serve_processes import Settings, run, serve_together
+    address, port = available_address(host, port)
+    with stages("opening") as work:
+        from deltavec.collection import open_collection
+        from deltavec.collection.map.storage import with_map_kept
+        from deltavec.io.artifacts.atomic import scratch_folder
+        from deltavec.server.app import require_settings
+        from deltavec.server.limits import Limits
+        from deltavec.server.map_view import MapView
 
-        settings = Settings(
-            collection,
-            token=token,
-            max_seconds=max_seconds,
-            max_batch=max_batch,
-            processes=processes,
-            origins=tuple(cors or ()),
-            root_path=root_path,
-            log=log,
-            loopback_only=is_loopback(listening),
-            trust=trust,
+        require_settings(token, cors or (), root_path)
+        threads = max(1, Limits().workers // processes)
+        limits = Limits(seconds=max_seconds, batch=max_batch, workers=threads)
+        opened, stored = open_collection(collection, trust=trust), None
+        documents = len(opened)
+        if placed_by != MapMethod.pca and opened.map is None:
+            opened, stored = with_map_kept(opened, on_stage=work.begin, on_progress=work.reach)
+        method = "pca" if placed_by == MapMethod.pca else "neighbors"
+        drawn = MapView.of(
+            opened, method, points=limits.map_points, on_stage=work.begin, stored=stored
+        ).drawn
+        del opened, stored  # each worker opens the collection itself
+    settings = {
+        "token": token,
+        "limits": limits,
+        "loopback_only": ipaddress.ip_address(address).is_loopback,
+        "name": collection.resolve().stem,
+        "origins": tuple(cors or ()),
+        "root_path": root_path,
+    }
+    with scratch_folder() as folder:
+        run_workers(
+            partial(load_app, collection, drawn, settings | {"metrics_folder": folder}, trust, log),
+            processes,
+            (address, port),
+            partial(announce, collection, (address, port), documents, token, as_json),
         )
-        with stages("opening") as work:
-            from deltavec.collection import open_collection
-            from deltavec.collection.map.storage import with_map_kept
-            from deltavec.server.app import require_settings
-            from deltavec.server.map_view import MapView
-
-            require_settings(token, settings.origins, root_path)
-            opened = open_collection(collection, trust=trust)
-            stored = None
-            if placed_by != MapMethod.pca and opened.map is None:
-                opened, stored = with_map_kept(opened, on_stage=work.begin, on_progress=work.reach)
-            overview = MapView.of(
-                opened,
-                "pca" if placed_by == MapMethod.pca else "neighbors",
-                points=settings.limits.map_points,
-                on_stage=work.begin,
-                stored=stored,
-            )
-
-        ready = partial(announce, collection, listening, len(opened), token, as_json)
-        if processes > 1:
-            drawn = overview.drawn
-            del opened, overview  # each process opens the collection, and lets go of it, by itself
-            serve_together(settings, drawn, listening, ready)
-        else:
-            app = settings.application(opened, overview)
-            del opened, overview  # the application follows what becomes of it
-            ready()
-            run(app, listening)
 
 
 def require_extra() -> None:
-    """Refuse to begin without what the server is made of."""
-    with needing("serve", "deltavec serve needs fastapi and uvicorn"):
-        import fastapi  # noqa: F401
-        import uvicorn  # noqa: F401
+    """Raise if the packages of the server are not installed."""
+    with needing("serve", "deltavec serve needs granian and starlette"):
+        import granian  # noqa: F401
+        import starlette  # noqa: F401
 
 
-def listening_socket(host: str, port: int) -> socket.socket:
-    """A socket that listens; a client that comes before the server is ready waits."""
+def available_address(host: str, port: int) -> tuple[str, int]:
+    """The IP address and the port to listen on; raises if they are not available."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
     except OSError:
         raise InputError(f"expected an address of this machine for --host, got {host!r}") from None
     try:
-        listening = socket.create_server((host, port), family=family, backlog=MOST_CONNECTIONS)
+        # Workers share the port, so granian would also share it with another server.
+        with socket.create_server((host, port), family=family) as listening:
+            found: tuple[str, int] = listening.getsockname()[:2]
+            return found
     except OSError as error:
         raise InputError(
             f"cannot listen at {host} port {port}: {(error.strerror or str(error)).lower()}; "
             "choose another with --port, or 0 for any"
         ) from None
-    # Its connections inherit this: otherwise the second half of an answer waits 40 ms for the
-    # first to be acknowledged. asyncio would see to it, but not for a socket that it was given.
-    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return listening
 
 
-def is_loopback(listening: socket.socket) -> bool:
-    """Whether only this machine can reach the socket."""
-    return ipaddress.ip_address(listening.getsockname()[0]).is_loopback
+def run_workers(
+    load: Callable[[], Starlette],
+    processes: int,
+    address: tuple[str, int],
+    on_ready: Callable[[], None],
+) -> None:
+    """Run worker processes until a signal stops them."""
+    from granian import Granian
+    from granian.constants import HTTPModes, Interfaces
+    from granian.http import HTTP1Settings
+
+    multiprocessing.set_start_method("spawn", force=True)  # forked threads and locks are broken
+    server = Granian(
+        "deltavec",
+        address=address[0],
+        port=address[1],
+        interface=Interfaces.ASGI,
+        http=HTTPModes.http1,
+        http1_settings=HTTP1Settings(HEADER_MILLISECONDS, max_buffer_size=HEAD_BYTES),
+        websockets=False,
+        workers=processes,
+        backlog=CONNECTIONS,
+        backpressure=connection_limit(),
+        respawn_failed_workers=True,
+        workers_kill_timeout=STOP_SECONDS,
+        log_enabled=False,
+    )
+    waiting = threading.Thread(target=wait_until_ready, args=(address, on_ready), daemon=True)
+    server.on_startup(waiting.start)
+    try:
+        server.serve(target_loader=load, wrap_loader=False)
+    except SystemExit:
+        raise DeltavecError("a worker process has ended and could not be replaced") from None
 
 
-def address_of(listening: socket.socket) -> str:
+def wait_until_ready(address: tuple[str, int], on_ready: Callable[[], None]) -> None:
+    """Call a function as soon as a worker accepts connections."""
+    while True:
+        try:
+            socket.create_connection(address, timeout=1).close()
+        except OSError:
+            threading.Event().wait(0.05)
+        else:
+            return on_ready()
+
+
+def connection_limit() -> int:
+    """How many connections a worker may have, after raising the limit on open files."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return CONNECTIONS
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = CONNECTIONS + OTHER_FILES
+    if soft == resource.RLIM_INFINITY:
+        return CONNECTIONS
+    if soft < wanted:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(hard, wanted)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return max(8, min(CONNECTIONS, soft - OTHER_FILES))
+
+
+def load_app(
+    folder: Path, drawn: Drawn, settings: dict[str, Any], trust: bool, log: bool
+) -> Starlette:
+    """The application of one worker process."""
+    # granian's threads must not call a Python that is being finalized: Rust would panic.
+    atexit.register(os._exit, 0)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent stops the workers
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=stop_after, args=(parent.join,), daemon=True).start()
+    from deltavec.collection import open_collection
+    from deltavec.server.app import create_app
+    from deltavec.server.map_view import MapView
+
+    if log:
+        write_log()
+    opened = open_collection(folder, verify=False, trust=trust)  # the parent has verified it
+    map_view = MapView(opened, drawn, points=settings["limits"].map_points)
+    app = create_app(opened, map_view=map_view, **settings)
+    del opened, map_view  # only the application may keep this state open
+    # The garbage collector would stop everything for long to look through what stays anyway.
+    gc.collect()
+    gc.freeze()
+    return app
+
+
+def stop_after(wait: Callable[[], object]) -> None:
+    """Stop this process once the wait is over."""
+    wait()
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def write_log() -> None:
+    """Write the log to stderr, one line of JSON per record."""
+    from deltavec.server.log import JsonLines, log
+
+    handler = logging.StreamHandler()
+    handler.setFormatter(JsonLines())
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    log.propagate = False
+
+
+def url(address: tuple[str, int]) -> str:
     """What to type into a browser."""
-    host, port = listening.getsockname()[:2]
+    host, port = address
     shown = "localhost" if ipaddress.ip_address(host).is_unspecified else host
     return f"http://[{shown}]:{port}/" if ":" in shown else f"http://{shown}:{port}/"
 
 
 def announce(
-    folder: Path, listening: socket.socket, documents: int, token: str | None, as_json: bool
+    folder: Path, address: tuple[str, int], documents: int, token: str | None, as_json: bool
 ) -> None:
-    """Say where the explorer is, and warn if anyone may use it."""
-    address = address_of(listening)
-    if token is None and not is_loopback(listening):
+    """Print the address, and warn if anyone may use the server."""
+    if token is None and not ipaddress.ip_address(address[0]).is_loopback:
         typer.echo(
             "deltavec: warning: others can reach this server and read all documents; set "
             "DELTAVEC_TOKEN to ask them for a token",
             err=True,
         )
     if as_json:
-        print_json({"address": address, "collection": folder, "documents": documents})
+        print_json({"address": url(address), "collection": folder, "documents": documents})
     else:
-        typer.echo(f"{counted(documents, 'document')} of {folder} at {address} (Ctrl-C stops)")
+        typer.echo(f"{counted(documents, 'document')} of {folder} at {url(address)} (Ctrl-C stops)")
     typer.get_text_stream("stdout").flush()

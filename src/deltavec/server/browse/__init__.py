@@ -1,1 +1,1 @@
-"""What can be looked at without a question: topics, columns, lists, and what colours the map."""
+"""Browsing without a query: topics, columns, lists, selections and the colors of the map."""

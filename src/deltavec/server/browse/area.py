@@ -1,4 +1,4 @@
-"""A piece of the map: a polygon that a reader drew, and which places are inside."""
+"""Areas of the map: polygons, and which points they contain."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST_CORNERS = 400
 
 
 def corners(area: str) -> Float64s:
-    """The corners of an area that is written as ``x,y x,y x,y``."""
+    """The corners of a polygon given as ``x,y x,y x,y``."""
     try:
         found = np.array([[float(number) for number in one.split(",")] for one in area.split()])
     except ValueError:
@@ -29,13 +29,13 @@ def corners(area: str) -> Float64s:
     return found
 
 
-def inside(places: Float32s, polygon: Float64s) -> npt.NDArray[np.bool_]:
-    """Which places are inside a polygon: those from where a ray meets its border oddly often.
+def inside(points: Float32s, polygon: Float64s) -> npt.NDArray[np.bool_]:
+    """Which points are inside a polygon, by the even-odd rule.
 
-    A document without a place is nowhere.
+    Points without coordinates are not.
     """
-    x, y = places.astype(np.float64).T
-    odd: npt.NDArray[np.bool_] = np.zeros(len(places), bool)
+    x, y = points.astype(np.float64).T
+    odd: npt.NDArray[np.bool_] = np.zeros(len(points), bool)
     for (x1, y1), (x2, y2) in zip(polygon, np.roll(polygon, 1, axis=0), strict=True):
         if y1 == y2:
             continue

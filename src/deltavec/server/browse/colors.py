@@ -1,4 +1,4 @@
-"""What colours the points of the map: names, numbers, dates, or clusters."""
+"""The colors of the map's points: categories, numbers, dates or clusters."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from deltavec.core.text.batches import is_text
 from deltavec.server.responses import plain
 
 CLUSTER = "cluster"
-MOST_LABELS = 8  # colours that people can tell apart, with and without colour blindness
-FEWEST_NUMBERS = 3  # different ones that make a scale; of two, each has its own colour
+MOST_LABELS = 8  # colors that people can tell apart, with and without color blindness
+FEWEST_NUMBERS = 3  # distinct values that make a scale; below that each value has its own color
 
 
 class Colors(NamedTuple):
@@ -30,18 +30,18 @@ class Colors(NamedTuple):
     by : str
         The column, or ``cluster``.
     kind : str
-        ``category``: values are numbers of labels, or null; ``number``: they are numbers; ``date``:
-        they are seconds since 1970.
+        ``category``: values are positions of labels, or null; ``number``: numbers; ``date``:
+        seconds since 1970.
     labels : list of str
         The names of the categories, the most frequent first.
     counts : list of int
         How many points each category has.
     other : int
-        How many points have a value that is too rare for a label of its own.
+        How many points have a value too rare for a label.
     missing : int
         How many points have no value.
     range : list of float
-        For numbers and dates, where the scale begins and ends: all but the outermost 2 %.
+        For numbers and dates, the ends of the scale: the 1st and the 99th percentile.
     values : list
         One for each point.
     """
@@ -57,7 +57,7 @@ class Colors(NamedTuple):
 
 
 def cluster_colors(clusters: Clusters, shown: Int64s) -> Colors:
-    """The colours of clusters, named by their words."""
+    """The colors of clusters, named by their words."""
     labels = [topic_name(words) for words in clusters.names]
     numbers = clusters.labels[shown]
     counts = np.bincount(numbers[numbers >= 0], minlength=len(labels)).tolist()
@@ -66,7 +66,7 @@ def cluster_colors(clusters: Clusters, shown: Int64s) -> Colors:
 
 
 def column_colors(name: str, column: pa.ChunkedArray) -> Colors:
-    """The colours that a column gives."""
+    """The colors by a column."""
     column = plain_column(column)
     kind = column_kind(column.type)
     if kind in SCALES and pc.count_distinct(column).as_py() >= FEWEST_NUMBERS:
@@ -111,7 +111,7 @@ SCALES = {"number": as_numbers, "date": as_seconds}
 
 
 def scale_colors(name: str, kind: str, numbers: list[float]) -> Colors:
-    """The colours of a column of numbers or dates."""
+    """The colors by a column of numbers or dates."""
     values = np.array(numbers)
     known = values[np.isfinite(values)]
     ends = np.quantile(known, (0.01, 0.99)).tolist() if len(known) else [0.0, 1.0]
@@ -120,12 +120,12 @@ def scale_colors(name: str, kind: str, numbers: list[float]) -> Colors:
 
 
 def category_colors(name: str, values: Sequence[str | None]) -> Colors:
-    """The colours of a column of names: the most frequent have one, the others none."""
+    """The colors by a column of categories: the most frequent ones get a color."""
     counts = Counter(value for value in values if value is not None)
     labels = sorted(counts, key=lambda value: (-counts[value], value))[:MOST_LABELS]
     numbers = {value: number for number, value in enumerate(labels)}
     shown = [None if value is None else numbers.get(value) for value in values]
-    coloured = [counts[value] for value in labels]
-    other = counts.total() - sum(coloured)
+    colored = [counts[value] for value in labels]
+    other = counts.total() - sum(colored)
     missing = len(values) - counts.total()
-    return Colors(name, "category", labels, coloured, other, missing, [], shown)
+    return Colors(name, "category", labels, colored, other, missing, [], shown)

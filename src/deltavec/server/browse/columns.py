@@ -1,4 +1,4 @@
-"""The columns of a collection, as one who writes a filter needs them: kinds, values, examples."""
+"""The columns of a collection for writing filters: kinds, frequent values and examples."""
 
 from __future__ import annotations
 
@@ -18,25 +18,26 @@ MOST_VALUES = 50  # of a column of text that are listed
 LONGEST_VALUE = 60  # characters of one that is
 
 
-def described_columns(collection: Collection, shown: Int64s) -> dict[str, Any]:
-    """Each column with what it holds, the values it has most often, and a filter that uses it.
+def describe_columns(collection: Collection, shown: Int64s) -> dict[str, Any]:
+    """Each column with its kind, its most frequent values, and an example of a filter.
 
     Parameters
     ----------
     collection
-        Whose columns.
+        The collection.
     shown
-        The rows that are looked at.
+        The rows to look at.
     """
     return {
         "columns": [
-            described(name, collection.column(name).take(shown)) for name in collection.columns
+            describe_column(name, collection.column(name).take(shown))
+            for name in collection.columns
         ]
     }
 
 
-def described(name: str, column: pa.ChunkedArray) -> dict[str, Any]:
-    """One column."""
+def describe_column(name: str, column: pa.ChunkedArray) -> dict[str, Any]:
+    """The kind, values and example of one column."""
     column = plain_column(column)
     kind = column_kind(column.type)
     written = written_column(name)
@@ -53,7 +54,7 @@ def described(name: str, column: pa.ChunkedArray) -> dict[str, Any]:
 
 
 def frequent_texts(column: pa.ChunkedArray) -> list[str]:
-    """The values that a column of text has most often, as a filter has them."""
+    """The most frequent values of a text column, quoted as in a filter."""
     texts = column.cast(pa.large_string())
     lengths = pc.utf8_length(texts)
     short = pc.and_(pc.greater(lengths, 0), pc.less_equal(lengths, LONGEST_VALUE))
@@ -62,14 +63,14 @@ def frequent_texts(column: pa.ChunkedArray) -> list[str]:
     return [text_value(entry["values"]) for entry in most[:MOST_VALUES]]
 
 
-def middle_number(column: pa.ChunkedArray) -> list[str]:
-    """A number that half of the others are above, shortened."""
+def median_number(column: pa.ChunkedArray) -> list[str]:
+    """The median, to six digits."""
     middle = pc.quantile(column.cast(pa.float64()), 0.5, interpolation="lower")[0].as_py()
     return [] if middle is None or middle != middle else [f"{middle:.6g}"]
 
 
-def middle_date(column: pa.ChunkedArray) -> list[str]:
-    """A day that half of the others are after."""
+def median_date(column: pa.ChunkedArray) -> list[str]:
+    """The median date."""
     days = column.cast(pa.timestamp("s"), safe=False).combine_chunks()
     order = pc.sort_indices(days)
     day = days[order[len(order) // 2].as_py()].cast(pa.date32(), safe=False).as_py()
@@ -78,7 +79,7 @@ def middle_date(column: pa.ChunkedArray) -> list[str]:
 
 VALUES: dict[str, Callable[[pa.ChunkedArray], list[str]]] = {
     "text": frequent_texts,
-    "number": middle_number,
-    "date": middle_date,
+    "number": median_number,
+    "date": median_date,
     "truth": lambda column: ["true", "false"],
 }

@@ -1,29 +1,28 @@
-"""Documents that were chosen on the page, as a file: their ids, or a table."""
+"""Export of a selection: a CSV table, or the ids."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from deltavec.collection.json_values import rows_of
-from deltavec.server.browse.listing import selected
+from deltavec.server.browse.listing import selected_rows
 from deltavec.server.errors import RequestError
+from deltavec.server.explorer import Explorer
 from deltavec.server.requests import ExportRequest
 from deltavec.server.responses import plain
 
-if TYPE_CHECKING:
-    from deltavec.server.explorer import Explorer
 
-
-def exported(explorer: Explorer, request: ExportRequest) -> bytes:
+def export(explorer: Explorer, request: ExportRequest) -> bytes:
     """The documents as a CSV file with all columns, or their ids, one a line."""
-    rows = selected(explorer, request)
+    explorer.require_short(is_long=True)
+    rows = selected_rows(explorer, request)
     collection = explorer.collection
     if request.format == "ids":
         ids = collection.ids.take(rows).to_pylist()
-        # An id may hold a line break: such a one is written as JSON has it.
+        # An id with a line break is written as JSON.
         return "".join(f"{one if one.isprintable() else json.dumps(one)}\n" for one in ids).encode()
     if len(rows) > explorer.limits.exported:
         raise RequestError(
@@ -35,14 +34,15 @@ def exported(explorer: Explorer, request: ExportRequest) -> bytes:
     file = io.StringIO()
     table = csv.writer(file, lineterminator="\n")
     table.writerow(names)
-    for row, entry in zip(rows.tolist(), rows_of(collection.documents(rows)), strict=True):
-        x, y = explorer.position(row) or (None, None)
+    positions = explorer.map_view.positions.of(rows)
+    for position, entry in zip(positions, rows_of(collection.documents(rows)), strict=True):
+        x, y = position or (None, None)
         cells = [entry[name] for name in names[:-2]]
         table.writerow([*(cell(value) for value in cells), x, y])
     return file.getvalue().encode()
 
 
 def cell(value: Any) -> Any:
-    """A value as it stands in a table; lists and objects as JSON."""
+    """A value as a cell of a table; lists and objects as JSON."""
     value = plain(value)
     return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value

@@ -1,8 +1,6 @@
-"""Documents that no query looks for: what a filter leaves, a topic or an area holds."""
+"""Documents without a query: by a filter, a topic or an area of the map."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,57 +8,57 @@ from deltavec.collection.hits import Nearest
 from deltavec.collection.topics.names import group_names
 from deltavec.core.arrays import Int64s
 from deltavec.server.browse.area import corners, inside
+from deltavec.server.browse.topics import members
+from deltavec.server.errors import as_json
+from deltavec.server.explorer import Explorer
 from deltavec.server.requests import ListRequest, SelectionRequest
 
-if TYPE_CHECKING:
-    from deltavec.server.explorer import Explorer
-
-WORDS = 10  # that tell some documents from the others
+WORDS = 10  # that set a selection apart
 
 
-def listed(explorer: Explorer, request: ListRequest) -> dict[str, Any]:
-    """A page of them: of a topic the most typical first, else in their order."""
-    rows = selected(explorer, request)
-    k = explorer.wanted(request)
-    page = rows[request.offset : request.offset + k]
+def list_documents(explorer: Explorer, request: ListRequest) -> bytes:
+    """A page of documents: of a topic the most typical first, else in their order."""
+    rows = selected_rows(explorer, request)
+    page = rows[request.offset : request.offset + explorer.page_size(request)]
     if request.cluster is None:
         unscored = explorer.results(Nearest(page, np.zeros(len(page))), None, request)
         results = [result | {"score": None} for result in unscored]
     else:
-        direction = explorer.overview.topics.of(request.clusters).directions[request.cluster]
+        direction = explorer.clusters(request.clusters).directions[request.cluster]
         cosines = explorer.collection.index.vectors[page] @ direction
         query = explorer.collection.read([], "meaning").towards(direction)
         results = explorer.results(Nearest(page, cosines), query, request)
-    return {"results": results, "documents": len(rows)}
+    return as_json({"results": results, "documents": len(rows)})
 
 
-def selection(explorer: Explorer, request: SelectionRequest) -> dict[str, Any]:
-    """How many they are, and which points of the map."""
-    rows = selected(explorer, request)
-    inside = np.zeros(len(explorer.collection), np.uint8)
-    inside[rows] = 1
-    points = (inside[explorer.overview.positions.shown] + ord("0")).astype(np.uint8)
-    return {"documents": len(rows), "points": points.tobytes().decode("ascii")}
+def select(explorer: Explorer, request: SelectionRequest) -> bytes:
+    """How many documents are selected, and which points of the map."""
+    rows = selected_rows(explorer, request)
+    mask = np.zeros(len(explorer.collection), np.uint8)
+    mask[rows] = 1
+    points = (mask[explorer.map_view.positions.shown] + ord("0")).astype(np.uint8)
+    return as_json({"documents": len(rows), "points": points.tobytes().decode("ascii")})
 
 
-def selected(explorer: Explorer, request: SelectionRequest) -> Int64s:
-    """The rows that a topic holds, an area has and a filter leaves; all if none is given."""
-    if request.cluster is None:
-        rows = np.arange(len(explorer.collection))
-    else:
-        rows = explorer.overview.topics.members(request.cluster, request.clusters)
-    if request.area is not None:
-        places = explorer.overview.positions.places
-        rows = rows[inside(places, corners(request.area))[rows]]
-    if request.filter is None:
-        return rows
-    return rows[explorer.mask(request.filter)[rows]]
-
-
-def selection_words(explorer: Explorer, request: SelectionRequest) -> dict[str, Any]:
-    """The words that set these documents apart from the others."""
-    rows = selected(explorer, request)
+def selection_words(explorer: Explorer, request: SelectionRequest) -> bytes:
+    """The words that set the selected documents apart from the others."""
+    explorer.require_short(is_long=True)
+    rows = selected_rows(explorer, request)
     labels = np.ones(len(explorer.collection), np.int32)
     labels[rows] = 0
     names = group_names(explorer.collection, labels, words=WORDS) if len(rows) else [[]]
-    return {"documents": len(rows), "words": names[0]}
+    return as_json({"documents": len(rows), "words": names[0]})
+
+
+def selected_rows(explorer: Explorer, request: SelectionRequest) -> Int64s:
+    """The rows in a topic, in an area and matching a filter; all rows if none is given."""
+    if request.cluster is None:
+        rows = np.arange(len(explorer.collection))
+    else:
+        clusters = explorer.clusters(request.clusters)
+        rows = members(explorer.collection, clusters, request.cluster)
+    if request.area is not None:
+        rows = rows[inside(explorer.map_view.positions.places, corners(request.area))[rows]]
+    if request.filter is None:
+        return rows
+    return rows[explorer.mask(request.filter)[rows]]

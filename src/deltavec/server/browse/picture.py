@@ -1,4 +1,4 @@
-"""The map as a picture for a paper: points, their key, and names that do not cover each other."""
+"""The map as a picture: points, legend, and labels that do not overlap."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from deltavec.server.map_view import MapView
 
 INCHES = (7.2, 7.2)
 DOTS = 300  # an inch
-MOST_LEVEL = 1  # finer names are for those who zoom
+MOST_LEVEL = 1  # finer names are for a map that can be zoomed
 SIZES = (8.5, 6.0)
 LONGEST = 28  # characters of a name in the key
 SHADE = re.compile(r"--([a-z]+(?:-[a-z0-9]+)?): light-dark\((#\w{6}), (#\w{6})\)")
 
 
-def save_picture(overview: MapView, path: Path, *, by: str | None, dark: bool = False) -> None:
+def save_picture(map_view: MapView, path: Path, *, by: str | None, dark: bool = False) -> None:
     """Write the map as a .png or .svg file.
 
     Parameters
     ----------
-    overview
+    map_view
         The map.
     path
-        The file; its ending says the format.
+        The file; its suffix gives the format.
     by
-        What colours the points: a column, or ``cluster``; None for one colour.
+        What colors the points: a column, or ``cluster``; None for one color.
     dark
-        Whether the ground is dark.
+        Whether the background is dark.
     """
     with needing("plots", "a picture of a map needs matplotlib"):
         import matplotlib
         from matplotlib.figure import Figure
 
     shades = page_shades(dark)
-    places = overview.positions.places[overview.positions.shown]
-    colors = overview.colors(by) if by else None
+    places = map_view.positions.places[map_view.positions.shown]
+    colors = map_view.colors(by) if by else None
     # Ids that do not change from run to run, and letters that stay text.
     with matplotlib.rc_context({"svg.hashsalt": "deltavec", "svg.fonttype": "none"}):
         figure = Figure(figsize=INCHES, facecolor=shades["map-ground"], layout="constrained")
@@ -61,7 +61,7 @@ def save_picture(overview: MapView, path: Path, *, by: str | None, dark: bool = 
             rasterized=True,
         )
         add_key(axes, colors, shades)
-        add_names(figure, axes, overview, shades)
+        add_names(figure, axes, map_view, shades)
         with replacing(path) as temporary:
             kind = path.suffix.lower().removeprefix(".")
             about = {"Date": None} if kind == "svg" else {"Software": "deltavec"}
@@ -69,13 +69,13 @@ def save_picture(overview: MapView, path: Path, *, by: str | None, dark: bool = 
 
 
 def page_shades(dark: bool) -> dict[str, str]:
-    """The colours of the page, by their names in its style sheet."""
+    """The colors of the page, by their names in its style sheet."""
     style = (files("deltavec.server.page") / "explorer.css").read_text(encoding="utf-8")
     return {match[1]: match[3 if dark else 2] for match in SHADE.finditer(style)}
 
 
 def point_colors(colors: Colors | None, count: int, shades: dict[str, str]) -> Any:
-    """A colour for each point."""
+    """A color for each point."""
     if colors is None:
         return [shades["point-0"]] * count
     other = shades["point-other"]
@@ -93,14 +93,14 @@ def point_colors(colors: Colors | None, count: int, shades: dict[str, str]) -> A
 
 
 def scale_map(shades: dict[str, str]) -> Any:
-    """The scale of numbers and dates."""
+    """The color scale of numbers and dates."""
     from matplotlib.colors import LinearSegmentedColormap
 
     return LinearSegmentedColormap.from_list("deltavec", [shades[f"scale-{n}"] for n in range(5)])
 
 
 def add_key(axes: Any, colors: Colors | None, shades: dict[str, str]) -> None:
-    """What the colours mean; clusters are named on the map itself."""
+    """Add the legend; clusters are named on the map itself."""
     if colors is None or colors.by == "cluster":
         return
     if colors.kind == "category":
@@ -129,14 +129,14 @@ def add_key(axes: Any, colors: Colors | None, shades: dict[str, str]) -> None:
     bar.set_label(colors.by[:LONGEST].replace("$", r"\$"), fontsize=7, color=shades["ink"])
 
 
-def add_names(figure: Any, axes: Any, overview: MapView, shades: dict[str, str]) -> None:
-    """The names of regions, the broadest first, where no other stands."""
+def add_names(figure: Any, axes: Any, map_view: MapView, shades: dict[str, str]) -> None:
+    """Add the names of regions, the broadest first, where they do not overlap."""
     from matplotlib.patheffects import withStroke
 
     halo = [withStroke(linewidth=2.2, foreground=shades["map-ground"])]
     figure.canvas.draw()
     placed: list[Any] = []
-    for name in sorted(overview.names, key=lambda name: (name.level, -name.documents)):
+    for name in sorted(map_view.names, key=lambda name: (name.level, -name.documents)):
         if name.level > MOST_LEVEL:
             continue
         text = axes.text(

@@ -1,1 +1,1 @@
-"""The explorer's files, and the addresses they are served at."""
+"""The explorer page: its files and their addresses."""

@@ -1,8 +1,8 @@
-"""The map in one file that opens from disk and asks for nothing: page, program and data together.
+"""The map as one HTML file that works offline: page, scripts and data together.
 
-Modules of the page are put one after the other, each in a function of its own that gives what it
-exports. What comes from documents stands in a block of JSON, in which nothing can end the block;
-the page runs no other program than the one whose checksum it names.
+The page's modules are concatenated, each one wrapped in a function that returns its exports. Text
+from documents is in a JSON block that it cannot close. The content security policy allows only the
+script whose checksum it names.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ MOST_COLORS = 12  # columns
 MOST_NAME = 200
 
 
-def map_page(overview: MapView, name: str) -> str:
-    """The page: the map of a collection, with its colours and the beginnings of its texts."""
-    script, style = bundled(), read("explorer.css")
+def map_page(map_view: MapView, name: str) -> str:
+    """The page: the map of a collection, with its colors and the beginnings of its texts."""
+    script, style = bundle(), read("explorer.css")
     policy = (
         f"default-src 'none'; script-src '{checksum(script)}'; style-src '{checksum(style)}'; "
         "base-uri 'none'; form-action 'none'"
@@ -48,25 +48,25 @@ def map_page(overview: MapView, name: str) -> str:
         "title": escape(f"{name} · deltavec"),
         "style": style,
         "place": place[0],
-        "data": inert(page_data(overview, name)),
+        "data": inert(page_data(map_view, name)),
         "script": script,
     }
     template = read("offline.template")
     return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], template)
 
 
-def page_data(overview: MapView, name: str) -> dict[str, Any]:
-    """What the page shows."""
-    shown = overview.positions.shown
-    collection = overview.collection
+def page_data(map_view: MapView, name: str) -> dict[str, Any]:
+    """The data of the page."""
+    shown = map_view.positions.shown
+    collection = map_view.collection
     length = int(np.clip(TEXT_BYTES // max(1, len(shown)), SHORTEST_TEXT, LONGEST_TEXT))
-    colors = overview.color_names[: MOST_COLORS + 1]
+    colors = map_view.color_names[: MOST_COLORS + 1]
     texts = collection.column("text").take(shown)
     return {
-        **json.loads(overview.map_json()),
+        **json.loads(map_view.map_json()),
         "name": name[:MOST_NAME],
         "without": collection.description.zero_rows,
-        "colors": {by: json.loads(overview.color_json(by)) for by in colors},
+        "colors": {by: json.loads(map_view.color_json(by)) for by in colors},
         "texts": [beginning(text.as_py(), length) for text in texts],
     }
 
@@ -77,18 +77,18 @@ def beginning(text: str | None, length: int) -> str:
 
 
 def inert(data: dict[str, Any]) -> str:
-    """JSON that ends no element of the page, whatever is in it."""
+    """JSON that cannot close an element of the page, whatever it holds."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
-def bundled() -> str:
-    """The modules of the page as one program."""
-    return "\n".join(["'use strict';", *(wrapped(name) for name in MODULES)])
+def bundle() -> str:
+    """The modules of the page as one script."""
+    return "\n".join(["'use strict';", *(wrap(name) for name in MODULES)])
 
 
-def wrapped(name: str) -> str:
-    """A module as a function that gives what it exports."""
+def wrap(name: str) -> str:
+    """A module as a function that returns its exports."""
     source = IMPORT.sub(r"const \1 = $\2;", read(f"{name}.js"))
     exported = ", ".join(match[2] for match in EXPORT.finditer(source))
     body = EXPORT.sub(r"\1", source)
@@ -101,5 +101,5 @@ def read(name: str) -> str:
 
 
 def checksum(text: str) -> str:
-    """What a policy calls a program or a style by."""
+    """The hash of a script or a style in a content security policy."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

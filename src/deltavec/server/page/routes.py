@@ -1,18 +1,22 @@
-"""The addresses of the explorer's files, and a page that lists the addresses of the API.
+"""The explorer's files, and a page that lists the operations of the API.
 
-The files are read once, when the application is made; an address is looked up among their names, so
-no path that a client sends ever reaches the disk.
+The files are read once, when the application is created. Addresses are looked up by name, so no
+path that a client sends reaches the disk.
 """
 
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import Any
 
-from fastapi import APIRouter, Request
+from starlette.datastructures import Headers
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from deltavec.server.errors import as_json
 
 MEDIA_TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -21,55 +25,43 @@ MEDIA_TYPES = {
     ".svg": "image/svg+xml",
 }
 ADDRESSES = {"index.html": "/", "icon.svg": "/favicon.ico"}
-REFERENCE = "/docs"
 
 
-class PageFile(NamedTuple):
-    """What stands at an address of the page."""
+@dataclass(frozen=True)
+class PageFile:
+    """A file at an address: an ASGI application that sends it."""
 
+    path: str
     content: bytes
     media_type: str
 
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the file, or 304 if the browser has it."""
+        tag = f'"{hashlib.sha256(self.content).hexdigest()[:32]}"'
+        headers = {"Cache-Control": "no-cache", "ETag": tag}
+        if Headers(scope=scope).get("if-none-match") == tag:
+            response = Response(None, 304, headers)
+        else:
+            response = Response(self.content, headers=headers, media_type=self.media_type)
+        await response(scope, receive, send)
 
-def page_files() -> dict[str, PageFile]:
-    """The files of the page by their addresses."""
-    by_address = {}
+
+def page_files(schema: dict[str, Any]) -> list[PageFile]:
+    """The files of the page, the OpenAPI schema and the reference."""
+    found = [
+        PageFile("/openapi.json", as_json(schema), "application/json"),
+        PageFile("/docs", reference_page(schema).encode(), MEDIA_TYPES[".html"]),
+    ]
     for entry in files("deltavec.server.page").iterdir():
         media_type = MEDIA_TYPES.get(entry.name[entry.name.rfind(".") :])
         if media_type:
             address = ADDRESSES.get(entry.name, f"/page/{entry.name}")
-            by_address[address] = PageFile(entry.read_bytes(), media_type)
-    return by_address
-
-
-def page_routes(by_address: dict[str, PageFile]) -> APIRouter:
-    """The addresses of the page's files, and of the reference."""
-    router = APIRouter(include_in_schema=False)
-
-    def add(address: str, content: bytes, media_type: str) -> None:
-        tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
-        headers = {"Cache-Control": "no-cache", "ETag": tag}
-
-        async def file(request: Request) -> Response:
-            if request.headers.get("if-none-match") == tag:
-                return Response(None, 304, headers)
-            return Response(content, headers=headers, media_type=media_type)
-
-        router.add_api_route(address, file, methods=["GET", "HEAD"], response_class=Response)
-
-    for address, file in by_address.items():
-        add(address, *file)
-
-    @router.get(REFERENCE, response_class=Response)
-    async def reference(request: Request) -> Response:
-        listed = reference_page(request.app.openapi())
-        return Response(listed, media_type=MEDIA_TYPES[".html"])
-
-    return router
+            found.append(PageFile(address, entry.read_bytes(), media_type))
+    return found
 
 
 def reference_page(schema: dict[str, Any]) -> str:
-    """The addresses of the API as a page without scripts."""
+    """The operations of the API as a page without scripts."""
     entries = [
         operation_entry(method, address, operation)
         for address, operations in schema["paths"].items()
@@ -97,13 +89,10 @@ def reference_page(schema: dict[str, Any]) -> str:
 
 
 def operation_entry(method: str, address: str, operation: dict[str, Any]) -> str:
-    """One address: what it gives, and what it takes."""
-    fields = {
-        parameter["name"]: parameter["schema"] for parameter in operation.get("parameters", [])
-    }
+    """One operation: what it returns, and its parameters."""
     rows = "".join(
-        f"<li><code>{escape(name)}</code> {escape(str(field.get('description', '')))}</li>"
-        for name, field in fields.items()
+        f"<li><code>{escape(field['name'])}</code> {escape(field.get('description', ''))}</li>"
+        for field in operation.get("parameters", [])
     )
     body = operation.get("requestBody")
     if body:

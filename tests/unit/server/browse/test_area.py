@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from fastapi import FastAPI
+from starlette.applications import Starlette
 
 import deltavec as dv
 from deltavec.server import responses
@@ -18,7 +18,7 @@ from deltavec.server.browse.area import corners, inside
 from deltavec.server.errors import RequestError
 from deltavec.server.limits import Limits
 from deltavec.server.map_view import MapView
-from deltavec.server.page.offline import bundled, map_page
+from deltavec.server.page.offline import bundle, map_page
 from support.served import ask
 
 TEXTS = ["sea beach", "sea", "<script>alert(1)</script> room", "room bed", "zzz", "sea room"]
@@ -39,7 +39,7 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> dv.Collection:
 
 
 @pytest.fixture(scope="module")
-def app(collection: dv.Collection) -> FastAPI:
+def app(collection: dv.Collection) -> Starlette:
     return create_app(collection, limits=Limits(workers=2, seconds=600, exported=5))
 
 
@@ -57,14 +57,14 @@ def test_what_is_no_area_is_refused(area: str) -> None:
         corners(area)
 
 
-def test_an_area_lists_what_stands_in_it(app: FastAPI) -> None:
+def test_an_area_lists_what_stands_in_it(app: Starlette) -> None:
     answer = ask(app, "GET", "/list", query=f"area={EVERYWHERE}")
     assert [one["id"] for one in answer.json["results"]] == [one for one in IDS if one != "none"]
     assert ask(app, "GET", "/selection", query="area=5,5+6,5+6,6").json["documents"] == 0
     assert ask(app, "GET", "/list", query="area=1").error["param"] == "area"
 
 
-def test_the_words_of_an_area_tell_it_from_the_rest(app: FastAPI) -> None:
+def test_the_words_of_an_area_tell_it_from_the_rest(app: Starlette) -> None:
     x, y = ask(app, "GET", "/documents", query="id=a/b").json["position"]
     box = "+".join(f"{x + a},{y + b}" for a, b in ((-0.01, -0.01), (0.01, -0.01), (0, 0.01)))
     answer = ask(app, "GET", "/selection/words", query=f"area={box}")
@@ -75,7 +75,7 @@ def test_the_words_of_an_area_tell_it_from_the_rest(app: FastAPI) -> None:
     assert nothing == {"documents": 0, "words": []}
 
 
-def test_an_area_is_saved_as_a_table_or_as_ids(app: FastAPI) -> None:
+def test_an_area_is_saved_as_a_table_or_as_ids(app: Starlette) -> None:
     answer = ask(app, "GET", "/selection/export", query=f"area={EVERYWHERE}")
     assert answer.headers["content-disposition"] == 'attachment; filename="documents.csv"'
     rows = list(csv.DictReader(io.StringIO(answer.body.decode())))
@@ -97,7 +97,7 @@ def test_a_map_in_a_file_holds_texts_as_data_and_nothing_from_elsewhere(
     assert "<script>alert" not in page
     assert "default-src 'none'" in page
     assert not any(one in page for one in ("http://", "https://", "@import", "url("))
-    assert "import {" not in bundled()
+    assert "import {" not in bundle()
     assert "{{" not in page.split("<script", 1)[0]
 
 
@@ -105,8 +105,8 @@ def test_a_picture_of_a_map_is_written(collection: dv.Collection, tmp_path: Path
     pytest.importorskip("matplotlib")
     from deltavec.server.browse.picture import save_picture
 
-    overview = MapView.of(collection)
+    map_view = MapView.of(collection)
     for name, by in (("a.png", "tags"), ("a.svg", None), ("b.png", "cluster")):
-        save_picture(overview, tmp_path / name, by=by, dark=by is None)
+        save_picture(map_view, tmp_path / name, by=by, dark=by is None)
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
     assert "<svg" in (tmp_path / "a.svg").read_text("utf-8")

@@ -11,11 +11,11 @@ import pytest
 from pyarrow import parquet
 
 import deltavec as dv
-from deltavec.server.browse.columns import MOST_VALUES, described
+from deltavec.server.browse.columns import MOST_VALUES, describe_column
 
 
 def one(values: list[Any], name: str = "it") -> dict[str, Any]:
-    return described(name, pa.chunked_array([pa.array(values)]))
+    return describe_column(name, pa.chunked_array([pa.array(values)]))
 
 
 def test_a_text_is_compared_with_what_it_is_most_often() -> None:
@@ -66,7 +66,7 @@ def collection(tmp_path: Path) -> dv.Collection:
 
 def test_every_example_leaves_some_documents(collection: dv.Collection) -> None:
     for name in collection.columns:
-        found = described(name, collection.column(name))
+        found = describe_column(name, collection.column(name))
         assert 0 < collection.mask(found["example"]).sum() < len(collection), found
         for value in found["values"]:
             assert collection.mask(f"{found['written']} == {value}").any()

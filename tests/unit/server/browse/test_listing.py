@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fastapi import FastAPI
 from pydantic import BaseModel
+from starlette.applications import Starlette
 
 import deltavec as dv
 from deltavec.server import responses
@@ -23,12 +23,12 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> dv.Collection:
 
 
 @pytest.fixture(scope="module")
-def app(collection: dv.Collection) -> FastAPI:
+def app(collection: dv.Collection) -> Starlette:
     # Time enough to compile what is searched with, on a machine that others use too.
     return create_app(collection, limits=Limits(k=5, deepest=6, workers=2, seconds=600))
 
 
-def get(app: FastAPI, path: str, query: str = "", model: type[BaseModel] | None = None) -> Any:
+def get(app: Starlette, path: str, query: str = "", model: type[BaseModel] | None = None) -> Any:
     answer = ask(app, "GET", path, query=query)
     assert answer.status == 200, answer.body
     if model is not None:
@@ -36,12 +36,12 @@ def get(app: FastAPI, path: str, query: str = "", model: type[BaseModel] | None 
     return answer.json
 
 
-def refused(app: FastAPI, path: str, query: str) -> tuple[int, str]:
+def refused(app: Starlette, path: str, query: str) -> tuple[int, str]:
     answer = ask(app, "GET", path, query=query)
     return answer.status, answer.error["param"]
 
 
-def test_a_filter_without_a_query_lists_what_it_leaves_in_pages(app: FastAPI) -> None:
+def test_a_filter_without_a_query_lists_what_it_leaves_in_pages(app: Starlette) -> None:
     found = get(app, "/list", "filter=stars+>=+2&k=4", responses.Listing)
     more = get(app, "/list", "filter=stars+>=+2&k=4&offset=4", responses.Listing)
     stars = dict(zip(TEXTS, [5, 4, 1, 3, 4, None, 2, 2], strict=True))
@@ -56,7 +56,7 @@ def test_a_filter_without_a_query_lists_what_it_leaves_in_pages(app: FastAPI) ->
 
 
 def test_the_topics_hold_every_document_with_a_vector_once(
-    app: FastAPI, collection: dv.Collection
+    app: Starlette, collection: dv.Collection
 ) -> None:
     for clusters in (2, 3, 4):
         topics = get(app, "/topics", f"clusters={clusters}", responses.TopicList)["topics"]
@@ -77,7 +77,7 @@ def test_the_topics_hold_every_document_with_a_vector_once(
         assert len(seen) == len(set(seen)) == len(TEXTS) - collection.description.zero_rows
 
 
-def test_a_filter_and_a_topic_together_leave_what_both_leave(app: FastAPI) -> None:
+def test_a_filter_and_a_topic_together_leave_what_both_leave(app: Starlette) -> None:
     asked = "cluster=0&clusters=2"
     topic = {one["id"] for one in get(app, "/list", f"{asked}&k=5")["results"]}
     kept = {one["id"] for one in get(app, "/list", "filter=stars+>+2&k=5")["results"]}
@@ -87,11 +87,11 @@ def test_a_filter_and_a_topic_together_leave_what_both_leave(app: FastAPI) -> No
     assert selected["documents"] == len(topic & kept) == selected["points"].count("1")
 
 
-def test_without_a_filter_all_are_selected(app: FastAPI) -> None:
+def test_without_a_filter_all_are_selected(app: Starlette) -> None:
     assert get(app, "/selection") == {"documents": len(TEXTS), "points": "1" * len(PLACED)}
 
 
-def test_clusters_colour_the_map_in_any_number(app: FastAPI) -> None:
+def test_clusters_colour_the_map_in_any_number(app: Starlette) -> None:
     for clusters in (2, 3):
         colors = get(app, "/map/colors", f"by=cluster&clusters={clusters}")
         topics = get(app, "/topics", f"clusters={clusters}")["topics"]
@@ -113,7 +113,7 @@ def test_clusters_colour_the_map_in_any_number(app: FastAPI) -> None:
         ("/similar", "id=sea&k=5&offset=2", "offset"),
     ],
 )
-def test_what_is_not_there_is_refused(app: FastAPI, path: str, asked: str, param: str) -> None:
+def test_what_is_not_there_is_refused(app: Starlette, path: str, asked: str, param: str) -> None:
     assert refused(app, path, asked) == (422, param)
 
 
@@ -133,7 +133,7 @@ def test_a_collection_too_small_to_part_or_of_equal_documents_has_no_topics(
 
 @pytest.mark.parametrize("by", ["both", "words", "meaning"])
 def test_pages_of_a_search_are_pieces_of_one_list(
-    app: FastAPI, collection: dv.Collection, by: str
+    app: Starlette, collection: dv.Collection, by: str
 ) -> None:
     pages = [get(app, "/search", f"query=quiet+room&k=2&offset={n}&by={by}") for n in (0, 2, 4)]
     found = [(one["id"], one["score"]) for page in pages for one in page["results"]]
@@ -144,7 +144,7 @@ def test_pages_of_a_search_are_pieces_of_one_list(
     assert alike == [one.id for one in collection.similar("sea", 6)]
 
 
-def test_columns_are_described(app: FastAPI) -> None:
+def test_columns_are_described(app: Starlette) -> None:
     stars, kind = get(app, "/columns", model=responses.Columns)["columns"]
     assert (stars["kind"], stars["example"]) == ("number", "stars >= 3")
     assert kind["values"][0] == "'food'"

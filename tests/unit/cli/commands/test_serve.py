@@ -1,14 +1,11 @@
-"""How many connections a server takes, and what it leaves alone."""
+"""How many connections a server takes."""
 
 from __future__ import annotations
 
-import gc
 import subprocess
 import sys
 
 import pytest
-
-from deltavec.cli.commands import serve_processes
 
 resource = pytest.importorskip("resource", reason="limits of Unix")
 
@@ -16,9 +13,9 @@ PROGRAM = """
 import resource, sys
 soft, hard = map(int, sys.argv[1:])
 resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-from deltavec.cli.commands.serve_processes import MOST_CONNECTIONS, OTHER_FILES, most_connections
-print(most_connections(), *resource.getrlimit(resource.RLIMIT_NOFILE))
-print(MOST_CONNECTIONS, OTHER_FILES)
+from deltavec.cli.commands.serve import CONNECTIONS, OTHER_FILES, connection_limit
+print(connection_limit(), *resource.getrlimit(resource.RLIMIT_NOFILE))
+print(CONNECTIONS, OTHER_FILES)
 """
 
 
@@ -37,17 +34,3 @@ def test_no_more_connections_are_taken_than_files_can_be_open(soft: int, hard: i
     assert limits == [hard, hard]  # as many as we may
     assert taken == max(8, min(most, hard - others))
     assert taken < hard
-
-
-def test_what_is_there_when_a_server_starts_is_not_looked_through_again(monkeypatch):
-    uvicorn = pytest.importorskip("uvicorn")
-    frozen = []
-    monkeypatch.setattr(
-        uvicorn.Server, "run", lambda *_, **__: frozen.append(gc.get_freeze_count())
-    )
-    monkeypatch.setattr(serve_processes.signal, "signal", lambda *_: None)
-    try:
-        serve_processes.run(None, None)
-    finally:
-        gc.unfreeze()
-    assert frozen[0] > 1000

@@ -1,0 +1,89 @@
+"""The OpenAPI schema of the HTTP API, from the operations and their pydantic models."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+
+from deltavec.server.responses import Error
+from deltavec.server.routes import Operation
+from deltavec.version import __version__
+
+DESCRIPTION = "Find documents, compare them, and see why they are similar."
+REFERENCE = "#/components/schemas/{model}"
+
+
+def openapi(operations: Sequence[Operation], root_path: str) -> dict[str, Any]:
+    """The OpenAPI document."""
+    models: dict[type[BaseModel], None] = {Error: None}
+    models |= dict.fromkeys(one.takes for one in operations if one.method == "POST")
+    models |= dict.fromkeys(one.returns for one in operations if one.returns)
+    _, schemas = models_json_schema(
+        [(model, "validation") for model in models], ref_template=REFERENCE
+    )
+    paths: dict[str, dict[str, Any]] = {}
+    for one in operations:
+        paths.setdefault(one.address, {})[one.method.lower()] = describe(one)
+    document: dict[str, Any] = {
+        "openapi": "3.1.0",
+        "info": {"title": "deltavec", "description": DESCRIPTION, "version": __version__},
+        "paths": paths,
+        "components": {"schemas": schemas["$defs"]},
+    }
+    return {**document, "servers": [{"url": root_path}]} if root_path else document
+
+
+def describe(operation: Operation) -> dict[str, Any]:
+    """One operation of the document."""
+    method, name = operation.method.lower(), operation.name
+    described: dict[str, Any] = {
+        "tags": [operation.tag],
+        "summary": name.replace("_", " ").title(),
+        "description": operation.description,
+        "operationId": re.sub(r"\W", "_", f"{name}{operation.address}_{method}"),
+    }
+    if method == "post":
+        body = content("application/json", reference(operation.takes))
+        described["requestBody"] = {"required": True, **body}
+    else:
+        described["parameters"] = parameters(operation)
+    if operation.returns is None:
+        success = content("text/plain", {"type": "string"})
+    else:
+        success = content("application/json", reference(operation.returns))
+    failure = content("application/json", reference(Error))
+    described["responses"] = {
+        "200": {"description": "Successful Response", **success},
+        "default": {"description": "Default Response", **failure},
+    }
+    return described
+
+
+def parameters(operation: Operation) -> list[dict[str, Any]]:
+    """The fields of a request as parameters of the path or the query."""
+    schema = operation.takes.model_json_schema(ref_template=REFERENCE)
+    required = schema.get("required", ())
+    return [
+        {
+            "name": name,
+            "in": "path" if f"{{{name}}}" in operation.address else "query",
+            "required": name in required,
+            "schema": field,
+            **({"description": field["description"]} if "description" in field else {}),
+        }
+        for name, field in schema.get("properties", {}).items()
+    ]
+
+
+def content(media_type: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """A body of this type."""
+    return {"content": {media_type: {"schema": schema}}}
+
+
+def reference(model: type) -> dict[str, str]:
+    """The schema of a model by its name."""
+    return {"$ref": REFERENCE.format(model=model.__name__)}
