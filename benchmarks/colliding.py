@@ -22,9 +22,9 @@ import numpy as np
 from measuring import publish, surroundings
 
 import deltavec as dv
-from deltavec.core.kernels.hashing import mixed
+from deltavec.core.kernels.hashing import mix
 from deltavec.core.learning.vocabulary_builder import WordCounts
-from deltavec.core.text.batches import as_texts
+from deltavec.core.text.batches import as_text_batch
 
 WORDS = 20_000
 LETTERS = 7
@@ -37,7 +37,7 @@ BLOCK = 1 << 20
 
 def words(first_slots: int) -> np.ndarray:
     """Words whose hash without a secret begins in one of the first slots."""
-    hashes = inspect.unwrap(mixed)  # plain Python: of a whole array
+    hashes = inspect.unwrap(mix)  # plain Python: of a whole array
     places = np.arange(LETTERS, dtype=np.uint64)
     found: list[np.ndarray] = []
     begin = 26 ** (LETTERS - 1)
@@ -59,7 +59,7 @@ def documents(first_slots: int, order: np.ndarray) -> list[str]:
 
 def learned(texts: list[str]) -> int:
     counts = WordCounts()
-    counts.add(as_texts(texts, "words"))
+    counts.add(as_text_batch(texts, "words"))
     return counts.distinct
 
 

@@ -23,7 +23,7 @@ from measuring import publish, surroundings
 
 import deltavec as dv
 from deltavec.core.learning.cooccurrence import ids_of
-from deltavec.core.text.batches import as_texts
+from deltavec.core.text.batches import as_text_batch
 
 TEXTS = 10_000
 NEAR = 1e-5
@@ -38,7 +38,10 @@ def drawn(path: str) -> list[str]:
 def our_ids(model: dv.EmbeddingModel, text: str) -> list[int]:
     """The ids of the known words of a text, in their order."""
     found = np.concatenate(
-        [np.zeros(0, np.int32), *ids_of(as_texts([text], model.tokenizer), model.vocabulary, 1)]
+        [
+            np.zeros(0, np.int32),
+            *ids_of(as_text_batch([text], model.tokenizer), model.vocabulary, 1),
+        ]
     )
     return found[found >= 0].tolist()
 

@@ -36,11 +36,11 @@ from large_plot import drawn
 from measuring import publish, surroundings
 
 import deltavec as dv
-from deltavec.core.learning.cooccurrence import listed_ids
+from deltavec.core.learning.cooccurrence import list_token_ids
 from deltavec.core.learning.kernels import document_ends
 from deltavec.core.learning.vocabulary_builder import word_counts
 
-RULE = "words-2"
+RULE = "words"
 WORDS_AT_ONCE = 10_000_000
 SECONDS_BETWEEN_LOOKS = 0.2
 
@@ -96,7 +96,7 @@ class Source:
     def __init__(self, path: Path, column: str) -> None:
         corpus = dv.read_corpus(path, column=column)
         vocabulary, _ = word_counts(corpus, RULE).frequent(1)
-        self.ids = listed_ids(corpus, vocabulary, RULE)
+        self.ids = list_token_ids(corpus, vocabulary, RULE)
         self.spelled = pa.array(vocabulary.words, pa.string())
         ends = document_ends(self.ids)
         begins = np.concatenate([[0], ends[:-1] + 1])

@@ -37,19 +37,37 @@ ROUNDING = 1e-5
 
 
 def words(text: str) -> list[str]:
-    """The words of a text: maximal runs of letters, marks, numbers or underscores, lower-cased."""
-    found: list[str] = []
-    run = ""
+    """The tokens of a text: maximal runs of letters, marks, numbers or underscores, lower-cased.
+
+    In scripts without spaces every character is a token, with its marks, and so is every pair.
+    """
+    runs: list[tuple[bool, list[str]]] = []
+    inside = False
     for character in text:
-        if is_word_character(character):
-            run += lower(character)
+        if not is_word_character(character):
+            inside = False
+            continue
+        unspaced = is_unspaced(character)
+        if inside and runs[-1][0] and is_mark(character):
+            runs[-1][1][-1] += character
+        elif inside and runs[-1][0] == unspaced:
+            runs[-1][1].append(lower(character))
         else:
-            if run:
-                found.append(run)
-            run = ""
-    if run:
-        found.append(run)
+            runs.append((unspaced, [lower(character)]))
+        inside = True
+    found: list[str] = []
+    for unspaced, characters in runs:
+        if unspaced:
+            for before, character in zip(["", *characters], characters, strict=False):
+                found += [before + character, character] if before else [character]
+        else:
+            found.append("".join(characters))
     return found
+
+
+def is_mark(character: str) -> bool:
+    """Whether a character belongs to the one before it: category M*, or half-width voicing."""
+    return unicodedata.category(character)[0] == "M" or character in "\uff9e\uff9f"
 
 
 def is_word_character(character: str) -> bool:
@@ -86,9 +104,8 @@ def is_unspaced(character: str) -> bool:
     return (
         name.startswith(UNSPACED)
         and is_word_character(character)
-        and unicodedata.category(character)[0] != "M"
+        and not is_mark(character)
         and unicodedata.category(character) not in ("Nd", "No")
-        and character not in "\uff9e\uff9f"  # half-width voicing marks
     )
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         CorpusError,
         DeltavecError,
         InputError,
-        LittleKnownWarning,
+        LowCoverageWarning,
         MissingDependencyError,
         ModelError,
         OtherTokenizerWarning,
@@ -54,7 +54,7 @@ _NAMES = {
     "core.model": "EmbeddingModel",
     "core.recipes": "RECIPES Recipe",
     "core.vectors": "WordVectors",
-    "errors": "CorpusError DeltavecError InputError LittleKnownWarning MissingDependencyError "
+    "errors": "CorpusError DeltavecError InputError LowCoverageWarning MissingDependencyError "
     "ModelError OtherTokenizerWarning RecipeError SmallModelWarning VectorsError",
     "estimator": "DocumentEmbedder",
     "evaluation.auc": "pairwise_auc",
@@ -80,7 +80,7 @@ __all__ = [
     "Hits",
     "Index",
     "InputError",
-    "LittleKnownWarning",
+    "LowCoverageWarning",
     "MissingDependencyError",
     "ModelError",
     "OtherTokenizerWarning",

@@ -11,7 +11,7 @@
     └── MissingDependencyError (also an ImportError)   an extra that is not installed
 
     SmallModelWarning (a UserWarning)       the corpus gives a smaller model than was asked for
-    LittleKnownWarning (a UserWarning)      of a text little is known: vectors of it say little
+    LowCoverageWarning (a UserWarning)      of a text little is known: vectors of it say little
     CacheWarning (a UserWarning)            compiled code cannot be kept
     OtherTokenizerWarning (a UserWarning)   a model's tokenizer has another version than at its fit
 """
@@ -63,7 +63,7 @@ class SmallModelWarning(UserWarning):
     """The corpus gives a smaller model than was asked for; the message says by how much and why."""
 
 
-class LittleKnownWarning(UserWarning):
+class LowCoverageWarning(UserWarning):
     """Of a text little is known; the message says what was seen, and what to do."""
 
 

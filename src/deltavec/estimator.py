@@ -15,13 +15,13 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from deltavec.core.components import SecondMoment, leading_components
-from deltavec.core.fitting import chosen_recipe, folded_model, require_use, vectors_note
 from deltavec.core.fitting import fit as fit_model
+from deltavec.core.fitting import model_of_table, require_use, resolve_recipe, vectors_note
 from deltavec.core.learning.corpora import corpus_statistics
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.recipes import DEFAULTS, Recipe, WeightedRecipe
 from deltavec.core.statistics import CorpusStatistics
-from deltavec.core.text.batches import Chunked, Tokenizer, as_chunked, rereadable
+from deltavec.core.text.batches import Chunked, Tokenizer, as_corpus, require_reiterable
 from deltavec.core.text.feature_choice import AskedUnits
 from deltavec.core.text.rules import plain_name
 from deltavec.core.vectors import WordVectors
@@ -157,7 +157,7 @@ class DocumentEmbedder(TransformerMixin, BaseEstimator):
         y
             Ignored.
         """
-        recipe, documents = recipe_of(self), rereadable(one_column(X))
+        recipe, documents = recipe_of(self), require_reiterable(one_column(X))
         if self.word_vectors is None or not isinstance(recipe, WeightedRecipe):
             names = ("prior", "tokenizer", "units", "normalization", "threads")
             how: Any = {name: getattr(self, name) for name in names}
@@ -200,7 +200,7 @@ class DocumentEmbedder(TransformerMixin, BaseEstimator):
                 "partial_fit needs word_vectors, as training them takes the whole corpus: pass "
                 "deltavec.load_vectors(file) or deltavec.train_vectors(corpus), or call fit"
             )
-        documents = rereadable(one_column(X))
+        documents = require_reiterable(one_column(X))
         nothing = Seen.nothing(self.word_vectors, recipe, self)
         seen = getattr(self, "_seen", None) or nothing
         require_unchanged(seen, nothing)
@@ -281,7 +281,7 @@ def learned(before: Seen, documents: Chunked, threads: int | None) -> Learned:
     counts = corpus_statistics(documents, vectors.vocabulary, tokenizer, threads)
     notes = {"vectors": vectors_note(vectors)}
     seen = replace(before, statistics=before.statistics + counts)
-    model = folded_model(vectors, seen.statistics, recipe, tokenizer, notes)
+    model = model_of_table(vectors, seen.statistics, recipe, tokenizer, notes)
     if not recipe.n_components_removed:
         return Learned(seen, model)
     matrices = model.embed_batches(documents, threads=threads)
@@ -308,7 +308,7 @@ def recipe_of(embedder: DocumentEmbedder) -> Recipe:
     if embedder.recipe is None and WeightedRecipe.own(given):
         recipe = Recipe(**given)
     else:
-        recipe = replace(chosen_recipe(embedder.recipe, vectors).recipe, **given)
+        recipe = replace(resolve_recipe(embedder.recipe, vectors).recipe, **given)
     require_use(embedder.prior, recipe)
     return recipe
 
@@ -337,4 +337,4 @@ def one_column(X: Any) -> Chunked:
             f"expected one column of documents, got {type(X).__name__} of shape {shape}: pass "
             "frame['text']; in a ColumnTransformer name the column as 'text', not ['text']"
         )
-    return as_chunked(X)
+    return as_corpus(X)

@@ -10,8 +10,8 @@ from deltavec.core.arguments import require_one_of, require_whole
 from deltavec.core.learning.cooccurrence import DEFAULT_MEMORY, ids_of
 from deltavec.core.learning.corpora import LocalCorpus
 from deltavec.core.learning.ppmi import DIMENSIONS, WINDOW, ppmi_vectors
-from deltavec.core.learning.vocabulary_builder import learned_vocabulary
-from deltavec.core.text.batches import Tokenizer, as_chunked, as_texts, rereadable
+from deltavec.core.learning.vocabulary_builder import learn_vocabulary
+from deltavec.core.text.batches import Tokenizer, as_corpus, as_text_batch, require_reiterable
 from deltavec.core.threads import thread_count
 from deltavec.core.vectors import WordVectors
 from deltavec.core.vocabulary import Vocabulary
@@ -81,7 +81,7 @@ def train_vectors(
     require_one_of("method", method, METHODS)
     require_sizes(dimensions=dimensions, window=window, min_count=min_count, epochs=epochs)
     source = LocalCorpus(
-        rereadable(as_chunked(corpus)),
+        require_reiterable(as_corpus(corpus)),
         tokenizer=tokenizer,
         threads=threads,
         max_memory=max_memory,
@@ -123,7 +123,7 @@ def word2vec_vectors(
     from gensim.models import Word2Vec
 
     corpus.begin("learning the vocabulary")
-    vocabulary = learned_vocabulary(corpus.corpus, corpus.tokenizer, min_count)
+    vocabulary = learn_vocabulary(corpus.corpus, corpus.tokenizer, min_count)
     # A name that holds no white space, whatever the tokenizer made: its number.
     names = [str(number) for number in range(len(vocabulary))]
     with scratch_folder() as folder:
@@ -178,6 +178,6 @@ def write_words(path: Path, corpus: LocalCorpus, names: list[str], vocabulary: V
     lines = [*names, "\n"]  # number -1 closes a document
     with path.open("w", encoding="ascii") as file:
         for chunk in corpus.corpus:
-            for ids in ids_of(as_texts(chunk, corpus.tokenizer), vocabulary, corpus.threads):
+            for ids in ids_of(as_text_batch(chunk, corpus.tokenizer), vocabulary, corpus.threads):
                 file.write(" ".join([lines[number] for number in ids.tolist()]))
                 file.write(" ")

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from deltavec.core.learning.stemming import Rules, Stems
-from deltavec.core.text.batches import as_texts
+from deltavec.core.text.batches import as_text_batch
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.search.hybrid.score_scale import spread_of
 from deltavec.search.lexical.storage import StoredWords, mapped_words
@@ -39,8 +39,8 @@ def written(
         first += len(part)
         spread = spread_of(vectors[:first], stored.spread if stored else None, 1)
         with WordsWriter(folder, stored.words if stored else None) as writer:
-            writer.add(as_texts(part[:1], "words"))
-            writer.add(as_texts(part[1:], "words"))
+            writer.add(as_text_batch(part[:1], "words"))
+            writer.add(as_text_batch(part[1:], "words"))
             path = folder / f"{number}.words"
             sizes = writer.finish(
                 path, stems_of, lambda spread=spread: spread, vectors.shape[1], at_once

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from deltavec.core.arrays import begins_of
+from deltavec.core.arrays import offsets_of
 from deltavec.search.kernels import Best, Queries
 from deltavec.search.lexical.kernels import Lists, Words
 from deltavec.search.quantized.build import coded_queries, made_sieve
@@ -36,7 +36,7 @@ def words_of(held, weights, norms):
     """One query that has all terms; each document holds them once."""
     documents = np.array([number for one in held for number in one], np.int32)
     lists = Lists(
-        begins_of([len(one) for one in held]), documents, np.ones(len(documents), np.uint8)
+        offsets_of([len(one) for one in held]), documents, np.ones(len(documents), np.uint8)
     )
     begins, terms = np.array([0, len(held)]), np.arange(len(held))
     return Words(lists, norms, begins, terms, np.array(weights), np.zeros(len(held), np.uint8))

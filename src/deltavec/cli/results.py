@@ -40,7 +40,7 @@ def explanations(
     model: EmbeddingModel, asked: Vector, found: Sequence[Found], wanted: bool
 ) -> list[Why | None]:
     """What the words of each document add to its cosine with the vector asked for, if wanted."""
-    return [why_near(shares(model.dissected(one.text), asked)) if wanted else None for one in found]
+    return [why_near(shares(model.decompose(one.text), asked)) if wanted else None for one in found]
 
 
 def explanations_of_search(
@@ -49,7 +49,7 @@ def explanations_of_search(
     """Why each document was found by a query, if that is wanted."""
     if collection.way(by) == "meaning":
         model = collection.model
-        return explanations(model, model.dissected(query).vector, found, wanted)
+        return explanations(model, model.decompose(query).vector, found, wanted)
     return [why_found(collection.why(query, one.id, by=by)) if wanted else None for one in found]
 
 
@@ -65,9 +65,9 @@ def excerpts(
             shown.append(Excerpt(0, beginning, [(beginning, None)]))
             continue
         words = spans(one.text, model.tokenizer)
-        near = shares(model.dissected(one.text), query.vector).by_word
+        near = shares(model.decompose(one.text), query.vector).by_word
         row = collection.row(one.id)
-        added = document_shares(query, collection.words, row, model.parted(one.text), near)
+        added = document_shares(query, collection.words, row, model.tokenize(one.text), near)
         shown.append(excerpt(one.text, words, added, length))
     return shown
 

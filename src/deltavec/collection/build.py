@@ -30,10 +30,10 @@ from deltavec.collection.vectors import VectorsWriter
 from deltavec.collection.words import taking_words, write_words
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.statistics import TextCounts
-from deltavec.core.text.batches import Tokenizer, as_texts, strings_of
+from deltavec.core.text.batches import Tokenizer, as_strings, as_text_batch
 from deltavec.core.text.external import NamedTokenizer
-from deltavec.core.text.rules import Texts
-from deltavec.core.threads import in_order, while_wanted
+from deltavec.core.text.rules import TextBatch
+from deltavec.core.threads import cancellable, ordered_map
 from deltavec.errors import CorpusError, InputError, ModelError
 from deltavec.io.artifacts.atomic import replacing_folder
 from deltavec.io.artifacts.model import save
@@ -230,7 +230,7 @@ class Plan:
     def _list_words(self, embedded: Future[Segment]) -> WordsFile | None:
         if not self.writer:
             return None
-        with while_wanted(lambda: not embedded.cancelled()):
+        with cancellable(lambda: not embedded.cancelled()):
             return write_words(
                 self.writer, self.folder, 1, self.model, lambda: embedded.result().vectors,
                 stems=self.stems, threads=self.threads,
@@ -269,11 +269,11 @@ class FirstPass:
         self.on_progress = on_progress
         self.ids: list[pa.Array] = []
 
-    def __iter__(self) -> Iterator[Texts]:
+    def __iter__(self) -> Iterator[TextBatch]:
         done = 0
         read = [self.columns.id_column] if self.columns.id_column else []
         with pieces_ahead(self.columns.corpus, read) as pieces:
-            for piece, texts in in_order(self._with_texts, pieces):
+            for piece, texts in ordered_map(self._with_texts, pieces):
                 if read:
                     self.ids.append(self.columns.ids(piece, done))
                 if self.writer:
@@ -286,9 +286,9 @@ class FirstPass:
             raise CorpusError(f"{self.columns.corpus.name} holds no documents")
         ids.require_unique(self.ids)
 
-    def _with_texts(self, piece: Piece) -> tuple[Piece, Texts]:
+    def _with_texts(self, piece: Piece) -> tuple[Piece, TextBatch]:
         """A piece, unpacked, and its texts."""
-        return piece, as_texts(strings_of(piece.batch.column(0)), self.tokenizer)
+        return piece, as_text_batch(as_strings(piece.batch.column(0)), self.tokenizer)
 
 
 def add_words(
@@ -305,7 +305,7 @@ def add_words(
         with WordsWriter(folder) as writer:
             done = 0
             for texts in store.texts():
-                writer.add(as_texts(texts, model.tokenizer))
+                writer.add(as_text_batch(texts, model.tokenizer))
                 done += len(texts)
                 if on_progress:
                     on_progress(Progress(done, done / before.documents))

@@ -32,7 +32,7 @@ from deltavec.collection.query import (
 from deltavec.collection.store import ID, TEXT, DocumentStore
 from deltavec.collection.why import SearchExplanation, explained
 from deltavec.core.arguments import require_whole
-from deltavec.core.explain import Explanation, dissected, shares
+from deltavec.core.explain import Explanation, decompose, shares
 from deltavec.core.model import EmbeddingModel
 from deltavec.errors import InputError
 from deltavec.search import Index
@@ -247,8 +247,8 @@ class Collection:
 
         Of words that are near in meaning, so many pairs are listed.
         """
-        row, document = self.row(id), self.model.parted(self.text(id))
-        apart = dissected(document, self.model.vocabulary, self.model.folded)
+        row, document = self.row(id), self.model.tokenize(self.text(id))
+        apart = decompose(document, self.model.vocabulary, self.model.folded)
         vector = self.index.vectors[row]
         return explained(self.read(query, by), self.words, row, vector, document, apart, pairs)
 
@@ -291,7 +291,7 @@ class Collection:
         The shares of all its words (and of the offset, in a model that has one) add up to 1.
         """
         require_whole("n", n)
-        apart = self.model.dissected(self.text(id))
+        apart = self.model.decompose(self.text(id))
         words = shares(apart, apart.vector).words
         return [Keyword(word.word, word.share) for word in words[:n]]
 

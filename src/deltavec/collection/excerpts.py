@@ -14,12 +14,20 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.core.arrays import Float64s, Int32s, Int64s
-from deltavec.core.explain import Document, dissected
+from deltavec.core.explain import Contributions, decompose
 from deltavec.core.model import EmbeddingModel
-from deltavec.core.text.batches import Tokenizer, called
-from deltavec.core.text.normalize import folded_with_places
-from deltavec.core.text.rules import MARK, PAGE, SEPARATOR, UNSPACED, is_folded, rule, unfolded
-from deltavec.core.text.tokenize import Parted
+from deltavec.core.text.batches import Tokenizer, call_tokenizer
+from deltavec.core.text.normalize import fold_with_offsets
+from deltavec.core.text.rules import (
+    MARK,
+    PAGE,
+    SEPARATOR,
+    UNSPACED,
+    is_folded,
+    rule,
+    without_folding,
+)
+from deltavec.core.text.tokenize import Tokenized
 
 SENTENCE_END = re.compile(r"[.!?。！？]\s|\n")
 FAR = 100  # characters: a word that is not found so near has no place
@@ -42,8 +50,8 @@ class Read(NamedTuple):
 
     text: str
     spans: Spans
-    parted: Parted
-    document: Document
+    tokenize: Tokenized
+    document: Contributions
 
 
 class Excerpt(NamedTuple):
@@ -65,14 +73,14 @@ def spans(text: str, tokenizer: Tokenizer) -> Spans:
     >>> found = spans("Don't PANIC", "words")
     >>> found.words, found.begins.tolist(), found.ends.tolist()
     (['don', 't', 'panic'], [0, 4, 6], [3, 5, 11])
-    >>> spans("漢字 42", "words-2").words
+    >>> spans("漢字 42", "words").words
     ['漢', '字', '42']
     """
     if not isinstance(tokenizer, str):
-        return spans_of(text, called(tokenizer, text))
+        return spans_of(text, call_tokenizer(tokenizer, text))
     if is_folded(tokenizer):
-        written = folded_with_places(text)
-        own = spans(written.text, unfolded(tokenizer))
+        written = fold_with_offsets(text)
+        own = spans(written.text, without_folding(tokenizer))
         return Spans(own.words, written.begins[own.begins], written.ends[own.ends - 1])
     table = rule(tokenizer)
     # A lone surrogate is one code point here too, and separates words.
@@ -126,8 +134,8 @@ def word_starts(shifts: Int32s) -> npt.NDArray[np.bool_]:
 
 def read(model: EmbeddingModel, text: str) -> Read:
     """The text, taken apart."""
-    parted = model.parted(text)
-    apart = dissected(parted, model.vocabulary, model.folded)
+    parted = model.tokenize(text)
+    apart = decompose(parted, model.vocabulary, model.folded)
     return Read(text, spans(text, model.tokenizer), parted, apart)
 
 

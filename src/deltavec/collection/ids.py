@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from deltavec.core.arguments import did_you_mean
 from deltavec.core.arrays import Int64s
-from deltavec.core.text.batches import arrow_texts, is_text
+from deltavec.core.text.batches import batch_of_arrow, is_text
 from deltavec.core.text.rules import rule
 from deltavec.errors import InputError
 
@@ -80,7 +80,7 @@ def place_of(there: pa.Array, id: str) -> int | None:
     if SURROGATE.search(wanted):  # nothing stored holds half a pair
         return None
     # On the bytes: for a value of its own, Arrow imports pandas, to ask whether it is one of its.
-    texts, written = arrow_texts(there, rule("tokens")), wanted.encode()
+    texts, written = batch_of_arrow(there, rule("tokens")), wanted.encode()
     places = np.flatnonzero(np.diff(texts.ends) == len(written))
     for number, byte in enumerate(written):
         places = places[texts.data[texts.ends[places] + number] == byte]

@@ -22,11 +22,11 @@ import numpy.typing as npt
 from deltavec.collection.hits import Nearest
 from deltavec.core.arguments import require_one_of, require_whole
 from deltavec.core.arrays import Float64s, Int64s
-from deltavec.core.explain import Document, UnitSum, dissected, unit_sum
+from deltavec.core.explain import Contributions, QuerySum, decompose, query_sum
 from deltavec.core.jit import BUDGET
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.text.alignment import known_words
-from deltavec.core.text.tokenize import Parted
+from deltavec.core.text.tokenize import Tokenized
 from deltavec.errors import InputError
 from deltavec.search import Index, fallback
 from deltavec.search.hybrid.search import Wanted, best_documents, work_for
@@ -69,10 +69,10 @@ class Query:
     """
 
     by: str
-    asked: Parted
+    asked: Tokenized
     words: WordQuery
-    directed: Parted
-    sum: UnitSum
+    directed: Tokenized
+    sum: QuerySum
     vector: Float64s
     scale: float
     without: list[list[str]]
@@ -83,9 +83,9 @@ class Query:
         return replace(self, vector=vector.astype(np.float64), scale=float(vector.any()))
 
     @functools.cached_property
-    def meaning(self) -> Document:
+    def meaning(self) -> Contributions:
         """It taken apart into its words: for explanations alone, as it takes as long as to read."""
-        apart = dissected(self.directed, self.model.vocabulary, self.model.folded)
+        apart = decompose(self.directed, self.model.vocabulary, self.model.folded)
         return replace(apart, vector=self.vector)
 
     @property
@@ -117,7 +117,7 @@ def require_query(query: object) -> None:
         raise InputError(f"a query is a text or a list of words, got {type(query).__name__}")
 
 
-def onto_words(parted: Parted, of_units: Mapping[str, float]) -> dict[str, float]:
+def onto_words(parted: Tokenized, of_units: Mapping[str, float]) -> dict[str, float]:
     """What is given for units of a text, added up for its words; a unit of two counts half each."""
     often = Counter(parted.units)
     found: dict[str, float] = {}
@@ -152,13 +152,13 @@ def read_query(
     """
     require_query(query)
     if by == "meaning" or words is None:
-        asked = model.parted(query)
-        whole = unit_sum(asked, model.vocabulary, model.folded)
+        asked = model.tokenize(query)
+        whole = query_sum(asked, model.vocabulary, model.folded)
         scale = float(whole.vector.any())
         return Query(by, asked, NO_WORDS, asked, whole, whole.vector, scale, [], model)
     asked, without = wanted_and_not(query, model)
-    directed = asked if by == "both" else Parted([], [], [])
-    whole = unit_sum(directed, model.vocabulary, model.folded)
+    directed = asked if by == "both" else Tokenized([], [], [])
+    whole = query_sum(directed, model.vocabulary, model.folded)
     scale = MEANING / words.spread.of_cosines(whole.vector) if whole.vector.any() else 0.0
     counted = words.words.query(asked.units)
     return Query(by, asked, counted, directed, whole, whole.vector, scale, without, model)
@@ -166,16 +166,16 @@ def read_query(
 
 def wanted_and_not(
     query: str | Sequence[str], model: EmbeddingModel
-) -> tuple[Parted, list[list[str]]]:
+) -> tuple[Tokenized, list[list[str]]]:
     """The words of a query that are looked for, and those that must not be there."""
     if not isinstance(query, str):
-        return model.parted(list(query)), []
+        return model.tokenize(list(query)), []
     pieces = query.split()
     refused = [piece for piece in pieces if piece[0] == "-" and piece[1:2].isalpha()]
     if not refused:
-        return model.parted(query), []
+        return model.tokenize(query), []
     kept = [piece for piece in pieces if piece not in refused]
-    return model.parted(" ".join(kept)), [model.parted(piece[1:]).units for piece in refused]
+    return model.tokenize(" ".join(kept)), [model.tokenize(piece[1:]).units for piece in refused]
 
 
 class Asked(NamedTuple):

@@ -16,9 +16,9 @@ from deltavec.collection.manifest import StoredFile
 from deltavec.collection.store import ID, TEXT, documents_schema, in_groups
 from deltavec.collection.vectors import VectorsWriter
 from deltavec.core.model import EmbeddingModel
-from deltavec.core.statistics import TextCounts, warn_of_little_known
+from deltavec.core.statistics import TextCounts, warn_low_coverage
 from deltavec.core.text.batches import is_text
-from deltavec.core.threads import in_order
+from deltavec.core.threads import ordered_map
 from deltavec.errors import CorpusError, InputError
 from deltavec.io.corpus.column_types import without_missing
 from deltavec.io.corpus.columns import Piece
@@ -204,12 +204,12 @@ def write_segment(
 
         with pieces_ahead(columns.corpus, columns.read) as pieces:
             # Vectors many at once, documents in groups, each behind the embedding.
-            written = in_order(write_vectors, rows(pieces))
-            for _ in in_order(write_documents, in_groups(written)):
+            written = ordered_map(write_vectors, rows(pieces))
+            for _ in ordered_map(write_documents, in_groups(written)):
                 pass
         if not documents.documents:
             raise CorpusError(f"{columns.corpus.name} holds no documents")
-        warn_of_little_known(counts)
+        warn_low_coverage(counts)
         return Segment(
             vectors.finished(),
             documents.finished(),

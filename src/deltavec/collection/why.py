@@ -21,8 +21,8 @@ import numpy as np
 
 from deltavec.collection.query import Query, onto_words
 from deltavec.core.arrays import Float32s
-from deltavec.core.explain import Document, WordPair, pulling_pairs
-from deltavec.core.text.tokenize import Parted
+from deltavec.core.explain import Contributions, WordPair, top_pairs
+from deltavec.core.text.tokenize import Tokenized
 from deltavec.search.lexical.storage import StoredWords
 
 
@@ -78,8 +78,8 @@ def explained(
     words: StoredWords | None,
     row: int,
     vector: Float32s,
-    document: Parted,
-    apart: Document,
+    document: Tokenized,
+    apart: Contributions,
     pairs: int,
 ) -> SearchExplanation:
     """Why one document has its score.
@@ -116,7 +116,7 @@ def explained(
     others = replace(apart, words=[apart.words[place] for place in left], terms=apart.terms[left])
     near = [
         pair._replace(share=query.scale * pair.share)
-        for pair in pulling_pairs(asked, others, pairs if query.scale else 0)
+        for pair in top_pairs(asked, others, pairs if query.scale else 0)
     ]
     return SearchExplanation(
         query.by,
@@ -133,7 +133,7 @@ def document_shares(
     query: Query,
     words: StoredWords | None,
     row: int,
-    document: Parted,
+    document: Tokenized,
     cosine_shares: Mapping[str, float],
 ) -> dict[str, float]:
     """What each word of a document adds to its score: to shade the words of its text by.
@@ -174,7 +174,7 @@ def terms_of(words: StoredWords, some: list[str]) -> list[tuple[str, int]]:
     return [(w, int(groups[n])) for w, n in zip(long, ids.tolist(), strict=True) if n >= 0]
 
 
-def same_words(query: Query, words: StoredWords | None, document: Parted) -> tuple[str, ...]:
+def same_words(query: Query, words: StoredWords | None, document: Tokenized) -> tuple[str, ...]:
     """The words of a document that are words of the query, in whatever form."""
     if words is None or not query.words.words:
         asked = set(query.meaning.words)

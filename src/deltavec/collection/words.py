@@ -13,7 +13,7 @@ import numpy.typing as npt
 from deltavec.collection.folder import COLLECTION_FOLDER, words_name
 from deltavec.collection.manifest import StoredFile, WordsFile
 from deltavec.collection.vectors import mapped_vectors
-from deltavec.core.learning.stemming import Stems, WordRows, learned_stems
+from deltavec.core.learning.stemming import Stems, WordRows, learn_stems
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.io.artifacts.atomic import on_disk
@@ -71,7 +71,7 @@ def write_words(
         rows = WordRows.of(vocabulary, model.vocabulary, model.folded)
         if before is not None:
             return before.words.stems.extended(vocabulary, rows)
-        return learned_stems(vocabulary, rows)
+        return learn_stems(vocabulary, rows)
 
     def spread() -> Spread:
         mapped = mapped_vectors(folder, vectors(), model.dimensions)

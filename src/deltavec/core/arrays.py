@@ -34,14 +34,14 @@ FEW_ROWS = 2_048
 KEPT_FROM, KEPT_TO = 32 << 20, 256 << 20
 
 
-def frozen(array: npt.NDArray[Kind]) -> npt.NDArray[Kind]:
+def read_only(array: npt.NDArray[Kind]) -> npt.NDArray[Kind]:
     """The array, read-only: a view of it."""
     view = array.view(np.ndarray)
     view.flags.writeable = False
     return view
 
 
-def room_for(rows: int, width: int) -> npt.NDArray[np.float32]:
+def allocate_rows(rows: int, width: int) -> npt.NDArray[np.float32]:
     """Room for rows of float32, which hold anything.
 
     Large arrays of numpy go back to the system when they are done with, and the system clears what
@@ -81,7 +81,7 @@ def mapped_file(array: npt.NDArray[Any]) -> mmap.mmap | None:
     return base if isinstance(base, mmap.mmap) else None
 
 
-def in_own_memory(array: npt.NDArray[Kind]) -> npt.NDArray[Kind]:
+def detach(array: npt.NDArray[Kind]) -> npt.NDArray[Kind]:
     """The array, out of a map of a file if it lies in one, and then the map's memory is let go.
 
     Maps have pages of 4 kB, other large arrays have pages of 2 MB where the system gives them, and
@@ -115,7 +115,7 @@ def blocks(rows: int, size: int = ROWS_AT_ONCE) -> Iterator[slice]:
         yield slice(first, first + size)
 
 
-def begins_of(lengths: npt.ArrayLike) -> npt.NDArray[np.int64]:
+def offsets_of(lengths: npt.ArrayLike) -> npt.NDArray[np.int64]:
     """Where each of successive pieces begins, and where the last one ends."""
     sizes = np.asarray(lengths, np.int64)
     begins = np.zeros(len(sizes) + 1, np.int64)
@@ -123,13 +123,13 @@ def begins_of(lengths: npt.ArrayLike) -> npt.NDArray[np.int64]:
     return begins
 
 
-def packed(pieces: Sequence[bytes]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+def pack(pieces: Sequence[bytes]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
     """The pieces one after the other and where each begins, both read-only."""
-    begins = begins_of([len(piece) for piece in pieces])
-    return np.frombuffer(b"".join(pieces), np.uint8), frozen(begins)
+    begins = offsets_of([len(piece) for piece in pieces])
+    return np.frombuffer(b"".join(pieces), np.uint8), read_only(begins)
 
 
-def signs_fixed(vectors: npt.NDArray[Kind], axis: int) -> npt.NDArray[Kind]:
+def fix_signs(vectors: npt.NDArray[Kind], axis: int) -> npt.NDArray[Kind]:
     """Singular vectors, or eigenvectors, along an axis: the largest entry of each positive.
 
     Their sign is arbitrary; with it fixed, results repeat.

@@ -12,15 +12,15 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.arrays import Float32s, Float64s, UInt8s, room_for
-from deltavec.core.fallback import embed_few, work_for
-from deltavec.core.forms import FoldedVectors
+from deltavec.core.arrays import Float32s, Float64s, UInt8s, allocate_rows
+from deltavec.core.fallback import embed_small_batch, work_for
+from deltavec.core.forms import EmbeddingTable
 from deltavec.core.jit import BUDGET
 from deltavec.core.kernels import count as count_kernels
 from deltavec.core.kernels import embed as embed_kernels
 from deltavec.core.statistics import CorpusStatistics, TextCounts
-from deltavec.core.text.rules import Texts
-from deltavec.core.threads import equal_shares, on_threads, thread_count
+from deltavec.core.text.rules import TextBatch
+from deltavec.core.threads import equal_shares, parallel_map, thread_count
 from deltavec.core.vocabulary import Vocabulary
 
 Result = TypeVar("Result")
@@ -31,8 +31,8 @@ GIANT_BYTES = 8 << 20  # a document from which on threads share it
 GAP_WINDOW = 65_536
 
 
-def on_pieces(
-    work: Callable[[int, int], Result], texts: Texts, threads: int | None, per_thread: int
+def map_ranges(
+    work: Callable[[int, int], Result], texts: TextBatch, threads: int | None, per_thread: int
 ) -> list[Result]:
     """What ``work`` gives for each piece, in the order of the documents."""
     size = int(texts.ends[-1] - texts.ends[0])
@@ -40,10 +40,12 @@ def on_pieces(
     if workers == 1:
         return [work(0, texts.documents)] if texts.documents else []
     pieces = equal_shares(texts.ends, workers * per_thread)
-    return list(on_threads(lambda piece: work(*piece), pieces, workers))
+    return list(parallel_map(lambda piece: work(*piece), pieces, workers))
 
 
-def counted(texts: Texts, vocabulary: Vocabulary, threads: int | None = None) -> CorpusStatistics:
+def count_batch(
+    texts: TextBatch, vocabulary: Vocabulary, threads: int | None = None
+) -> CorpusStatistics:
     """The statistics of these documents."""
 
     def work(first: int, last: int) -> CorpusStatistics:
@@ -55,62 +57,62 @@ def counted(texts: Texts, vocabulary: Vocabulary, threads: int | None = None) ->
         return CorpusStatistics(token_counts, document_counts, last - first, tokens, unknown)
 
     # One piece a thread: each makes counts of its own, as long as the vocabulary.
-    return sum(on_pieces(work, texts, threads, 1), CorpusStatistics.empty(len(vocabulary)))
+    return sum(map_ranges(work, texts, threads, 1), CorpusStatistics.empty(len(vocabulary)))
 
 
-def shared_out(texts: Texts, vocabulary: Vocabulary, threads: int | None = None) -> Float64s:
+def mean_shares(texts: TextBatch, vocabulary: Vocabulary, threads: int | None = None) -> Float64s:
     """The sum over these documents of each word's share n_i / N of the document."""
 
     def work(first: int, last: int) -> Float64s:
         shares = np.zeros(len(vocabulary))
-        count_kernels.share_out(texts, first, last, vocabulary.table, shares)
+        count_kernels.add_shares(texts, first, last, vocabulary.table, shares)
         return shares
 
-    return sum(on_pieces(work, texts, threads, 1), np.zeros(len(vocabulary)))
+    return sum(map_ranges(work, texts, threads, 1), np.zeros(len(vocabulary)))
 
 
-class Embedded(NamedTuple):
+class EmbeddedBatch(NamedTuple):
     """The vectors of some documents, and how many words the same pass has met in them."""
 
     vectors: Float32s
     counts: TextCounts
 
 
-def embedded(
-    texts: Texts,
+def embed_batch(
+    texts: TextBatch,
     vocabulary: Vocabulary,
-    folded: FoldedVectors,
+    folded: EmbeddingTable,
     threads: int | None = None,
     *,
     giant_bytes: int = GIANT_BYTES,
     vectors: Float32s | None = None,
-) -> Embedded:
+) -> EmbeddedBatch:
     """The vectors of these documents, one a row, of unit length or zero, and their words counted.
 
     The vectors are written into ``vectors`` if it is given. A document of more than ``giant_bytes``
     is cut up, so that all threads share it.
     """
     if vectors is None:
-        vectors = room_for(texts.documents, folded.rows.shape[1])
+        vectors = allocate_rows(texts.documents, folded.rows.shape[1])
     if BUDGET.allows(work_for(texts, folded.rows.shape[1])):
-        return Embedded(vectors, embed_few(texts, vocabulary, folded, vectors))
+        return EmbeddedBatch(vectors, embed_small_batch(texts, vocabulary, folded, vectors))
     counts: list[TextCounts] = []
     begin = 0
     for giant in np.flatnonzero(np.diff(texts.ends) > giant_bytes).tolist():
         small = between(texts, begin, giant)
         counts.append(embed_small(small, vocabulary, folded, threads, vectors[begin:giant]))
-        parts = cut_up(between(texts, giant, giant + 1), giant_bytes)
+        parts = split_tokens(between(texts, giant, giant + 1), giant_bytes)
         counts.append(embed_giant(parts, vocabulary, folded, threads, vectors[giant]))
         begin = giant + 1
     rest = between(texts, begin, texts.documents)
     counts.append(embed_small(rest, vocabulary, folded, threads, vectors[begin:]))
-    return Embedded(vectors, sum(counts, TextCounts()))
+    return EmbeddedBatch(vectors, sum(counts, TextCounts()))
 
 
 def embed_small(
-    texts: Texts,
+    texts: TextBatch,
     vocabulary: Vocabulary,
-    folded: FoldedVectors,
+    folded: EmbeddingTable,
     threads: int | None,
     vectors: Float32s,
 ) -> TextCounts:
@@ -123,24 +125,26 @@ def embed_small(
             )
         return TextCounts(last - first, *met)
 
-    return sum(on_pieces(work, texts, threads, PIECES_PER_THREAD), TextCounts())
+    return sum(map_ranges(work, texts, threads, PIECES_PER_THREAD), TextCounts())
 
 
 def embed_giant(
-    parts: Texts,
+    parts: TextBatch,
     vocabulary: Vocabulary,
-    folded: FoldedVectors,
+    folded: EmbeddingTable,
     threads: int | None,
     vector: Float32s,
 ) -> TextCounts:
     """Write the vector of one document that was cut up: its words are counted on all threads."""
-    statistics = counted(parts, vocabulary, threads)
+    statistics = count_batch(parts, vocabulary, threads)
     embed_statistics(statistics, folded, vector)
     known = statistics.known_tokens
     return TextCounts(1, statistics.tokens, known, int(known == 0))
 
 
-def embed_statistics(statistics: CorpusStatistics, folded: FoldedVectors, vector: Float32s) -> None:
+def embed_statistics(
+    statistics: CorpusStatistics, folded: EmbeddingTable, vector: Float32s
+) -> None:
     """Write the vector of the one document that was counted."""
     known = statistics.known_tokens
     if known == 0:
@@ -152,12 +156,12 @@ def embed_statistics(statistics: CorpusStatistics, folded: FoldedVectors, vector
         )
 
 
-def between(texts: Texts, first: int, last: int) -> Texts:
+def between(texts: TextBatch, first: int, last: int) -> TextBatch:
     """The documents ``first`` to ``last``, on the same bytes."""
     return texts._replace(ends=texts.ends[first : last + 1])
 
 
-def cut_up(document: Texts, size: int) -> Texts:
+def split_tokens(document: TextBatch, size: int) -> TextBatch:
     """One document as parts of about this size, each cut behind a byte that parts words.
 
     Of UTF-8 text only ASCII bytes are looked at; one without any is not cut.

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deltavec.core.arrays import Float32s, Float64s, blocks, signs_fixed
-from deltavec.core.threads import on_threads
+from deltavec.core.arrays import Float32s, Float64s, blocks, fix_signs
+from deltavec.core.threads import parallel_map
 from deltavec.errors import InputError
 
 ROWS_AT_ONCE = 1_024  # small enough for threads to have a few each
@@ -45,7 +45,7 @@ class SecondMoment:
             rows = vectors[block].astype(np.float64)
             return np.asarray(rows.T @ rows)
 
-        parts = on_threads(squared, [*blocks(len(vectors), ROWS_AT_ONCE)], threads)
+        parts = parallel_map(squared, [*blocks(len(vectors), ROWS_AT_ONCE)], threads)
         return cls(sum(parts, cls.empty(vectors.shape[1]).matrix), len(vectors))
 
     def __add__(self, other: SecondMoment) -> SecondMoment:
@@ -68,4 +68,4 @@ def leading_components(moment: SecondMoment, count: int) -> Float64s:
     values, directions = np.linalg.eigh(moment.matrix)
     leading = np.argsort(values)[::-1][:count]
     leading = leading[values[leading] > NEGLIGIBLE * max(values.sum(), 0.0)]
-    return signs_fixed(directions[:, leading].T, axis=1)
+    return fix_signs(directions[:, leading].T, axis=1)

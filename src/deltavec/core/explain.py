@@ -23,11 +23,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from deltavec.core.arrays import Float64s, Int64s
-from deltavec.core.forms import FoldedVectors
+from deltavec.core.forms import EmbeddingTable
 from deltavec.core.kernels.embed import ROUNDING
-from deltavec.core.text.alignment import Folding, folded_together, unknown_words
-from deltavec.core.text.tokenize import Parted
-from deltavec.core.threads import stop_if_unwanted
+from deltavec.core.text.alignment import WordAlignment, align, unknown_words
+from deltavec.core.text.tokenize import Tokenized
+from deltavec.core.threads import stop_if_cancelled
 from deltavec.core.vocabulary import Vocabulary
 
 Vector = Float64s
@@ -146,7 +146,7 @@ class Explanation:
 
 
 @dataclass(frozen=True, eq=False)
-class Document:
+class Contributions:
     """A document in the terms of its sum: words, what each adds, and the vector they make.
 
     The sum is over units. Where these are not the words (`deltavec.core.units`), what a unit adds
@@ -158,7 +158,7 @@ class Document:
     terms: Float64s  # what each word adds: (n_i / N - penalty_i) row_i / length
     ids: Int64s  # of the units
     weights: Float64s  # (n_i / N - penalty_i) over the length, of the units
-    folding: Folding
+    alignment: WordAlignment
     scale: float  # one over the length; 0 if nothing but rounding is left
     offset: Float64s  # minus the offset, over the length
     vector: Float64s
@@ -166,7 +166,7 @@ class Document:
     text: tuple[str, ...]
 
 
-class UnitSum(NamedTuple):
+class QuerySum(NamedTuple):
     """The sum over the units of a document, which is what its vector takes.
 
     Attributes
@@ -196,7 +196,7 @@ class UnitSum(NamedTuple):
     vector: Float64s
 
 
-def unit_sum(parted: Parted, vocabulary: Vocabulary, folded: FoldedVectors) -> UnitSum:
+def query_sum(parted: Tokenized, vocabulary: Vocabulary, folded: EmbeddingTable) -> QuerySum:
     """The sum over the units of a document: the direction of a query needs no more."""
     numbers = vocabulary.ids(parted.units)
     # Of a few, sooner counted one by one than sorted as an array.
@@ -212,17 +212,17 @@ def unit_sum(parted: Parted, vocabulary: Vocabulary, folded: FoldedVectors) -> U
     magnitude = np.abs(shares) @ folded.norms[ids] + folded.offset_norm
     length = float(np.linalg.norm(vector))
     scale = 1 / length if length > ROUNDING * magnitude else 0.0
-    return UnitSum(numbers, ids, shares, terms, offset, scale, vector * scale)
+    return QuerySum(numbers, ids, shares, terms, offset, scale, vector * scale)
 
 
-def dissected(parted: Parted, vocabulary: Vocabulary, folded: FoldedVectors) -> Document:
+def decompose(parted: Tokenized, vocabulary: Vocabulary, folded: EmbeddingTable) -> Contributions:
     """The document of these words and units, taken apart."""
-    whole = unit_sum(parted, vocabulary, folded)
-    own = folded_together([parted], vocabulary, whole.ids)
-    return Document(
+    whole = query_sum(parted, vocabulary, folded)
+    own = align([parted], vocabulary, whole.ids)
+    return Contributions(
         own.words,
         own.counts,
-        own.onto_words(whole.terms * whole.scale),
+        own.by_word(whole.terms * whole.scale),
         whole.ids,
         whole.shares * whole.scale,
         own,
@@ -234,7 +234,7 @@ def dissected(parted: Parted, vocabulary: Vocabulary, folded: FoldedVectors) -> 
     )
 
 
-def compared(a: Document, b: Document, pairs: int) -> Explanation:
+def compare(a: Contributions, b: Contributions, pairs: int) -> Explanation:
     """Why the two documents are as alike as they are, with the strongest pairs of words."""
     of_a, of_b = shares(a, b.vector), shares(b, a.vector)
     return Explanation(
@@ -243,7 +243,7 @@ def compared(a: Document, b: Document, pairs: int) -> Explanation:
         words_b=of_b.words,
         offset_a=of_a.offset,
         offset_b=of_b.offset,
-        pairs=pulling_pairs(a, b, pairs),
+        pairs=top_pairs(a, b, pairs),
         unknown_a=a.unknown,
         unknown_b=b.unknown,
         text_a=a.text,
@@ -251,7 +251,7 @@ def compared(a: Document, b: Document, pairs: int) -> Explanation:
     )
 
 
-def shares(document: Document, vector: Vector) -> Shares:
+def shares(document: Contributions, vector: Vector) -> Shares:
     """What each word of the document adds to its cosine with a vector of unit length."""
     values = document.terms @ vector
     order = np.argsort(-values, kind="stable")
@@ -259,13 +259,13 @@ def shares(document: Document, vector: Vector) -> Shares:
     return Shares(tuple(words), float(document.offset @ vector))
 
 
-def pulling_pairs(a: Document, b: Document, count: int) -> tuple[WordPair, ...]:
+def top_pairs(a: Contributions, b: Contributions, count: int) -> tuple[WordPair, ...]:
     """The pairs of words that add most to the cosine, strongest first."""
     found = largest_products(a.terms, b.terms, count)
     return tuple(WordPair(a.words[row], b.words[column], share) for row, column, share in found)
 
 
-def pushing_pairs(a: Document, b: Document, count: int) -> tuple[WordPair, ...]:
+def bottom_pairs(a: Contributions, b: Contributions, count: int) -> tuple[WordPair, ...]:
     """The pairs of words that take most from the cosine, strongest first."""
     found = largest_products(a.terms, -b.terms, count)
     return tuple(WordPair(a.words[row], b.words[column], -share) for row, column, share in found)
@@ -275,7 +275,7 @@ def largest_products(rows: Float64s, columns: Float64s, count: int) -> list[tupl
     """The largest positive entries of ``rows @ columns.T``, largest first; ties by place."""
     kept: list[tuple[float, int, int]] = []
     for first in range(0, len(rows) if count and len(columns) else 0, WORDS_AT_ONCE):
-        stop_if_unwanted()
+        stop_if_cancelled()
         block = (rows[first : first + WORDS_AT_ONCE] @ columns.T).ravel()
         least = np.partition(block, -count)[-count] if len(block) > count else 0.0
         places = np.flatnonzero((block > 0) & (block >= least)).tolist()
@@ -285,7 +285,7 @@ def largest_products(rows: Float64s, columns: Float64s, count: int) -> list[tupl
     return [(row, column, -share) for share, row, column in kept]
 
 
-class Removed(NamedTuple):
+class RemovedPart(NamedTuple):
     """What of a document lay along the components, in all and word by word, over its length."""
 
     total: Float64s
@@ -297,21 +297,21 @@ class Removed(NamedTuple):
         return float(np.hypot(1, np.linalg.norm(self.total)))
 
 
-def removed(document: Document, folded: FoldedVectors) -> Removed:
+def removed_part(document: Contributions, folded: EmbeddingTable) -> RemovedPart:
     """What of a document lay along the components."""
     terms = document.weights[:, None] * folded.coordinates[document.ids]
     total = terms.sum(axis=0) - document.scale * folded.offset_coordinates
-    return Removed(total, document.folding.onto_words(terms))
+    return RemovedPart(total, document.alignment.by_word(terms))
 
 
-def removal(a: Document, b: Document, folded: FoldedVectors) -> Removal | None:
+def removal(a: Contributions, b: Contributions, folded: EmbeddingTable) -> Removal | None:
     """What the removed components took away of the cosine; None if there are none."""
     components = len(folded.components)
     if not components:
         return None
     if not (a.vector.any() and b.vector.any()):
         return Removal(components)
-    one, other = removed(a, folded), removed(b, folded)
+    one, other = removed_part(a, folded), removed_part(b, folded)
     lengths = one.length * other.length
     left = float(a.vector @ b.vector) / lengths
     taken = float(one.total @ other.total) / lengths
@@ -325,7 +325,7 @@ def removal(a: Document, b: Document, folded: FoldedVectors) -> Removal | None:
     )
 
 
-def most_taken(document: Document, values: Float64s) -> tuple[tuple[str, float], ...]:
+def most_taken(document: Contributions, values: Float64s) -> tuple[tuple[str, float], ...]:
     """The words that had most of what was taken."""
     order = np.argsort(-np.abs(values), kind="stable")[:TAKEN_WORDS]
     return tuple((document.words[place], float(values[place])) for place in order)

@@ -10,36 +10,36 @@ from __future__ import annotations
 import numpy as np
 
 from deltavec.core.arrays import Float32s, Float64s, Int64s
-from deltavec.core.forms import FoldedVectors
+from deltavec.core.forms import EmbeddingTable
 from deltavec.core.jit import COST_PER_BYTE
 from deltavec.core.kernels.embed import ROUNDING, ROWS_AT_ONCE, SUMS, WORDS_BETWEEN_FLUSHES
 from deltavec.core.statistics import TextCounts
-from deltavec.core.text.batches import encoded
-from deltavec.core.text.rules import TOKEN_SEPARATOR, Texts, Units
-from deltavec.core.text.tokenize import parted_by
+from deltavec.core.text.batches import encode
+from deltavec.core.text.rules import TOKEN_SEPARATOR, TextBatch, Units
+from deltavec.core.text.tokenize import tokenize_by
 from deltavec.core.vocabulary import Vocabulary
 
 
-def work_for(texts: Texts, dimensions: int) -> int:
+def work_for(texts: TextBatch, dimensions: int) -> int:
     """How much work documents are, in numbers to multiply."""
     size = int(texts.ends[-1] - texts.ends[0])
     return size * COST_PER_BYTE + texts.documents * dimensions
 
 
-def embed_few(
-    texts: Texts, vocabulary: Vocabulary, folded: FoldedVectors, vectors: Float32s
+def embed_small_batch(
+    texts: TextBatch, vocabulary: Vocabulary, folded: EmbeddingTable, vectors: Float32s
 ) -> TextCounts:
     """Write the vectors of documents; their words, counted."""
     counts = TextCounts()
     for number in range(texts.documents):
-        units = units_of(texts, number)
+        units = token_bytes(texts, number)
         ids = [vocabulary.numbers[unit] for unit in units if unit in vocabulary.numbers]
-        vectors[number] = vector_of(ids, folded)
+        vectors[number] = embed_ids(ids, folded)
         counts += TextCounts(1, len(units), len(ids), int(not ids))
     return counts
 
 
-def units_of(texts: Texts, number: int) -> list[bytes]:
+def token_bytes(texts: TextBatch, number: int) -> list[bytes]:
     """What is counted of a document, in its order."""
     data = texts.data[texts.ends[number] : texts.ends[number + 1]].tobytes()
     rule = texts.rule
@@ -47,10 +47,10 @@ def units_of(texts: Texts, number: int) -> list[bytes]:
         apart = data.replace(b"\0", TOKEN_SEPARATOR).split(TOKEN_SEPARATOR)
         return [word for word in apart if word]
     units = Units(rule.whole, rule.gram)
-    return encoded(parted_by(data.decode("utf-8", "replace"), rule, units).units)
+    return encode(tokenize_by(data.decode("utf-8", "replace"), rule, units).units)
 
 
-def vector_of(ids: list[int], folded: FoldedVectors) -> Float64s:
+def embed_ids(ids: list[int], folded: EmbeddingTable) -> Float64s:
     """The vector of a document that holds these words; zeros if it has no direction."""
     counts: dict[int, int] = {}
     for number in ids:

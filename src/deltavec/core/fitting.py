@@ -12,14 +12,14 @@ from deltavec.core.learning.corpora import LearningCorpus, LocalCorpus
 from deltavec.core.learning.ppmi import ppmi_vectors
 from deltavec.core.learning.spectral import spectral
 from deltavec.core.model import EmbeddingModel
-from deltavec.core.recipes import Choice, Recipe, SpectralRecipe, WeightedRecipe, settled
+from deltavec.core.recipes import Choice, Recipe, SpectralRecipe, WeightedRecipe, resolve
 from deltavec.core.statistics import (
     CorpusStatistics,
     TextCounts,
     require_known_words,
-    warn_of_little_known,
+    warn_low_coverage,
 )
-from deltavec.core.text.batches import Tokenizer, as_chunked, rereadable
+from deltavec.core.text.batches import Tokenizer, as_corpus, require_reiterable
 from deltavec.core.text.feature_choice import AskedUnits
 from deltavec.core.threads import one_blas_thread
 from deltavec.core.vectors import WordVectors
@@ -90,7 +90,7 @@ def fit(
     -----
     SmallModelWarning
         If the corpus has too few words for the dimensions asked for: the model has fewer.
-    LittleKnownWarning
+    LowCoverageWarning
         If less than half of the corpus' words are known, more than half stand nowhere else, or
         nearly all documents hold none that is known.
 
@@ -102,12 +102,12 @@ def fit(
     array([[0.85, 0.53],
            [0.  , 0.  ]], dtype=float32)
     """
-    choice = chosen_recipe(recipe, vectors)
+    choice = resolve_recipe(recipe, vectors)
     require_use(prior, choice.recipe)
     asked = AskedUnits.of(tokenizer, units, vectors, normalization)
-    chunked = as_chunked(corpus)
+    chunked = as_corpus(corpus)
     if vectors is None or choice.recipe.n_components_removed:
-        rereadable(chunked)
+        require_reiterable(chunked)
     source = LocalCorpus(
         chunked,
         tokenizer=asked.tokenizer,
@@ -117,7 +117,7 @@ def fit(
         max_memory=max_memory,
         on_stage=on_stage,
     )
-    return fitted(source, choice, vectors, prior)
+    return fit_recipe(source, choice, vectors, prior)
 
 
 def require_use(prior: WordVectors | None, recipe: Recipe) -> None:
@@ -135,7 +135,7 @@ def require_use(prior: WordVectors | None, recipe: Recipe) -> None:
         )
 
 
-def fitted(
+def fit_recipe(
     corpus: LearningCorpus,
     choice: Choice[Recipe],
     vectors: WordVectors | None,
@@ -144,7 +144,7 @@ def fitted(
     """The model of a recipe, of whichever kind; prior vectors are for spectral alone."""
     model = FITTED[type(choice.recipe)](corpus, choice, vectors, prior)
     statistics = model.statistics
-    warn_of_little_known(
+    warn_low_coverage(
         TextCounts.of(statistics),
         WITH_VECTORS if vectors is not None else ALONE,
         seen_once=int((statistics.token_counts == 1).sum()) if vectors is None else 0,
@@ -152,7 +152,7 @@ def fitted(
     return model
 
 
-def chosen_recipe(recipe: Recipe | str | None, vectors: WordVectors | None) -> Choice[Recipe]:
+def resolve_recipe(recipe: Recipe | str | None, vectors: WordVectors | None) -> Choice[Recipe]:
     """The recipe asked for, or the one for what is given."""
     if recipe is None:
         if vectors is None:
@@ -169,7 +169,7 @@ def vectors_note(vectors: WordVectors) -> str:
     return f"{len(vectors):,} words, {vectors.dimensions} dimensions"
 
 
-def weighted(
+def fit_weighted(
     corpus: LearningCorpus,
     choice: Choice[WeightedRecipe],
     vectors: WordVectors | None,
@@ -183,20 +183,20 @@ def weighted(
         note = f"trained on the corpus: ppmi, {vectors.dimensions} dimensions"
     statistics = corpus.statistics(vectors.vocabulary)
     notes = {"vectors": note, "units": corpus.units}
-    model = folded_model(vectors, statistics, choice.recipe, corpus.tokenizer, notes)
+    model = model_of_table(vectors, statistics, choice.recipe, corpus.tokenizer, notes)
     if not choice.recipe.n_components_removed:
         return model
     corpus.begin("finding common components")
-    return corpus.without_common(model)
+    return corpus.remove_components(model)
 
 
 FITTED: dict[type[Recipe], Callable[..., EmbeddingModel]] = {
-    WeightedRecipe: weighted,
+    WeightedRecipe: fit_weighted,
     SpectralRecipe: spectral,
 }
 
 
-def folded_model(
+def model_of_table(
     vectors: WordVectors,
     statistics: CorpusStatistics,
     recipe: WeightedRecipe,
@@ -205,7 +205,7 @@ def folded_model(
 ) -> EmbeddingModel:
     """The model of these counts, with nothing removed yet; the most frequent words first."""
     require_known_words(statistics)
-    choice = settled(recipe, statistics)
+    choice = resolve(recipe, statistics)
     # Hot rows side by side stay in the cache.
     order = np.argsort(-statistics.token_counts, kind="stable")
     vocabulary = vectors.vocabulary.taken(order)

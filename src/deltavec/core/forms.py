@@ -15,20 +15,20 @@ from typing import Any
 
 import numpy as np
 
-from deltavec.core.arrays import FEW_ROWS, Float32s, Float64s, blocks, frozen
-from deltavec.core.kernels.embed import Terms
+from deltavec.core.arrays import FEW_ROWS, Float32s, Float64s, blocks, read_only
+from deltavec.core.kernels.embed import TableView
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.vectors import WordVectors
 from deltavec.core.weights import Weights
 
 
-def not_measured() -> Float64s:
+def unmeasured() -> Float64s:
     """A covariance that nobody took."""
     return np.zeros((0, 0))
 
 
 @dataclass(frozen=True, eq=False)
-class FoldedVectors:
+class EmbeddingTable:
     """Weight, form and removal compiled into one table.
 
     Attributes
@@ -43,7 +43,7 @@ class FoldedVectors:
         The lengths of the rows before any removal: what rounding is measured against.
     offset_norm : float
         The length of the offset before any removal.
-    strengths : ndarray of float64, shape (dimensions,)
+    spectrum : ndarray of float64, shape (dimensions,)
         How strong each direction is, above 0 to 1: what the length of documents weighs. All 1
         unless the recipe is ``spectral``.
     length_ratio : float
@@ -64,25 +64,25 @@ class FoldedVectors:
     offset: Float64s
     norms: Float32s
     offset_norm: float
-    strengths: Float64s
+    spectrum: Float64s
     length_ratio: float
     components: Float64s
     coordinates: Float32s
     offset_coordinates: Float64s
-    signal: Float64s = field(default_factory=not_measured)
-    deflation: Float64s = field(default_factory=not_measured)
+    signal: Float64s = field(default_factory=unmeasured)
+    deflation: Float64s = field(default_factory=unmeasured)
 
     def __post_init__(self) -> None:
         for name in self.arrays():
-            object.__setattr__(self, name, frozen(getattr(self, name)))
+            object.__setattr__(self, name, read_only(getattr(self, name)))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return FoldedVectors, tuple(getattr(self, one.name) for one in fields(self))
+        return EmbeddingTable, tuple(getattr(self, one.name) for one in fields(self))
 
     @functools.cached_property
-    def terms(self) -> Terms:
+    def terms(self) -> TableView:
         """The table as the kernels read it."""
-        return Terms(
+        return TableView(
             rows=self.rows,
             penalties=self.penalties if self.penalties.any() else self.penalties[:0],
             norms=self.norms,
@@ -97,7 +97,7 @@ class FoldedVectors:
         numbers = ("offset_norm", "length_ratio")
         return tuple(one.name for one in fields(cls) if one.name not in numbers)
 
-    def without(self, components: Float64s) -> FoldedVectors:
+    def without(self, components: Float64s) -> EmbeddingTable:
         r"""The table whose documents have nothing along these components, and no others removed.
 
         .. math:: \mathrm{row}_i \leftarrow \mathrm{row}_i - P^\top P\, \mathrm{row}_i
@@ -125,20 +125,20 @@ class FoldedVectors:
     @property
     def direction_weights(self) -> Float64s:
         """How much each direction counts in the rows, by its strength and the length ratio."""
-        return length_weights(self.strengths, self.length_ratio)
+        return length_weights(self.spectrum, self.length_ratio)
 
-    def for_length(self, length_ratio: float) -> FoldedVectors:
+    def reweight_for_length(self, length_ratio: float) -> EmbeddingTable:
         """The table weighted for documents of another length; the offset is weighted with it."""
-        change = length_weights(self.strengths, length_ratio) / self.direction_weights
+        change = length_weights(self.spectrum, length_ratio) / self.direction_weights
         rows = self.rows * change.astype(np.float32)
         return self._remade(rows, self.offset * change, length_ratio=length_ratio)
 
-    def turned(self, directions: Float64s, strengths: Float64s) -> FoldedVectors:
-        """The table along other directions, one a column, that have these strengths.
+    def turned(self, directions: Float64s, spectrum: Float64s) -> EmbeddingTable:
+        """The table along other directions, one a column, that have these spectrum.
 
         The offset is turned with it, and so is what was measured.
         """
-        change = directions * length_weights(strengths, self.length_ratio)
+        change = directions * length_weights(spectrum, self.length_ratio)
         change /= self.direction_weights[:, None]
         rows = np.empty_like(self.rows)
         for block in blocks(len(rows)):
@@ -146,25 +146,25 @@ class FoldedVectors:
         return self._remade(
             rows,
             self.offset @ change,
-            strengths=strengths,
-            signal=in_axes(self.signal, directions),
-            deflation=in_axes(self.deflation, directions),
+            spectrum=spectrum,
+            signal=project(self.signal, directions),
+            deflation=project(self.deflation, directions),
         )
 
-    def _remade(self, rows: Float32s, offset: Float64s, **others: Any) -> FoldedVectors:
+    def _remade(self, rows: Float32s, offset: Float64s, **others: Any) -> EmbeddingTable:
         norms, offset_norm = np.linalg.norm(rows, axis=1), float(np.linalg.norm(offset))
         return replace(
             self, rows=rows, norms=norms, offset=offset, offset_norm=offset_norm, **others
         )
 
-    def with_offset(self, shares: Float64s) -> FoldedVectors:
+    def with_offset(self, shares: Float64s) -> EmbeddingTable:
         """The table whose offset is the sum of its rows, each by this share."""
         offset = np.zeros(self.rows.shape[1])
         for block in blocks(len(shares)):
             offset += shares[block] @ self.rows[block]
         return replace(self, offset=offset, offset_norm=float(np.linalg.norm(offset)))
 
-    def restored(self) -> FoldedVectors:
+    def restored(self) -> EmbeddingTable:
         """The table before any removal, to the rounding of float32."""
         if len(self.components) == 0:
             return self
@@ -175,26 +175,26 @@ class FoldedVectors:
             self,
             rows=rows,
             offset=self.offset + self.offset_coordinates @ self.components,
-            **nothing_removed(*rows.shape),
+            **no_components(*rows.shape),
         )
 
 
-def in_axes(matrix: Float64s, directions: Float64s) -> Float64s:
+def project(matrix: Float64s, directions: Float64s) -> Float64s:
     """A covariance seen along other directions; none stays none."""
     return directions.T @ matrix @ directions if len(matrix) else matrix
 
 
-def length_weights(strengths: Float64s, length_ratio: float) -> Float64s:
+def length_weights(spectrum: Float64s, length_ratio: float) -> Float64s:
     r"""How much each direction counts for documents of this length.
 
     .. math:: w_j = \frac{\lambda g_j}{1 + (\lambda - 1) g_j}
 
     (Spearman and Brown's formula for the reliability of a longer test.)
     """
-    return length_ratio * strengths / (1 + (length_ratio - 1) * strengths)
+    return length_ratio * spectrum / (1 + (length_ratio - 1) * spectrum)
 
 
-def nothing_removed(words: int, dimensions: int) -> dict[str, Any]:
+def no_components(words: int, dimensions: int) -> dict[str, Any]:
     """The attributes of a table that had nothing removed."""
     return {
         "components": np.zeros((0, dimensions)),
@@ -203,24 +203,24 @@ def nothing_removed(words: int, dimensions: int) -> dict[str, Any]:
     }
 
 
-def weighted(vectors: WordVectors, weights: Weights) -> FoldedVectors:
+def weighted(vectors: WordVectors, weights: Weights) -> EmbeddingTable:
     """The table of weighted rows, nothing taken off."""
     weights32 = weights.astype(np.float32)
-    return FoldedVectors(
+    return EmbeddingTable(
         rows=vectors.matrix * weights32[:, None],
         penalties=np.zeros(len(vectors)),
         offset=np.zeros(vectors.dimensions),
         norms=np.abs(weights32),  # word vectors have unit length
         offset_norm=0.0,
-        strengths=np.ones(vectors.dimensions),
+        spectrum=np.ones(vectors.dimensions),
         length_ratio=1.0,
-        **nothing_removed(len(vectors), vectors.dimensions),
+        **no_components(len(vectors), vectors.dimensions),
     )
 
 
 def sum_(
     vectors: WordVectors, weights: Weights, statistics: CorpusStatistics, min_frequency: float
-) -> FoldedVectors:
+) -> EmbeddingTable:
     r"""The weighted average of the document's word vectors.
 
     .. math:: c = \sum_{i \in V_d} w_i\, \mathrm{tf}_i\, v_i
@@ -232,7 +232,7 @@ def sum_(
 
 def center(
     vectors: WordVectors, weights: Weights, statistics: CorpusStatistics, min_frequency: float
-) -> FoldedVectors:
+) -> EmbeddingTable:
     r"""The sum, seen from the weighted centre of the corpus.
 
     .. math:: c = \sum_{i \in V_d} w_i\, \mathrm{tf}_i\, v_i
@@ -248,7 +248,7 @@ def center(
 
 def delta(
     vectors: WordVectors, weights: Weights, statistics: CorpusStatistics, min_frequency: float
-) -> FoldedVectors:
+) -> EmbeddingTable:
     r"""The sum over how much more often than usual each word of the document occurs.
 
     .. math:: c = \sum_{i \in V_d} w_i\, \delta_i\, v_i,
@@ -259,4 +259,4 @@ def delta(
     return replace(weighted(vectors, weights), penalties=statistics.term_frequencies)
 
 
-FORMS: dict[str, Callable[..., FoldedVectors]] = {"sum": sum_, "center": center, "delta": delta}
+FORMS: dict[str, Callable[..., EmbeddingTable]] = {"sum": sum_, "center": center, "delta": delta}

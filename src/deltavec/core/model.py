@@ -12,26 +12,32 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.arrays import require_mapped, room_for
-from deltavec.core.batching import Embedded, counted, embedded, shared_out
+from deltavec.core.arrays import allocate_rows, require_mapped
+from deltavec.core.batching import EmbeddedBatch, count_batch, embed_batch, mean_shares
 from deltavec.core.components import SecondMoment, leading_components
-from deltavec.core.explain import Document, Explanation, compared, dissected
-from deltavec.core.forms import FoldedVectors
+from deltavec.core.explain import Contributions, Explanation, compare, decompose
+from deltavec.core.forms import EmbeddingTable
 from deltavec.core.learning.cooccurrence import ids_of
 from deltavec.core.learning.split_half import (
     COLLECTION_DOCUMENTS,
-    Halves,
+    HalfSample,
     Signal,
     collection_axes,
-    halves_of,
+    half_vectors,
 )
 from deltavec.core.recipes import Recipe, SpectralRecipe, WeightedRecipe
 from deltavec.core.statistics import CorpusStatistics, TextCounts, require_known_words
 from deltavec.core.text.alignment import unknown_words
-from deltavec.core.text.batches import Chunked, InMemory, Tokenizer, as_chunked, as_texts
+from deltavec.core.text.batches import Chunked, InMemory, Tokenizer, as_corpus, as_text_batch
 from deltavec.core.text.external import NamedTokenizer
-from deltavec.core.text.rules import TOKEN_SEPARATOR, Texts, is_folded, plain_name, rule_of_lists
-from deltavec.core.text.tokenize import Parted, parted, parted_words
+from deltavec.core.text.rules import (
+    TOKEN_SEPARATOR,
+    TextBatch,
+    is_folded,
+    plain_name,
+    rule_of_lists,
+)
+from deltavec.core.text.tokenize import Tokenized, tokenize, tokenize_list
 from deltavec.core.threads import one_blas_thread, thread_count
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import InputError
@@ -72,7 +78,7 @@ class EmbeddingModel:
     reason: str
     vocabulary: Vocabulary
     statistics: CorpusStatistics
-    folded: FoldedVectors
+    folded: EmbeddingTable
     tokenizer: Tokenizer
     notes: Mapping[str, str]
 
@@ -155,7 +161,7 @@ class EmbeddingModel:
             return vector
         return self.embed(sentences)
 
-    def embed_and_count(self, documents: Any, *, threads: int | None = None) -> Embedded:
+    def embed_and_count(self, documents: Any, *, threads: int | None = None) -> EmbeddedBatch:
         """The documents' vectors, as `embed` gives them, and their words counted in the same pass.
 
         Returns
@@ -163,32 +169,32 @@ class EmbeddingModel:
         Embedded
             ``vectors``; and ``counts``: documents, words, known words, documents without any.
         """
-        chunked = as_chunked(documents)
+        chunked = as_corpus(documents)
         if isinstance(chunked, InMemory):
-            vectors = room_for(len(chunked), self.dimensions)
+            vectors = allocate_rows(len(chunked), self.dimensions)
             parts, begin = [], 0
-            for chunk in chunked.large_chunks():
+            for chunk in chunked.large_batches():
                 parts.append(self._embedded(chunk, threads, vectors[begin : begin + len(chunk)]))
                 begin += len(chunk)
         else:
             parts = [self._embedded(chunk, threads) for chunk in chunked]
             none = np.zeros((0, self.dimensions), np.float32)
             vectors = np.concatenate([none, *(part.vectors for part in parts)])
-        return Embedded(vectors, sum((part.counts for part in parts), TextCounts()))
+        return EmbeddedBatch(vectors, sum((part.counts for part in parts), TextCounts()))
 
     def embed_batches(
         self, documents: Any, *, threads: int | None = None
     ) -> Iterator[npt.NDArray[np.float32]]:
         """The documents' vectors, a matrix for each chunk that the documents come in."""
-        for chunk in as_chunked(documents):
+        for chunk in as_corpus(documents):
             yield self._embedded(chunk, threads).vectors
 
     def _embedded(
         self, chunk: Any, threads: int | None, vectors: npt.NDArray[np.float32] | None = None
-    ) -> Embedded:
+    ) -> EmbeddedBatch:
         require_mapped(self.folded.rows)
-        texts = as_texts(chunk, self.tokenizer)
-        return embedded(texts, self.vocabulary, self.folded, threads, vectors=vectors)
+        texts = as_text_batch(chunk, self.tokenizer)
+        return embed_batch(texts, self.vocabulary, self.folded, threads, vectors=vectors)
 
     @one_blas_thread()
     def for_collection(self, documents: Any, *, threads: int | None = None) -> EmbeddingModel:
@@ -209,7 +215,7 @@ class EmbeddingModel:
         """
         if not self.recipe.depends_on_documents:
             return self
-        return FOR_COLLECTION[type(self.recipe)](self, as_chunked(documents), threads)
+        return FOR_COLLECTION[type(self.recipe)](self, as_corpus(documents), threads)
 
     def explain(self, a: Any, b: Any, *, pairs: int = 10) -> Explanation:
         """Which words make two documents alike, as shares that add up to their cosine.
@@ -221,35 +227,35 @@ class EmbeddingModel:
         pairs
             How many pairs of words to list.
         """
-        return compared(self.dissected(a), self.dissected(b), pairs)
+        return compare(self.decompose(a), self.decompose(b), pairs)
 
-    def dissected(self, document: Any) -> Document:
+    def decompose(self, document: Any) -> Contributions:
         """One document in the terms of its sum: what each of its words adds."""
         require_mapped(self.folded.rows)
-        return dissected(self.parted(document), self.vocabulary, self.folded)
+        return decompose(self.tokenize(document), self.vocabulary, self.folded)
 
     def words(self, document: Any) -> list[str]:
         """The words of one document, known or not, in their order."""
-        return self.parted(document).words
+        return self.tokenize(document).words
 
     def unknown_words(self, document: Any) -> list[str]:
         """The words of one document of which nothing is known, each once."""
-        own = self.parted(document)
+        own = self.tokenize(document)
         return list(unknown_words(own, self.vocabulary.ids(own.units)))
 
-    def parted(self, document: Any) -> Parted:
+    def tokenize(self, document: Any) -> Tokenized:
         """The words of one document, the units counted, and which words these came from."""
-        texts = as_texts([document], self.tokenizer)
+        texts = as_text_batch([document], self.tokenizer)
         data = texts.data[texts.ends[0] : texts.ends[1]].tobytes()
         name = self.tokenizer if isinstance(self.tokenizer, str) else "tokens"
         if texts.rule is rule_of_lists(name):
             apart = data.replace(b"\0", TOKEN_SEPARATOR).split(TOKEN_SEPARATOR)
-            return parted_words([word.decode() for word in apart if word], name)
+            return tokenize_list([word.decode() for word in apart if word], name)
         if data.isascii() and not texts.rule.gram:
             # What most queries are: the table of bytes does it at once.
             apart = data.translate(texts.rule.bytes.tobytes()).split(b"\0")
-            return parted_words([word.decode() for word in apart if word], name)
-        return parted(data.decode("utf-8", "replace"), name)
+            return tokenize_list([word.decode() for word in apart if word], name)
+        return tokenize(data.decode("utf-8", "replace"), name)
 
     def info(self) -> dict[str, Any]:
         """What the model is, in a few figures: recipe and why, sizes, coverage."""
@@ -331,21 +337,21 @@ class EmbeddingModel:
         return export(self, folder, format, dtype=dtype)
 
 
-def recentred(model: EmbeddingModel, corpus: Chunked, threads: int | None = None) -> EmbeddingModel:
+def recenter(model: EmbeddingModel, corpus: Chunked, threads: int | None = None) -> EmbeddingModel:
     """The spectral model for documents of the collection's length, seen from its centre.
 
     The mean of a few documents is a poor centre: the fitting corpus' own counts as a hundred more.
     """
     shares = np.zeros(len(model.vocabulary))
     statistics = CorpusStatistics.empty(len(model.vocabulary))
-    halves = Halves.empty(model.dimensions)
+    halves = HalfSample.empty(model.dimensions)
     is_measured = len(model.folded.signal) > 0
     for chunk in corpus:
-        texts = as_texts(chunk, model.tokenizer)
-        statistics += counted(texts, model.vocabulary, threads)
-        shares += shared_out(texts, model.vocabulary, threads)
+        texts = as_text_batch(chunk, model.tokenizer)
+        statistics += count_batch(texts, model.vocabulary, threads)
+        shares += mean_shares(texts, model.vocabulary, threads)
         if is_measured:
-            halves = halves.sampled(halves_in(texts, model, threads))
+            halves = halves.sampled(half_vectors_of(texts, model, threads))
     require_known_words(statistics)
     known = statistics.documents - statistics.unknown_documents
     length, usual = statistics.known_tokens / known, model.statistics.mean_length
@@ -354,7 +360,7 @@ def recentred(model: EmbeddingModel, corpus: Chunked, threads: int | None = None
     folded = model.folded
     if is_measured:
         folded = folded.turned(*collection_axes(Signal(folded.signal, folded.deflation), halves))
-    folded = folded.for_length(length / usual).with_offset(shares)
+    folded = folded.reweight_for_length(length / usual).with_offset(shares)
     reason = (
         f"{length / usual:.4g}: the {statistics.documents:,} documents of the collection hold "
         f"{length:.1f} known words on average, those of the corpus {usual:.1f}"
@@ -362,17 +368,17 @@ def recentred(model: EmbeddingModel, corpus: Chunked, threads: int | None = None
     return replace(model, folded=folded, notes={**model.notes, "lambda": reason})
 
 
-def halves_in(texts: Texts, model: EmbeddingModel, threads: int | None) -> Halves:
+def half_vectors_of(texts: TextBatch, model: EmbeddingModel, threads: int | None) -> HalfSample:
     """The halves of some documents, in directions that are not weighted."""
     ids = np.concatenate([np.zeros(0, np.int32), *ids_of(texts, model.vocabulary, threads)])
     length = model.statistics.mean_length
     count = thread_count(threads)
-    halves = halves_of(ids, model.folded.rows, length, count, COLLECTION_DOCUMENTS)
+    halves = half_vectors(ids, model.folded.rows, length, count, COLLECTION_DOCUMENTS)
     weights = model.folded.direction_weights.astype(np.float32)
     return halves._replace(first=halves.first / weights, second=halves.second / weights)
 
 
-def without_common(
+def remove_components(
     model: EmbeddingModel, corpus: Chunked, threads: int | None = None
 ) -> EmbeddingModel:
     """The model with the components removed that the documents of the corpus have in common."""
@@ -386,4 +392,4 @@ def without_common(
     return replace(model, folded=whole.folded.without(components))
 
 
-FOR_COLLECTION = {WeightedRecipe: without_common, SpectralRecipe: recentred}
+FOR_COLLECTION = {WeightedRecipe: remove_components, SpectralRecipe: recenter}

@@ -3,7 +3,7 @@
 The paper's are called ``<weighting>-<form>`` or ``<weighting>-<form>-pca``: ``idf-delta-pca``,
 ``sif-sum``. ``auto`` chooses form by the length of the documents.
 
-A parameter is a field made by `ranged`: what may be said, stored and printed follows from it.
+A parameter is a field made by `parameter`: what may be said, stored and printed follows from it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from deltavec.core.arguments import did_you_mean
-from deltavec.core.forms import FORMS, FoldedVectors
+from deltavec.core.forms import FORMS, EmbeddingTable
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.vectors import WordVectors
 from deltavec.core.weights import WEIGHTINGS, Weights, sif, subsampling
@@ -48,7 +48,7 @@ class Range(NamedTuple):
             raise RecipeError(f"{parameter} must be a {self.words}, got {value!r}")
 
 
-def whole(least: int) -> Range:
+def whole_number(least: int) -> Range:
     """Whole numbers from ``least`` on."""
     return Range(f"whole number from {least} on", int, lambda value: value >= least)
 
@@ -58,7 +58,7 @@ FROM_ZERO = Range("number from 0 on", (int, float), lambda value: 0 <= value < m
 SHARE = Range("number from 0 to 1", (int, float), lambda value: 0 <= value <= 1)
 
 
-def ranged(default: Any, values: Range) -> Any:
+def parameter(default: Any, values: Range) -> Any:
     """A parameter of a recipe; one whose default is None may be left open."""
     return field(default=default, metadata={"range": values})
 
@@ -205,9 +205,9 @@ class WeightedRecipe(Recipe):
     weighting: str = "idf"
     form: str = "delta"
     n_components_removed: int = 1
-    a: float = ranged(1e-4, ABOVE_ZERO)
-    t: float = ranged(1e-5, ABOVE_ZERO)
-    min_frequency: float = ranged(0.0, SHARE)
+    a: float = parameter(1e-4, ABOVE_ZERO)
+    t: float = parameter(1e-5, ABOVE_ZERO)
+    min_frequency: float = parameter(0.0, SHARE)
 
     needs_vectors = True
     called = "recipes of word vectors"
@@ -220,7 +220,7 @@ class WeightedRecipe(Recipe):
                 f"form 'auto' follows findings for the weighting 'idf', got {self.weighting!r}: "
                 f"name a form ({', '.join(FORMS)})"
             )
-        whole(0).require("n_components_removed", self.n_components_removed)
+        whole_number(0).require("n_components_removed", self.n_components_removed)
         super().__post_init__()
 
     @classmethod
@@ -256,7 +256,7 @@ class WeightedRecipe(Recipe):
             return subsampling(statistics, t=self.t)
         return WEIGHTINGS[self.weighting](statistics)
 
-    def folded(self, vectors: WordVectors, statistics: CorpusStatistics) -> FoldedVectors:
+    def folded(self, vectors: WordVectors, statistics: CorpusStatistics) -> EmbeddingTable:
         """The table of weight and form, nothing removed yet."""
         weights = self.weights(statistics)
         return FORMS[self.form](vectors, weights, statistics, self.min_frequency)
@@ -269,13 +269,13 @@ class SpectralRecipe(Recipe):
     weighting: str = "idf"
     form: str = "spectral"
     n_components_removed: int = 0
-    dimensions: int = ranged(300, whole(1))
-    window: int | None = ranged(None, whole(1))
-    context_smoothing: float = ranged(0.75, SHARE)
-    identity_share: float = ranged(1.0, FROM_ZERO)
-    spectrum_exponent: float = ranged(0.75, FROM_ZERO)
-    power_iterations: int = ranged(7, whole(0))
-    measured_documents: int = ranged(6000, whole(0))
+    dimensions: int = parameter(300, whole_number(1))
+    window: int | None = parameter(None, whole_number(1))
+    context_smoothing: float = parameter(0.75, SHARE)
+    identity_share: float = parameter(1.0, FROM_ZERO)
+    spectrum_exponent: float = parameter(0.75, FROM_ZERO)
+    power_iterations: int = parameter(7, whole_number(0))
+    measured_documents: int = parameter(6000, whole_number(0))
 
     needs_vectors = False
     called = "spectral recipes"
@@ -310,7 +310,7 @@ class Choice(NamedTuple, Generic[Kind]):
     reason: str
 
 
-def settled(recipe: WeightedRecipe, statistics: CorpusStatistics) -> Choice[WeightedRecipe]:
+def resolve(recipe: WeightedRecipe, statistics: CorpusStatistics) -> Choice[WeightedRecipe]:
     """The recipe with its form chosen, if it was ``auto``, by the documents' mean length."""
     if recipe.form != "auto":
         return Choice(recipe, "as asked for")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.errors import CorpusError, InputError, LittleKnownWarning
+from deltavec.errors import CorpusError, InputError, LowCoverageWarning
 
 ENOUGH_WORDS = 1_000  # to tell by their shares that something is wrong
 ENOUGH_DOCUMENTS = 10
@@ -143,7 +143,7 @@ def require_known_words(statistics: CorpusStatistics) -> None:
         )
 
 
-def warn_of_little_known(
+def warn_low_coverage(
     counts: TextCounts, what_to_do: str = OTHER_TEXT, *, seen_once: int = 0
 ) -> None:
     """Say what of a text is not known, if that is most of it, in one warning.
@@ -167,4 +167,4 @@ def warn_of_little_known(
         seen.append(f"{counts.unknown_documents:,} of {documents:,} documents hold no known word")
     if seen:
         message = f"little of this text is known: {', '.join(seen)}; {what_to_do}"
-        warnings.warn(message, LittleKnownWarning, stacklevel=3)
+        warnings.warn(message, LowCoverageWarning, stacklevel=3)

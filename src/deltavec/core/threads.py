@@ -46,7 +46,7 @@ def equal_shares(begins: npt.NDArray[np.int64], count: int) -> list[tuple[int, i
     return [(int(first), int(last)) for first, last in pairwise(borders)]
 
 
-def on_threads(
+def parallel_map(
     work: Callable[[Item], Result], items: Sequence[Item], threads: int
 ) -> Iterator[Result]:
     """What ``work`` makes of each item, in the order of the items, which are all at hand.
@@ -61,7 +61,7 @@ def on_threads(
         yield from pool.map(work, items)
 
 
-def in_order(
+def ordered_map(
     work: Callable[[Item], Result], items: Iterable[Item], threads: int = 1, ahead: int = 1
 ) -> Iterator[Result]:
     """What ``work`` makes of each item in other threads, while the caller makes the next items.
@@ -90,7 +90,7 @@ def in_order(
         raise failure
 
 
-class UnwantedError(Exception):
+class CancelledError(Exception):
     """Nobody waits for the result any more: the work ends here."""
 
 
@@ -98,7 +98,7 @@ _is_wanted: ContextVar[Callable[[], bool]] = ContextVar("is_wanted", default=lam
 
 
 @contextmanager
-def while_wanted(is_wanted: Callable[[], bool]) -> Iterator[None]:
+def cancellable(is_wanted: Callable[[], bool]) -> Iterator[None]:
     """Let long work of this thread ask whether it is still wanted, while this lasts."""
     before = _is_wanted.set(is_wanted)
     try:
@@ -107,7 +107,7 @@ def while_wanted(is_wanted: Callable[[], bool]) -> Iterator[None]:
         _is_wanted.reset(before)
 
 
-def stop_if_unwanted() -> None:
+def stop_if_cancelled() -> None:
     """End the work here if nobody waits for its result; to be called now and then.
 
     Raises
@@ -116,7 +116,7 @@ def stop_if_unwanted() -> None:
         If so; whoever made the work unwanted expects it.
     """
     if not _is_wanted.get()():
-        raise UnwantedError
+        raise CancelledError
 
 
 class OneBlasThread:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.arrays import frozen
+from deltavec.core.arrays import read_only
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import InputError, VectorsError
 
@@ -53,7 +53,7 @@ class WordVectors:
         rows = as_matrix(words, matrix)
         norms = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
         try:
-            self._keep(Vocabulary.of(words), scaled(rows, norms), {})
+            self._keep(Vocabulary.of(words), normalize_rows(rows, norms), {})
         except InputError as error:
             raise VectorsError(str(error)) from None
         if not norms.all():
@@ -80,7 +80,7 @@ class WordVectors:
     def _keep(
         self, vocabulary: Vocabulary, matrix: npt.NDArray[np.float32], dropped: Mapping[str, int]
     ) -> None:
-        self.vocabulary, self.matrix = vocabulary, frozen(matrix)
+        self.vocabulary, self.matrix = vocabulary, read_only(matrix)
         self.dropped = MappingProxyType(dict(dropped))
 
     @property
@@ -150,7 +150,9 @@ def as_matrix(words: Sequence[str], matrix: npt.ArrayLike) -> npt.NDArray[np.flo
     return rows
 
 
-def scaled(rows: npt.NDArray[Any], norms: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
+def normalize_rows(
+    rows: npt.NDArray[Any], norms: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float32]:
     """The rows at unit length; a row of zeros stays one."""
     divisors = np.where(norms > 0, norms, 1.0)
     result: npt.NDArray[np.float32] = (rows / divisors[:, None]).astype(np.float32)

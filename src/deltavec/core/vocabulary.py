@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.arrays import begins_of, packed
+from deltavec.core.arrays import offsets_of, pack
 from deltavec.core.jit import BUDGET
 from deltavec.core.kernels import embed as embed_kernels
 from deltavec.core.kernels import hashing, utf8
-from deltavec.core.text.batches import encoded
-from deltavec.core.text.rules import narrowest_rule
+from deltavec.core.text.batches import encode
+from deltavec.core.text.rules import strictest_rule
 from deltavec.errors import InputError
 
 # Drawn by each process: whoever writes a corpus cannot know which words share a slot.
@@ -54,25 +54,25 @@ class Vocabulary:
         _ = self.table if BUDGET.loaded else self.numbers
 
     @functools.cached_property
-    def table(self) -> hashing.Words:
+    def table(self) -> hashing.VocabTable:
         """The words as the kernels look them up."""
         count = len(self.offsets) - 1
         # At most half full, so that a search for an absent word ends after a step or two.
         slots = np.zeros(4 * power_of_two(max(count, 8)), np.uint64)
         longest = int(np.diff(self.offsets).max(initial=0))
-        table = hashing.Words(slots, self.data, self.offsets, longest, SECRET)
-        clash = utf8.fill_slots(table, narrowest_rule(), 0)
+        table = hashing.VocabTable(slots, self.data, self.offsets, longest, SECRET)
+        clash = utf8.fill_slots(table, strictest_rule(), 0)
         if clash >= 0:
-            raise twice(self.word(clash))
+            raise duplicate_token(self.word(clash))
         slots.flags.writeable = False
         return table
 
     @functools.cached_property
-    def _spare(self) -> list[embed_kernels.Scratch]:
+    def _spare(self) -> list[embed_kernels.EmbedBuffers]:
         return []
 
     @contextmanager
-    def scratch(self) -> Iterator[embed_kernels.Scratch]:
+    def scratch(self) -> Iterator[embed_kernels.EmbedBuffers]:
         """Room for the words of documents, the caller's own while the context lasts.
 
         It is kept for the next caller: fresh memory costs more than a short document does. There
@@ -81,7 +81,7 @@ class Vocabulary:
         try:
             room = self._spare.pop()
         except IndexError:
-            room = embed_kernels.Scratch.of(len(self))
+            room = embed_kernels.EmbedBuffers.of(len(self))
         yield room
         self._spare.append(room)  # not after an error: counts may be left in it
 
@@ -92,13 +92,15 @@ class Vocabulary:
         found = {text[begin:end]: number for number, (begin, end) in enumerate(pairwise(ends))}
         if len(found) < len(self):
             last_of_each = set(found.values())
-            raise twice(self.word(next(n for n in range(len(self)) if n not in last_of_each)))
+            raise duplicate_token(
+                self.word(next(n for n in range(len(self)) if n not in last_of_each))
+            )
         return found
 
     @classmethod
     def of(cls, words: Iterable[str]) -> Vocabulary:
         """The vocabulary of these words, in their order."""
-        return cls(*packed(encoded(words)))
+        return cls(*pack(encode(words)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Vocabulary, (self.data, self.offsets)
@@ -123,18 +125,18 @@ class Vocabulary:
     def ids(self, words: Sequence[str]) -> npt.NDArray[np.int64]:
         """The id of each of these words, -1 for a word that is not here."""
         if "table" in self.__dict__:
-            return hashing.find_all(*packed(encoded(words)), self.table)
-        return np.array([self.numbers.get(word, -1) for word in encoded(words)], np.int64)
+            return hashing.look_up_all(*pack(encode(words)), self.table)
+        return np.array([self.numbers.get(word, -1) for word in encode(words)], np.int64)
 
     def taken(self, order: npt.NDArray[np.int64]) -> Vocabulary:
         """The vocabulary of the words with these ids, in this order."""
         lengths = np.diff(self.offsets)[order]
-        offsets = begins_of(lengths)
+        offsets = offsets_of(lengths)
         places = np.arange(offsets[-1]) + np.repeat(self.offsets[order] - offsets[:-1], lengths)
         return Vocabulary(self.data[places], offsets)
 
 
-def twice(word: str) -> InputError:
+def duplicate_token(word: str) -> InputError:
     """The error for a word that comes more than once."""
     return InputError(f"words must be distinct, got {word!r} twice")
 

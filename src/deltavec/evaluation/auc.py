@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from deltavec.core.arrays import Float32s
 from deltavec.core.jit import compiled
-from deltavec.core.threads import in_order, thread_count
+from deltavec.core.threads import ordered_map, thread_count
 from deltavec.errors import InputError
 
 ROWS_AT_ONCE = 256
@@ -136,7 +136,7 @@ def blocks_auc(
         return twice_above(others, kept)
 
     count = thread_count(threads)
-    doubled = sum(in_order(ranked, made or blocks(), count, ahead=count + 1))
+    doubled = sum(ordered_map(ranked, made or blocks(), count, ahead=count + 1))
     area = doubled / (2 * positives * negatives)
     return area if keep_positives else 1 - area
 

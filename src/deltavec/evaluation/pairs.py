@@ -12,7 +12,7 @@ from scipy import sparse
 
 from deltavec.core.arrays import Float32s, Int32s
 from deltavec.core.jit import compiled
-from deltavec.core.threads import on_threads, thread_count
+from deltavec.core.threads import parallel_map, thread_count
 from deltavec.errors import CorpusError
 
 PAIRS_AT_ONCE = 65_536  # of sparse rows
@@ -42,7 +42,7 @@ def pair_cosines(
         here = slice(*border)
         products(rows, first[here], second[here], scores[here])
 
-    list(on_threads(work, [*pairwise(borders)], count))
+    list(parallel_map(work, [*pairwise(borders)], count))
     return scores
 
 

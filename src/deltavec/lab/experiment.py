@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from deltavec.core.arguments import require_one_of, require_whole
-from deltavec.core.text.batches import settled_tokenizer
+from deltavec.core.text.batches import resolve_tokenizer
 from deltavec.core.vectors import WordVectors
 from deltavec.io.vectors.load import load_vectors
 from deltavec.lab.baselines import Embedder
@@ -84,7 +84,7 @@ class Settings:
     def __post_init__(self) -> None:
         require_whole("seed", self.seed, 0)
         require_one_of("vectors_method", self.vectors_method, METHODS)
-        settled_tokenizer(self.tokenizer)
+        resolve_tokenizer(self.tokenizer)
         object.__setattr__(self, "skip", tuple(dict.fromkeys(self.skip)))
         for name in self.skip:
             require_one_of("skip", name, SKIPPABLE)

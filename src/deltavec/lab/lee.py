@@ -16,12 +16,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from deltavec.core.fitting import folded_model
+from deltavec.core.fitting import model_of_table
 from deltavec.core.learning.corpora import corpus_statistics
-from deltavec.core.model import EmbeddingModel, without_common
+from deltavec.core.model import EmbeddingModel, remove_components
 from deltavec.core.recipes import RECIPES, WeightedRecipe
 from deltavec.core.statistics import CorpusStatistics
-from deltavec.core.text.batches import as_chunked
+from deltavec.core.text.batches import as_corpus
 from deltavec.io.corpus.corpus import read_corpus
 from deltavec.lab.background import Background, chosen, of_one_matrix, spectral
 from deltavec.lab.baselines import DOC2VEC_MIN_COUNTS, doc2vec_vectors, lsa_vectors
@@ -176,11 +176,11 @@ def recipe_scores(
     for name in RECIPES:
         with outcome.timed("embedding"):
             recipe = WeightedRecipe.named(name)
-            model = folded_model(vectors, statistics, recipe, tokenizer, {})
+            model = model_of_table(vectors, statistics, recipe, tokenizer, {})
             if recipe.form == "center":
                 model = recentred(model, offset_from)
             if recipe.n_components_removed:
-                model = without_common(model, as_chunked(offset_from))
+                model = remove_components(model, as_corpus(offset_from))
             embedded = model.embed(stories.texts())
         with outcome.timed("comparing"):
             outcome.scores[name] = stories.score(embedded)
@@ -189,7 +189,7 @@ def recipe_scores(
 
 def recentred(model: EmbeddingModel, documents: list[str]) -> EmbeddingModel:
     """The model with the centre of these documents, its weights as they are."""
-    counted = corpus_statistics(as_chunked(documents), model.vocabulary, model.tokenizer, None)
+    counted = corpus_statistics(as_corpus(documents), model.vocabulary, model.tokenizer, None)
     offset = counted.term_frequencies @ model.folded.rows.astype(np.float64)
     folded = replace(model.folded, offset=offset, offset_norm=float(np.linalg.norm(offset)))
     return replace(model, folded=folded)

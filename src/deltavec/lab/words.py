@@ -11,12 +11,12 @@ import numpy.typing as npt
 import pyarrow as pa
 from scipy import sparse
 
-from deltavec.core.arrays import begins_of
-from deltavec.core.batching import counted
+from deltavec.core.arrays import offsets_of
+from deltavec.core.batching import count_batch
 from deltavec.core.learning.cooccurrence import ids_of
 from deltavec.core.learning.vocabulary_builder import word_counts
 from deltavec.core.statistics import CorpusStatistics, require_known_words
-from deltavec.core.text.batches import Chunked, Tokenizer, as_texts
+from deltavec.core.text.batches import Chunked, Tokenizer, as_text_batch
 from deltavec.core.vectors import WordVectors
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.core.weights import idf, sif, subsampling
@@ -38,10 +38,10 @@ class Words(NamedTuple):
         cls, chunk: Any, vocabulary: Vocabulary, tokenizer: Tokenizer, threads: int | None = None
     ) -> Words:
         """The words of a chunk of documents that are in the vocabulary."""
-        pieces = ids_of(as_texts(chunk, tokenizer), vocabulary, threads)
+        pieces = ids_of(as_text_batch(chunk, tokenizer), vocabulary, threads)
         listed = np.concatenate([np.zeros(0, np.int32), *pieces])
         lengths = np.diff(np.flatnonzero(listed < 0), prepend=-1) - 1
-        return cls(listed[listed >= 0], begins_of(lengths))
+        return cls(listed[listed >= 0], offsets_of(lengths))
 
     @classmethod
     def joined(cls, parts: list[Words]) -> Words:
@@ -49,7 +49,7 @@ class Words(NamedTuple):
         lengths = [np.diff(part.begins) for part in parts]
         return cls(
             np.concatenate([np.zeros(0, np.int32), *(part.ids for part in parts)]),
-            begins_of(np.concatenate([np.zeros(0, np.int64), *lengths])),
+            offsets_of(np.concatenate([np.zeros(0, np.int64), *lengths])),
         )
 
     @property
@@ -133,7 +133,7 @@ def read_words(
     texts = []
     first = 0
     for chunk in corpus:
-        statistics += counted(as_texts(chunk, tokenizer), vocabulary, threads)
+        statistics += count_batch(as_text_batch(chunk, tokenizer), vocabulary, threads)
         begin, end = np.searchsorted(rows, (first, first + len(chunk)))
         texts.append(chunk.take(pa.array(rows[begin:end] - first)))
         parts.append(Words.of(texts[-1], vocabulary, tokenizer, threads))

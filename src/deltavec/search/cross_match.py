@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deltavec.core.arrays import Float32s, Int64s, blocks, frozen
-from deltavec.core.threads import on_threads, one_blas_thread, thread_count
+from deltavec.core.arrays import Float32s, Int64s, blocks, read_only
+from deltavec.core.threads import one_blas_thread, parallel_map, thread_count
 from deltavec.search import kernels
 from deltavec.search.kernels import Best, Queries, Rows
 from deltavec.search.matrix import Pieces
@@ -109,13 +109,13 @@ def compare(
 
     def strip(first: int) -> None:
         here = slice(first, first + STRIP)
-        queries = Queries(vectors[here], frozen(np.full(len(vectors[here]), margin)))
+        queries = Queries(vectors[here], read_only(np.full(len(vectors[here]), margin)))
         own = Best(best.scores[here], best.ranks[here], best.sizes[here])
         for start in range(0, len(other), BLOCK):
             products = short[here] @ short_other[start : start + BLOCK].T
             kernels.search_products(rows, start, products, queries, own)
 
-    for _ in on_threads(strip, firsts, threads):
+    for _ in parallel_map(strip, firsts, threads):
         pass
 
 

@@ -13,9 +13,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.arrays import Float32s, Float64s, Int64s, blocks, frozen
+from deltavec.core.arrays import Float32s, Float64s, Int64s, blocks, read_only
 from deltavec.core.jit import BUDGET
-from deltavec.core.threads import on_threads, thread_count
+from deltavec.core.threads import parallel_map, thread_count
 from deltavec.errors import InputError
 from deltavec.search import kernels
 from deltavec.search.quantized.build import LazySieve
@@ -112,7 +112,7 @@ class Pieces:
         """The same rows in one array."""
         if len(self.arrays) == 1:
             return self
-        return Pieces((frozen(np.concatenate(self.arrays)),), self.length_error)
+        return Pieces((read_only(np.concatenate(self.arrays)),), self.length_error)
 
 
 def short_ones_joined(arrays: list[Float32s]) -> tuple[Float32s, ...]:
@@ -128,7 +128,7 @@ def short_ones_joined(arrays: list[Float32s]) -> tuple[Float32s, ...]:
         else:
             joined.append([array])
             length = len(array)
-    together = [frozen(np.concatenate(run)) if len(run) > 1 else run[0] for run in joined]
+    together = [read_only(np.concatenate(run)) if len(run) > 1 else run[0] for run in joined]
     return tuple(together) or (arrays[0],)
 
 
@@ -147,7 +147,7 @@ def as_rows(vectors: npt.ArrayLike, name: str) -> Float32s:
             f"{name} may have {kernels.MOST_DIMENSIONS:,} dimensions, got {array.shape[1]:,}"
         )
     with np.errstate(over="ignore"):  # what is too large for float32 is refused as infinite
-        return frozen(np.require(array, np.float32, ["C", "ALIGNED"])[...])
+        return read_only(np.require(array, np.float32, ["C", "ALIGNED"])[...])
 
 
 def length_error(array: Float32s, name: str, threads: int | None = None) -> float:
@@ -171,7 +171,7 @@ def length_error(array: Float32s, name: str, threads: int | None = None) -> floa
         return farthest
 
     firsts = range(0, len(array), ROWS_A_TASK)
-    return max(on_threads(worst, firsts, thread_count(threads)), default=0.0)
+    return max(parallel_map(worst, firsts, thread_count(threads)), default=0.0)
 
 
 def squared_lengths(rows: Float32s) -> Float64s:

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import pyarrow as pa
 
-from deltavec.core.arrays import Float32s, Int64s, frozen
+from deltavec.core.arrays import Float32s, Int64s, read_only
 from deltavec.errors import InputError
 from deltavec.io.artifacts.atomic import on_disk, replacing_folder
 from deltavec.io.artifacts.manifest import (
@@ -146,9 +146,9 @@ def read_vectors(file: BinaryIO, rows: int, dimensions: int, mmap: bool) -> Floa
         raise InputError("the header is not the one of this index: the file is damaged")
     shape = rows, dimensions
     if not rows or not mmap:
-        return frozen(np.fromfile(file, "<f4").reshape(shape).astype(np.float32, copy=False))
+        return read_only(np.fromfile(file, "<f4").reshape(shape).astype(np.float32, copy=False))
     mapped = np.memmap(file, "<f4", "r", len(header), shape)
-    return frozen(mapped.astype(np.float32, copy=False))
+    return read_only(mapped.astype(np.float32, copy=False))
 
 
 def write_ids(ids: Ids, file: BinaryIO) -> None:

@@ -16,15 +16,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.arrays import Float32s, Float64s, Int64s, UInt8s, frozen, require_mapped
-from deltavec.core.threads import on_threads, one_blas_thread, thread_count
+from deltavec.core.arrays import Float32s, Float64s, Int64s, UInt8s, read_only, require_mapped
+from deltavec.core.threads import one_blas_thread, parallel_map, thread_count
 from deltavec.search import kernels
 from deltavec.search.kernels import Best, Queries, Rows
 from deltavec.search.matrix import Pieces
 from deltavec.search.quantized.build import coded_queries
 from deltavec.search.quantized.kernels import Coded, Sieve, sift_rows
 
-NONE = frozen(np.empty(0, np.int64))
+NONE = read_only(np.empty(0, np.int64))
 NOBODY = np.iinfo(np.int64).max
 # Where fewer rows than one in so many may be found, only those are read.
 FEWEST_CHOSEN = 4
@@ -154,7 +154,7 @@ def best_rows(
 
     def one_batch(first: int) -> None:
         batch = vectors[first : first + cut.queries]
-        wanted = Queries(batch, frozen(np.full(len(batch), margin, np.float32)))
+        wanted = Queries(batch, read_only(np.full(len(batch), margin, np.float32)))
         few = len(batch) <= cut.few_queries
         sifting, size, sharing = None, cut.rows, 1 if apart else workers
         if few:
@@ -172,7 +172,7 @@ def best_rows(
         for whole, part in zip(result, found, strict=True):
             whole[first : first + len(batch)] = part
 
-    for done, _ in enumerate(on_threads(one_batch, firsts, workers if apart else 1), 1):
+    for done, _ in enumerate(parallel_map(one_batch, firsts, workers if apart else 1), 1):
         if on_progress is not None:
             on_progress(done / len(firsts))
     return result
@@ -197,7 +197,7 @@ def sifted(
             queries.vectors, query_error, pieces.length_error, made,
             float(queries.margins.max(initial=0)),
         )  # fmt: skip
-        found.append(Sifted(made.sieve, coded, frozen(allowed)))
+        found.append(Sifted(made.sieve, coded, read_only(allowed)))
     return found
 
 
@@ -221,7 +221,7 @@ def blocks_of(
         sifts = sifting[number] if sifting else None
         here = None if sifts else chosen_in(chosen, begin, len(array))
         count = len(array) if here is None else len(here)
-        rows = Rows(array, begin, NONE if here is None else frozen(here), ranks)
+        rows = Rows(array, begin, NONE if here is None else read_only(here), ranks)
         for first in range(0, count, size):
             yield Block(rows, first, min(first + size, count), sifts)
 

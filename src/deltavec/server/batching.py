@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from deltavec.core.threads import while_wanted
+from deltavec.core.threads import cancellable
 from deltavec.server.pool import Pool
 
 Item = TypeVar("Item")
@@ -175,7 +175,7 @@ class Batcher(Generic[Item, Result]):
         for pending in batch:
             if failure is None:
                 try:
-                    with while_wanted(pending.is_wanted):
+                    with cancellable(pending.is_wanted):
                         result = next(results)
                 except Exception as error:
                     failure = error

@@ -18,9 +18,9 @@ from deltavec.collection.excerpts import Excerpt, Piece, Read, excerpt, read
 from deltavec.collection.hits import Nearest
 from deltavec.collection.query import NO_VECTOR, Asked, Query
 from deltavec.collection.why import QueryWord, document_shares, explained, same_words
-from deltavec.core.explain import Document as TakenApart
-from deltavec.core.explain import Removal, WordShare, pulling_pairs, pushing_pairs, removal, shares
-from deltavec.core.threads import stop_if_unwanted
+from deltavec.core.explain import Contributions as TakenApart
+from deltavec.core.explain import Removal, WordShare, bottom_pairs, removal, shares, top_pairs
+from deltavec.core.threads import stop_if_cancelled
 from deltavec.errors import InputError
 from deltavec.server.batching import TurnLock
 from deltavec.server.errors import RequestError, as_json
@@ -148,7 +148,7 @@ class Explorer:
         self, row: int, entry: dict[str, Any], query: Query | None, length: int
     ) -> dict[str, Any]:
         """One document that was found, explained if there is a query."""
-        stop_if_unwanted()
+        stop_if_cancelled()
         text = entry.pop("text") or ""
         shown = Excerpt(0, text[:length], [])
         matched: tuple[str, ...] = ()
@@ -156,8 +156,8 @@ class Explorer:
         if query is not None and is_explained:
             apart, words = read(self.collection.model, text), self.collection.words
             near = shares(apart.document, query.vector).by_word
-            added = document_shares(query, words, row, apart.parted, near)
-            matched = same_words(query, words, apart.parted)
+            added = document_shares(query, words, row, apart.tokenize, near)
+            matched = same_words(query, words, apart.tokenize)
             shown = excerpt(text, apart.spans, added, length)
         return {
             "text": shown.text,
@@ -171,7 +171,7 @@ class Explorer:
     def explainable(self, text: str, param: str) -> Read:
         """A text, tokenized and embedded; raises if it is too long to be explained."""
         self.require_short(len(text) > LONG_TEXT)
-        stop_if_unwanted()
+        stop_if_cancelled()
         if len(text) > self.limits.explained_length:
             raise RequestError(
                 422,
@@ -273,7 +273,7 @@ def why(explorer: Explorer, request: WhyRequest) -> bytes:
     apart = explorer.stored(row, "id")
     explorer.require_pairs(query.meaning, apart.document)
     vector, words = explorer.collection.index.vectors[row], explorer.collection.words
-    why = explained(query, words, row, vector, apart.parted, apart.document, count)
+    why = explained(query, words, row, vector, apart.tokenize, apart.document, count)
     return as_json(
         {
             "by": why.by,
@@ -301,8 +301,8 @@ def explain(explorer: Explorer, request: ExplainRequest) -> bytes:
             "cosine": float(a.document.vector @ b.document.vector),
             "a": explained_side(request.id_a, a, b, length),
             "b": explained_side(request.id_b, b, a, length),
-            "together": [pair._asdict() for pair in pulling_pairs(*documents, count)],
-            "apart": [pair._asdict() for pair in pushing_pairs(*documents, count)],
+            "together": [pair._asdict() for pair in top_pairs(*documents, count)],
+            "apart": [pair._asdict() for pair in bottom_pairs(*documents, count)],
             "removed": removed and removed_part(removed),
         }
     )

@@ -3,7 +3,7 @@
 The event loop only passes messages; threads do the work. Short and long requests have pools of
 their own, so that short ones never wait for work that takes seconds. A request whose client has
 disconnected, or whose time is up, leaves the queue; work that has started ends where it next calls
-`deltavec.core.threads.stop_if_unwanted`.
+`deltavec.core.threads.stop_if_cancelled`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import Any, TypeVar
 
-from deltavec.core.threads import while_wanted
+from deltavec.core.threads import cancellable
 from deltavec.server.errors import RequestError
 from deltavec.server.limits import Limits
 from deltavec.server.metrics import Metrics
@@ -115,5 +115,5 @@ class Pool:
 
 def run_while_wanted(cancelled: threading.Event, work: Callable[[], Result]) -> Result:
     """The result of the work, which stops itself once the request is cancelled."""
-    with while_wanted(lambda: not cancelled.is_set()):
+    with cancellable(lambda: not cancelled.is_set()):
         return work()

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 from deltavec.core.components import leading_components
-from deltavec.core.learning.corpora import LearnedWords, LearningCorpus
+from deltavec.core.learning.corpora import LearnedVocabulary, LearningCorpus
 from deltavec.core.learning.vocabulary_builder import frequent_words
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.statistics import CorpusStatistics
@@ -57,7 +57,7 @@ class SparkColumn(LearningCorpus):
         self.begin("learning the vocabulary")
         return WordsInSpark(self.texts, self.tokenizer)
 
-    def words(self, min_count: int | None = None) -> LearnedWords:
+    def words(self, min_count: int | None = None) -> LearnedVocabulary:
         """The words that occur at least so often."""
         counts = self.counted() if self.counts is None else self.counts
         try:
@@ -68,7 +68,7 @@ class SparkColumn(LearningCorpus):
         key = ship_vocabulary(self.texts.sparkSession, vocabulary)
         pairs = partial(cooccurrence, self.texts, self.tokenizer, key, statistics)
         folds = partial(sampled_folds, self.texts, self.tokenizer, key)
-        return LearnedWords(vocabulary, statistics, pairs, folds)
+        return LearnedVocabulary(vocabulary, statistics, pairs, folds)
 
     def statistics(self, vocabulary: Vocabulary) -> CorpusStatistics:
         """The counts of words that are known already."""
@@ -76,7 +76,7 @@ class SparkColumn(LearningCorpus):
         key = ship_vocabulary(self.texts.sparkSession, vocabulary)
         return corpus_statistics(self.texts, self.tokenizer, key, len(vocabulary))
 
-    def without_common(self, model: EmbeddingModel) -> EmbeddingModel:
+    def remove_components(self, model: EmbeddingModel) -> EmbeddingModel:
         """The model with the components removed that the documents have in common."""
         shipped = ship_model(self.texts.sparkSession, model)
         moment = second_moment(self.texts, shipped, model.dimensions)

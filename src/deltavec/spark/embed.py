@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from deltavec.core.batching import embedded
+from deltavec.core.batching import embed_batch
 from deltavec.core.model import EmbeddingModel
-from deltavec.core.text.batches import as_texts
+from deltavec.core.text.batches import as_text_batch
 from deltavec.errors import InputError
 from deltavec.spark.frames import require_text_column
 from deltavec.spark.reduce import ONE_THREAD
@@ -118,8 +118,8 @@ def require_room(frame: DataFrame, output: Any) -> None:
 
 def vectors_of(column: pa.Array, model: EmbeddingModel) -> npt.NDArray[np.float32]:
     """The vectors of a column."""
-    texts = as_texts(column, model.tokenizer)
-    return embedded(texts, model.vocabulary, model.folded, ONE_THREAD).vectors
+    texts = as_text_batch(column, model.tokenizer)
+    return embed_batch(texts, model.vocabulary, model.folded, ONE_THREAD).vectors
 
 
 def as_lists(matrix: npt.NDArray[np.float32]) -> pa.Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from deltavec.core.fitting import chosen_recipe, fitted, require_use
+from deltavec.core.fitting import fit_recipe, require_use, resolve_recipe
 from deltavec.core.learning.cooccurrence import DEFAULT_MEMORY
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.recipes import Recipe
@@ -68,7 +68,7 @@ def fit(
     on_stage
         Called with a word or two when each stage begins.
     """
-    choice = chosen_recipe(recipe, vectors)
+    choice = resolve_recipe(recipe, vectors)
     require_use(prior, choice.recipe)
     asked = AskedUnits.of(tokenizer, units, vectors, normalization)
     source = SparkColumn(
@@ -80,4 +80,4 @@ def fit(
         max_memory=max_memory,
         on_stage=on_stage,
     )
-    return fitted(source, choice, vectors, prior)
+    return fit_recipe(source, choice, vectors, prior)

@@ -16,17 +16,17 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from deltavec.core.arrays import begins_of
+from deltavec.core.arrays import offsets_of
 from deltavec.core.learning.cooccurrence import (
     Cooccurrence,
     SparseRows,
-    counted_blocks,
+    count_blocks,
     ids_of,
 )
 from deltavec.core.learning.spill import Allocate
 from deltavec.core.learning.split_half import Folds, Ids, folds_of
 from deltavec.core.statistics import CorpusStatistics
-from deltavec.core.text.batches import Tokenizer, as_texts
+from deltavec.core.text.batches import Tokenizer, as_text_batch
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.spark.frames import bytes_type, failing_clearly
 from deltavec.spark.ship import arrived_vocabulary
@@ -121,7 +121,7 @@ def gathered_ids(
     """The documents as ids, each closed by -1, so many at a time that counting them pays."""
     held: list[npt.NDArray[np.int32]] = []
     for batch in batches:
-        held += ids_of(as_texts(batch.column(0), tokenizer), vocabulary, 1)
+        held += ids_of(as_text_batch(batch.column(0), tokenizer), vocabulary, 1)
         if sum(map(len, held)) >= IDS_AT_ONCE:
             yield np.concatenate(held)
             held = []
@@ -131,7 +131,7 @@ def gathered_ids(
 
 def all_rows(ids: npt.NDArray[np.int32], words: int, window: int) -> Iterator[SparseRows]:
     """The counts of these documents, some words' rows at a time."""
-    counted = counted_blocks(ids, None, words, window, np.empty, 1, COUNTING_MEMORY, np.int64)
+    counted = count_blocks(ids, None, words, window, np.empty, 1, COUNTING_MEMORY, np.int64)
     return (whole for whole, _ in counted)
 
 
@@ -177,7 +177,7 @@ def unpacked(
     found: dict[int, SparseRows] = {}
     for row in rows:
         first, _ = ends_of(row.block, starts, words)
-        begins = begins_of(np.frombuffer(row.lengths, np.int64))
+        begins = offsets_of(np.frombuffer(row.lengths, np.int64))
         columns = kept(row.neighbours, np.dtype(np.int32), allocate)
         counts = kept(row.counts, np.dtype(np.int64), allocate)
         found[row.block] = SparseRows(first, begins, columns, counts)

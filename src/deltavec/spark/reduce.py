@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from deltavec.core.batching import counted, embedded
+from deltavec.core.batching import count_batch, embed_batch
 from deltavec.core.components import SecondMoment
 from deltavec.core.statistics import CorpusStatistics
-from deltavec.core.text.batches import Tokenizer, as_texts
+from deltavec.core.text.batches import Tokenizer, as_text_batch
 from deltavec.spark.frames import bytes_type, failing_clearly
 from deltavec.spark.ship import ShippedModel, arrived_model, arrived_vocabulary
 
@@ -43,7 +43,7 @@ def corpus_statistics(
         vocabulary = arrived_vocabulary(key)
         statistics = CorpusStatistics.empty(len(vocabulary))
         for chunk in chunks:
-            statistics += counted(as_texts(chunk, tokenizer), vocabulary, ONE_THREAD)
+            statistics += count_batch(as_text_batch(chunk, tokenizer), vocabulary, ONE_THREAD)
         return as_table(statistics) if statistics.documents else None
 
     return of_table(summed(texts, table_of, as_table(CorpusStatistics.empty(words))))
@@ -71,9 +71,9 @@ def second_moment(texts: DataFrame, shipped: ShippedModel, dimensions: int) -> S
         model = arrived_model(*shipped)
         moment = SecondMoment.empty(dimensions)
         for chunk in chunks:
-            texts = as_texts(chunk, model.tokenizer)
+            texts = as_text_batch(chunk, model.tokenizer)
             moment += SecondMoment.of(
-                embedded(texts, model.vocabulary, model.folded, ONE_THREAD).vectors
+                embed_batch(texts, model.vocabulary, model.folded, ONE_THREAD).vectors
             )
         return flattened(moment) if moment.documents else None
 

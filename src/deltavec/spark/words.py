@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from deltavec.core.learning.vocabulary_builder import WordCounts
-from deltavec.core.text.batches import Tokenizer, as_texts
+from deltavec.core.text.batches import Tokenizer, as_text_batch
 from deltavec.core.text.rules import are_unspaced, units_of
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.io.vectors.rows import binary_array, vocabulary_of
@@ -77,7 +77,7 @@ def counted_words(texts: DataFrame, tokenizer: Tokenizer) -> DataFrame:
     def counted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         counts = WordCounts()
         for batch in batches:
-            counts.add(as_texts(batch.column(0), tokenizer))
+            counts.add(as_text_batch(batch.column(0), tokenizer))
             if counts.distinct >= DISTINCT_AT_ONCE:
                 yield from word_rows(counts, stored)
                 counts = WordCounts()

@@ -14,7 +14,7 @@ import deltavec as dv
 from deltavec.collection.collection import Collection
 from deltavec.collection.vectors import mapped_vectors
 from deltavec.core.learning.vocabulary_builder import WordCounts
-from deltavec.core.text.batches import as_texts
+from deltavec.core.text.batches import as_text_batch
 from deltavec.search.hybrid.score_scale import spread_of
 from deltavec.search.lexical.storage import StoredWords, mapped_words
 from deltavec.search.lexical.writer import WordsWriter
@@ -39,7 +39,7 @@ def words_built_afresh(collection: Collection, folder: Path) -> StoredWords:
     vectors = mapped_vectors(collection.path, described.vectors, described.dimensions)
     with WordsWriter(folder) as writer:
         writer.words = WordCounts.of(stored.words)
-        writer.add(as_texts(collection.column("text").to_pylist(), MODEL.tokenizer))
+        writer.add(as_text_batch(collection.column("text").to_pylist(), MODEL.tokenizer))
         spread = spread_of(vectors)
         sizes = writer.finish(
             folder / "fresh.words", lambda _: stored.stems, lambda: spread, vectors.shape[1]

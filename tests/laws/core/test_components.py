@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
-from deltavec.core.batching import embedded
+from deltavec.core.batching import embed_batch
 from deltavec.core.components import SecondMoment, leading_components
-from deltavec.core.forms import FORMS, FoldedVectors
+from deltavec.core.forms import FORMS, EmbeddingTable
 from deltavec.core.statistics import CorpusStatistics
-from deltavec.core.text.batches import as_texts
+from deltavec.core.text.batches import as_text_batch
 from deltavec.core.vectors import WordVectors
 from deltavec.core.vocabulary import Vocabulary
 
@@ -70,7 +70,7 @@ def test_documents_of_zeros_add_nothing(rows: Matrix) -> None:
 
 
 @st.composite
-def folded_vectors(draw: st.DrawFn) -> FoldedVectors:
+def folded_vectors(draw: st.DrawFn) -> EmbeddingTable:
     """A table of any form, with random directions."""
     random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     V, K = draw(st.integers(2, 20)), draw(st.integers(2, 8))
@@ -88,7 +88,7 @@ def orthonormal(count: int, dimensions: int, seed: int) -> npt.NDArray[np.float6
 
 @given(folded=folded_vectors(), count=st.integers(0, 2), seed=st.integers(0, 99))
 def test_removal_leaves_nothing_along_the_components_and_is_idempotent(
-    folded: FoldedVectors, count: int, seed: int
+    folded: EmbeddingTable, count: int, seed: int
 ) -> None:
     components = orthonormal(count, folded.rows.shape[1], seed)
     once = folded.without(components)
@@ -101,7 +101,7 @@ def test_removal_leaves_nothing_along_the_components_and_is_idempotent(
 
 
 @given(folded=folded_vectors(), count=st.integers(0, 2), seed=st.integers(0, 99))
-def test_what_was_removed_can_be_put_back(folded: FoldedVectors, count: int, seed: int) -> None:
+def test_what_was_removed_can_be_put_back(folded: EmbeddingTable, count: int, seed: int) -> None:
     restored = folded.without(orthonormal(count, folded.rows.shape[1], seed)).restored()
     assert restored.rows == pytest.approx(folded.rows, abs=1e-6)
     assert restored.offset == pytest.approx(folded.offset, abs=1e-12)
@@ -112,15 +112,15 @@ def test_what_was_removed_can_be_put_back(folded: FoldedVectors, count: int, see
 
 @given(folded=folded_vectors(), seed=st.integers(0, 99), data=st.data())
 def test_removal_from_the_table_is_removal_from_the_documents(
-    folded: FoldedVectors, seed: int, data: st.DataObject
+    folded: EmbeddingTable, seed: int, data: st.DataObject
 ) -> None:
     components = orthonormal(1, folded.rows.shape[1], seed)
     words = [f"w{i}" for i in range(len(folded.rows))]
     documents = data.draw(st.lists(st.lists(st.sampled_from(words), max_size=9), max_size=5))
-    texts = as_texts(documents, "words") if documents else as_texts([[]], "words")
+    texts = as_text_batch(documents, "words") if documents else as_text_batch([[]], "words")
     vocabulary = Vocabulary.of(words)
-    before = embedded(texts, vocabulary, folded).vectors.astype(np.float64)
-    after = embedded(texts, vocabulary, folded.without(components)).vectors
+    before = embed_batch(texts, vocabulary, folded).vectors.astype(np.float64)
+    after = embed_batch(texts, vocabulary, folded.without(components)).vectors
     projected = before - before @ components.T @ components
     for row, expected in zip(after, projected, strict=True):
         length = np.linalg.norm(expected)

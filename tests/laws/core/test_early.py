@@ -10,43 +10,43 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
-from deltavec.core.batching import embedded
-from deltavec.core.fallback import embed_few
+from deltavec.core.batching import embed_batch
+from deltavec.core.fallback import embed_small_batch
 from deltavec.core.fitting import fit
-from deltavec.core.forms import FoldedVectors, nothing_removed
+from deltavec.core.forms import EmbeddingTable, no_components
 from deltavec.core.kernels import embed as embed_kernels
-from deltavec.core.kernels.embed import Terms
-from deltavec.core.text.batches import as_texts
-from deltavec.core.text.tokenize import parted
+from deltavec.core.kernels.embed import TableView
+from deltavec.core.text.batches import as_text_batch
+from deltavec.core.text.tokenize import tokenize
 from deltavec.core.vectors import WordVectors
 from deltavec.core.vocabulary import Vocabulary
 from support.strategies import Problem, learnable_problems, texts
 
-RULES = ["words", "words-2", "whitespace", "words-2:grams-4", "words-2:words+grams-3"]
+RULES = ["words", "whitespace", "words:grams-4", "words:words+grams-3"]
 
 
-def table(words: int, dimensions: int, seed: int) -> FoldedVectors:
+def table(words: int, dimensions: int, seed: int) -> EmbeddingTable:
     """A table of everything that can be in one."""
     random = np.random.default_rng(seed)
     rows = random.standard_normal((words, dimensions)).astype(np.float32)
     offset = random.standard_normal(dimensions) * random.integers(0, 2)
-    return FoldedVectors(
+    return EmbeddingTable(
         rows=rows,
         penalties=random.random(words) * random.integers(0, 2),
         offset=offset,
         norms=np.linalg.norm(rows, axis=1),
         offset_norm=float(np.linalg.norm(offset)),
-        strengths=np.ones(dimensions),
+        spectrum=np.ones(dimensions),
         length_ratio=1.0,
-        **nothing_removed(words, dimensions),
+        **no_components(words, dimensions),
     )
 
 
 def require_same_bits(documents: list, rule: str, vocabulary: Vocabulary, folded) -> None:
-    given_texts = as_texts(documents, rule)
-    by_kernels = embedded(given_texts, vocabulary, folded, 1)
+    given_texts = as_text_batch(documents, rule)
+    by_kernels = embed_batch(given_texts, vocabulary, folded, 1)
     vectors = np.empty_like(by_kernels.vectors)
-    counts = embed_few(given_texts, vocabulary, folded, vectors)
+    counts = embed_small_batch(given_texts, vocabulary, folded, vectors)
     assert counts == by_kernels.counts
     assert vectors.tobytes() == by_kernels.vectors.tobytes()
 
@@ -58,7 +58,7 @@ def require_same_bits(documents: list, rule: str, vocabulary: Vocabulary, folded
     seed=st.integers(0, 2**32 - 1),
 )
 def test_any_text_has_the_same_bits(rule, documents, dimensions, seed) -> None:
-    units = list(dict.fromkeys(unit for text in documents for unit in parted(text, rule).units))
+    units = list(dict.fromkeys(unit for text in documents for unit in tokenize(text, rule).units))
     known = Vocabulary.of([unit for place, unit in enumerate(units) if (place + seed) % 4])
     require_same_bits(documents, rule, known, table(len(known), dimensions, seed))
 
@@ -72,7 +72,7 @@ def test_a_document_of_any_length_has_the_same_bits(ids, seed, more) -> None:
     vocabulary = Vocabulary.of([f"w{number}" for number in range(401)])
     ids = ids + np.random.default_rng(seed).integers(0, 401, more).tolist()
     words = [f"w{number}" for number in ids]
-    require_same_bits([words], "words-2", vocabulary, table(401, 13, seed))
+    require_same_bits([words], "words", vocabulary, table(401, 13, seed))
 
 
 @given(problem=learnable_problems(), name=st.sampled_from(reference.NAMES))
@@ -94,9 +94,9 @@ def test_unit_length_is_right_to_a_rounding_of_float32(numbers: list[float]) -> 
     total = np.array(numbers)
     length = math.sqrt(math.fsum(number * number for number in numbers))
     one = np.ones(1, np.float32)
-    terms = Terms(np.zeros((1, len(total)), np.float32), np.zeros(0), one, 1e-30, -total, 0.0)
+    terms = TableView(np.zeros((1, len(total)), np.float32), np.zeros(0), one, 1e-30, -total, 0.0)
     found = np.empty((1, len(total)), np.float32)
     ends, ids = np.array([0, 1]), np.zeros(1, np.int32)
-    embed_kernels.sum_up(ends, 1, ids, one, np.ones(1), terms, found, 0)
+    embed_kernels.sum_rows(ends, 1, ids, one, np.ones(1), terms, found, 0)
     # Each is rounded once to float32; the length is right to a few units of float64.
     assert np.all(np.abs(found[0] * length - total) <= 2.0**-23 * np.abs(total) + 1e-35)

@@ -15,7 +15,7 @@ import pytest
 
 import reference
 from deltavec.core.fitting import fit
-from deltavec.core.forms import FoldedVectors
+from deltavec.core.forms import EmbeddingTable
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.recipes import Recipe
 from deltavec.core.vectors import WordVectors
@@ -49,42 +49,42 @@ def test_without_mutation_the_check_finds_nothing(name: str) -> None:
     assert disagreements(model.embed(PROBLEM.texts), PROBLEM, Method.named(name)) == []
 
 
-def no_penalty(folded: FoldedVectors) -> FoldedVectors:
+def no_penalty(folded: EmbeddingTable) -> EmbeddingTable:
     return replace(folded, penalties=np.zeros_like(folded.penalties))
 
 
-def no_offset(folded: FoldedVectors) -> FoldedVectors:
+def no_offset(folded: EmbeddingTable) -> EmbeddingTable:
     return replace(folded, offset=np.zeros_like(folded.offset), offset_norm=0.0)
 
 
-def offset_added(folded: FoldedVectors) -> FoldedVectors:
+def offset_added(folded: EmbeddingTable) -> EmbeddingTable:
     return replace(folded, offset=-folded.offset)
 
 
-def no_removal(folded: FoldedVectors) -> FoldedVectors:
+def no_removal(folded: EmbeddingTable) -> EmbeddingTable:
     return folded.restored()
 
 
-def another_component(folded: FoldedVectors) -> FoldedVectors:
+def another_component(folded: EmbeddingTable) -> EmbeddingTable:
     return folded.without(np.roll(folded.components, 1, axis=1))
 
 
-def no_weights(folded: FoldedVectors) -> FoldedVectors:
+def no_weights(folded: EmbeddingTable) -> EmbeddingTable:
     norms = np.maximum(folded.norms, np.float32(1e-9))
     return replace(folded, rows=(folded.rows / norms[:, None]).astype(np.float32))
 
 
-def rows_exchanged(folded: FoldedVectors) -> FoldedVectors:
+def rows_exchanged(folded: EmbeddingTable) -> EmbeddingTable:
     return replace(folded, rows=folded.rows[::-1].copy())
 
 
-def one_penalty_off(folded: FoldedVectors) -> FoldedVectors:
+def one_penalty_off(folded: EmbeddingTable) -> EmbeddingTable:
     penalties = folded.penalties.copy()
     penalties[0] *= 1.001
     return replace(folded, penalties=penalties)
 
 
-def one_row_off(folded: FoldedVectors) -> FoldedVectors:
+def one_row_off(folded: EmbeddingTable) -> EmbeddingTable:
     rows = folded.rows.copy()
     rows[0] *= 1.001
     return replace(folded, rows=rows)
@@ -105,7 +105,7 @@ def one_row_off(folded: FoldedVectors) -> FoldedVectors:
     ],
 )
 def test_a_table_with_one_term_changed_is_found_out(
-    mutation: Callable[[FoldedVectors], FoldedVectors], names: list[str]
+    mutation: Callable[[EmbeddingTable], EmbeddingTable], names: list[str]
 ) -> None:
     for name in names:
         model = fitted(name)

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 import reference
 from deltavec.core.learning.corpora import corpus_statistics
 from deltavec.core.statistics import CorpusStatistics
-from deltavec.core.text.batches import as_chunked
+from deltavec.core.text.batches import as_corpus
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.core.weights import WEIGHTINGS
 from support.strategies import Batches, Problem, problems
 
 
 def statistics_of(documents: object, words: list[str], threads: int = 1) -> CorpusStatistics:
-    return corpus_statistics(as_chunked(documents), Vocabulary.of(words), "words", threads)
+    return corpus_statistics(as_corpus(documents), Vocabulary.of(words), "words", threads)
 
 
 def equal(a: CorpusStatistics, b: CorpusStatistics) -> bool:

@@ -11,31 +11,30 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import reference
-from deltavec.core.batching import counted
+from deltavec.core.batching import count_batch
 from deltavec.core.fitting import fit
 from deltavec.core.kernels import tokenize as token_kernels
 from deltavec.core.kernels.hashing import PACKED
 from deltavec.core.learning.cooccurrence import ids_of
 from deltavec.core.learning.vocabulary_builder import WordCounts, word_counts
 from deltavec.core.text import rules
-from deltavec.core.text.batches import as_chunked, as_texts
+from deltavec.core.text.batches import as_corpus, as_text_batch
 from deltavec.core.text.rules import Units
-from deltavec.core.text.tokenize import parted, parted_words
+from deltavec.core.text.tokenize import tokenize, tokenize_list
 from deltavec.core.vectors import WordVectors
 from deltavec.core.vocabulary import Vocabulary
 from support.strategies import CURIOUS, UNICODE_14, texts
 
 RULES = [
     "words",
-    "words-2",
     "whitespace",
-    "words-2:grams-4",
-    "words-2:grams-2",
-    "words-2:grams-8",
-    "words-2:words+grams-3",
+    "words:grams-4",
+    "words:grams-2",
+    "words:grams-8",
+    "words:words+grams-3",
     "whitespace:words+grams-5",
-    "words-2+folded",
-    "words-2+folded:words+grams-3",
+    "words+folded",
+    "words+folded:words+grams-3",
 ]
 # Scripts without spaces, their marks, and what may stand beside them.
 MIXED = [*"漢字一〇かなカナーﾊﾟｶﾞกำลังไทยភាសាຂ້ອຍမြန်မာ𠀀𛀀", *"aB9_ß é,。、 \u0301\ufe0f\u3099"]
@@ -53,9 +52,9 @@ def documents() -> st.SearchStrategy[list[str]]:
 @example(documents=["漢字", "漢 字", "漢字 漢字", "iPhone手机5G日本", "́漢", "が́か゛"])
 @example(documents=["a", "ab", "abc", "abcd", "é" * 9, "x" * 600, "日" * 40])
 def test_learning_finds_the_units_of_the_slow_reference(name: str, documents: list[str]) -> None:
-    expected = Counter(unit for text in documents for unit in parted(text, name).units)
+    expected = Counter(unit for text in documents for unit in tokenize(text, name).units)
     counts = WordCounts()
-    counts.add(as_texts(documents, name))
+    counts.add(as_text_batch(documents, name))
     assert counts.tokens == expected.total()
     vocabulary, found = counts.frequent(1)
     short = {unit: n for unit, n in expected.items() if len(unit.encode()) <= 1024}
@@ -63,32 +62,32 @@ def test_learning_finds_the_units_of_the_slow_reference(name: str, documents: li
 
 
 @given(documents=documents(), dropped=st.integers(1, 5), name=st.sampled_from(RULES))
-@example(documents=["漢字漢字 b漢字", "iPhone手机5G日本"], dropped=2, name="words-2")
-@example(documents=["An Extraordinary, x" + 600 * "y"], dropped=5, name="words-2:words+grams-3")
-@example(documents=["An extraordinary one", "exé"], dropped=1, name="words-2:words+grams-3")
-@example(documents=["Extraordinarily long sextet"], dropped=5, name="words-2:grams-8")
+@example(documents=["漢字漢字 b漢字", "iPhone手机5G日本"], dropped=2, name="words")
+@example(documents=["An Extraordinary, x" + 600 * "y"], dropped=5, name="words:words+grams-3")
+@example(documents=["An extraordinary one", "exé"], dropped=1, name="words:words+grams-3")
+@example(documents=["Extraordinarily long sextet"], dropped=5, name="words:grams-8")
 def test_known_units_are_found_in_their_order(
     name: str, documents: list[str], dropped: int
 ) -> None:
-    expected = [parted(text, name).units for text in documents]
+    expected = [tokenize(text, name).units for text in documents]
     distinct = sorted({unit for units in expected for unit in units})
     known = [unit for place, unit in enumerate(distinct) if place % 5 != dropped]
     vocabulary = Vocabulary.of(known)
-    listed = np.concatenate([[], *ids_of(as_texts(documents, name), vocabulary, 1)])
+    listed = np.concatenate([[], *ids_of(as_text_batch(documents, name), vocabulary, 1)])
     numbers = [vocabulary.ids(units) for units in expected]
     closed = [np.append(ids[ids >= 0], -1) for ids in numbers]
     assert listed.tolist() == np.concatenate([[], *closed]).tolist()
-    statistics = counted(as_texts(documents, name), vocabulary)
+    statistics = count_batch(as_text_batch(documents, name), vocabulary)
     assert statistics.tokens == sum(map(len, expected))
 
 
 @given(text=mixed_texts, room=st.integers(1, 4), name=st.sampled_from(RULES))
-@example(text="漢字漢字", room=1, name="words-2")  # room for characters, not for pairs
-@example(text="a漢字漢字", room=2, name="words-2")
+@example(text="漢字漢字", room=1, name="words")  # room for characters, not for pairs
+@example(text="a漢字漢字", room=2, name="words")
 def test_a_scan_that_stops_goes_on_where_it_stopped(name: str, text: str, room: int) -> None:
-    expected = parted(text, name).units
+    expected = tokenize(text, name).units
     vocabulary = Vocabulary.of(dict.fromkeys(expected))
-    data, ends, rule = as_texts([text], name)
+    data, ends, rule = as_text_batch([text], name)
     word = np.empty(max(vocabulary.table.longest, PACKED), np.uint8)
     found: list[str] = []
     place, known = 0, room
@@ -129,7 +128,7 @@ def beside_each_other(draw: st.DrawFn) -> list[str]:
 def test_documents_beside_each_other_have_their_own_words(
     documents: list[str], room: int, name: str, dropped: int
 ) -> None:
-    expected = [parted(text, name).units for text in documents]
+    expected = [tokenize(text, name).units for text in documents]
     distinct = list(dict.fromkeys(unit for units in expected for unit in units))
     known = [unit for place, unit in enumerate(distinct) if place % 7 != dropped]
     vocabulary = Vocabulary.of(known)
@@ -139,12 +138,12 @@ def test_documents_beside_each_other_have_their_own_words(
         begun, before = document, 0
         ids, closed = np.empty(room, np.int32), np.empty(len(documents), np.int64)
         document, place, count, more, _, _ = token_kernels.scan_documents(
-            as_texts(documents, name),
+            as_text_batch(documents, name),
             begun,
             place,
             len(documents),
             vocabulary.table,
-            token_kernels.spelling_for(vocabulary.table.longest),
+            token_kernels.token_buffers(vocabulary.table.longest),
             ids,
             closed,
             False,
@@ -165,16 +164,16 @@ def test_documents_beside_each_other_have_their_own_words(
     name=st.sampled_from(RULES),
 )
 def test_lists_of_words_are_kept_and_their_units_found(document: list[str], name: str) -> None:
-    expected = parted_words(document, name).units
+    expected = tokenize_list(document, name).units
     counts = WordCounts()
-    counts.add(as_texts([document], name))
+    counts.add(as_text_batch([document], name))
     vocabulary, found = counts.frequent(1)
     assert dict(zip(vocabulary.words, found.tolist(), strict=True)) == Counter(expected)
 
 
 @given(text=mixed_texts, name=st.sampled_from(RULES))
 def test_every_unit_is_made_of_the_words_it_came_from(text: str, name: str) -> None:
-    own = parted(text, name)
+    own = tokenize(text, name)
     for unit, (first, last) in zip(own.units, own.origins, strict=True):
         assert unit.strip("<>") in "".join(own.words[first : last + 1])
     assert {place for origin in own.origins for place in origin} == set(range(len(own.words)))
@@ -182,7 +181,7 @@ def test_every_unit_is_made_of_the_words_it_came_from(text: str, name: str) -> N
 
 @pytest.mark.skipif(not UNICODE_14, reason="the table is frozen at Unicode 14")
 def test_characters_of_scripts_without_spaces_are_those_named_so() -> None:
-    table = rules.rule("words-2")
+    table = rules.rule("words")
     codes = np.arange(rules.CODE_POINTS)
     unspaced = table.pages[table.page_of[codes // rules.PAGE], codes % rules.PAGE]
     found = set(codes[unspaced == rules.UNSPACED].tolist())
@@ -199,7 +198,7 @@ def test_shares_of_words_sum_to_the_cosine_whatever_the_units(
 ) -> None:
     texts = [*corpus, "a room 漢字", "rooms 漢字かな"]
     rule = rules.full_name("words", Units.named(name), normalization)
-    vocabulary, _ = word_counts(as_chunked(texts), rule).frequent(1)
+    vocabulary, _ = word_counts(as_corpus(texts), rule).frequent(1)
     random = np.random.default_rng(len(vocabulary))
     vectors = WordVectors(vocabulary.words, random.standard_normal((len(vocabulary), 8)))
     model = fit(texts, vectors, "idf-center", tokenizer=rule)

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deltavec.core.arrays import frozen
+from deltavec.core.arrays import read_only
 from deltavec.search import fallback, kernels
 from deltavec.search.hybrid.search import Wanted, best_documents
 from deltavec.search.matrix import Pieces, in_turn
@@ -24,12 +24,12 @@ NONE = np.empty(0, np.int64)
 def test_the_best_rows_are_those_of_the_kernels(drawn, k, data):
     rows, queries = drawn
     cuts = sorted(data.draw(st.sets(st.integers(1, len(rows)), max_size=3)))
-    pieces = Pieces(tuple(map(frozen, np.split(rows, cuts))), 1e-6)
+    pieces = Pieces(tuple(map(read_only, np.split(rows, cuts))), 1e-6)
     ranks = data.draw(st.sampled_from([NONE, np.random.default_rng(k).permutation(len(rows))]))
     mask = np.array(data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows))))
     chosen = data.draw(st.sampled_from([None, np.flatnonzero(mask)]))
     k = min(k, len(rows) if chosen is None else len(chosen))
-    search = Search(pieces, frozen(ranks), Pieces.of(queries, "queries"), k, chosen, 1)
+    search = Search(pieces, read_only(ranks), Pieces.of(queries, "queries"), k, chosen, 1)
     expected, found = best_rows(search), fallback.best_rows(search)
     assert found.ranks.tolist() == expected.ranks.tolist()
     assert found.scores.tobytes() == expected.scores.tobytes()
@@ -39,7 +39,7 @@ def test_the_best_rows_are_those_of_the_kernels(drawn, k, data):
 def test_squares_are_those_of_the_kernels(drawn):
     rows, _ = drawn
     squares = np.empty(len(rows))
-    kernels.squared_lengths(frozen(rows), squares)
+    kernels.squared_lengths(read_only(rows), squares)
     assert in_turn(rows, rows).tobytes() == squares.tobytes()
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import deltavec as dv
-from deltavec.core.arrays import frozen
+from deltavec.core.arrays import read_only
 from deltavec.search.matrix import Pieces, length_error
 from deltavec.search.pairs import Strips, row_pairs
 from deltavec.search.quantized.build import made_sieve
@@ -72,7 +72,7 @@ def test_a_search_finds_what_sorting_all_scores_finds(drawn, k, data):
 def test_blocks_threads_and_filters_change_nothing(drawn, k, sizes, threads, data):
     rows, queries = drawn
     cuts = sorted(data.draw(st.sets(st.integers(1, len(rows)), max_size=3)))
-    arrays = tuple(map(frozen, np.split(rows, cuts)))
+    arrays = tuple(map(read_only, np.split(rows, cuts)))
     pieces = Pieces(arrays, length_error(rows, "rows"))
     mask = np.array(data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows))))
     chosen = data.draw(st.sampled_from([None, np.flatnonzero(mask)]))
@@ -95,9 +95,9 @@ def test_a_sieve_of_many_blocks_finds_what_is_found_without(data, asked, k, seed
     rng = np.random.default_rng(seed)
     rows = unit_rows(rng.standard_normal((different, 8)))[rng.integers(0, different, count)]
     queries = Pieces.of(rows[rng.integers(0, count, asked)], "queries")
-    whole = Pieces((frozen(rows),), length_error(rows, "rows"))
+    whole = Pieces((read_only(rows),), length_error(rows, "rows"))
     seen = np.eye(8)[:, : data.draw(st.integers(0, 8))]
-    sifting = Pieces((frozen(rows),), whole.length_error)
+    sifting = Pieces((read_only(rows),), whole.length_error)
     sifting.sieves[0].made = made_sieve(rows, 1, directions=np.ascontiguousarray(seen))
     ranks = rng.permutation(count)
     expected = best_rows(Search(whole, ranks, queries, k, None, 1))

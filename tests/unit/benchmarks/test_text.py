@@ -9,7 +9,7 @@ from speed import alphabets, bound_kernels, carried, tables, zipf
 from speed.roofline import largest_difference, listed_terms
 from speed.text import described, strings
 
-from deltavec.core.text.batches import as_texts
+from deltavec.core.text.batches import as_text_batch
 from deltavec.core.text.tokenize import words
 
 
@@ -50,7 +50,7 @@ def test_every_respelled_word_is_one_word_and_not_ascii():
 def test_the_gathered_sums_are_the_vectors_that_embed_gives():
     text = described(strings(zipf.zipf_documents(40)), "")
     model = tables.fitted(text.column, tables.frequent(text.counts), 24)
-    texts = as_texts(text.column, "words")
+    texts = as_text_batch(text.column, "words")
     listed = listed_terms(texts, model)
     sums = np.empty((len(text.column), 24), np.float32)
     bound_kernels.gather_add(*listed, model.folded.rows, 0, len(sums), sums)
@@ -61,7 +61,7 @@ def test_the_gathered_sums_are_the_vectors_that_embed_gives():
 def test_scanning_alone_finds_every_known_word():
     text = described(strings(zipf.zipf_documents(40)), "")
     model = tables.fitted(text.column, tables.frequent(text.counts), 4)
-    texts = as_texts(text.column, "words")
+    texts = as_text_batch(text.column, "words")
     found = bound_kernels.scan_only(texts, 0, texts.documents, model.vocabulary.table)
     assert found == model.statistics.known_tokens
 

@@ -8,13 +8,13 @@ import pytest
 from deltavec.core.arrays import (
     KEPT_FROM,
     KEPT_TO,
-    begins_of,
-    frozen,
-    in_own_memory,
+    allocate_rows,
+    detach,
     mapped_file,
-    packed,
+    offsets_of,
+    pack,
+    read_only,
     require_mapped,
-    room_for,
 )
 from deltavec.errors import InputError
 
@@ -22,9 +22,9 @@ from deltavec.errors import InputError
 def test_a_frozen_array_is_a_view_nobody_can_write_to():
     array = np.zeros(2)
     with pytest.raises(ValueError, match="read-only"):
-        frozen(array)[0] = 1
+        read_only(array)[0] = 1
     array[0] = 1
-    assert frozen(array).tolist() == [1, 0]
+    assert read_only(array).tolist() == [1, 0]
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_a_frozen_array_is_a_view_nobody_can_write_to():
 def test_room_for_large_results_is_arrows_if_it_keeps_memory(size, backend, is_arrows, monkeypatch):
     pool = SimpleNamespace(backend_name=backend)
     monkeypatch.setattr(pa, "default_memory_pool", lambda: pool)
-    room = room_for(size // 4, 1)
+    room = allocate_rows(size // 4, 1)
     assert room.shape == (size // 4, 1)
     assert room.dtype == np.float32
     assert room.flags.writeable
@@ -50,12 +50,12 @@ def test_room_for_large_results_is_arrows_if_it_keeps_memory(size, backend, is_a
 
 
 def test_pieces_begin_where_those_before_end():
-    assert begins_of([3, 0, 2]).tolist() == [0, 3, 3, 5]
-    assert begins_of([]).tolist() == [0]
+    assert offsets_of([3, 0, 2]).tolist() == [0, 3, 3, 5]
+    assert offsets_of([]).tolist() == [0]
 
 
 def test_packed_pieces_stand_one_after_the_other():
-    data, begins = packed([b"sea", b"", b"room"])
+    data, begins = pack([b"sea", b"", b"room"])
     assert data.tobytes() == b"searoom"
     assert begins.tolist() == [0, 3, 3, 7]
     assert not data.flags.writeable
@@ -67,7 +67,7 @@ def test_a_file_that_was_cut_short_is_told_before_it_is_read(tmp_path):
     path.write_bytes(bytes(80_000))
     with path.open("r+b") as file:
         memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        mapped = frozen(np.ndarray((2, 100), "<f4", memory, 16))[1:]
+        mapped = read_only(np.ndarray((2, 100), "<f4", memory, 16))[1:]
         require_mapped(mapped, np.zeros(3))
         file.truncate(100)
         with pytest.raises(InputError, match="was cut short, from 80,000 to 100 bytes"):
@@ -81,7 +81,7 @@ def test_an_array_in_a_mapped_file_is_copied_and_one_in_memory_stays(tmp_path):
         memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     rows = np.ndarray((4, 3), np.float32, memory)
     assert mapped_file(rows) is memory
-    own = in_own_memory(rows)
+    own = detach(rows)
     assert mapped_file(own) is None
     assert own.tobytes() == rows.tobytes() == path.read_bytes()
-    assert in_own_memory(own) is own
+    assert detach(own) is own

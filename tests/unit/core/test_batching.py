@@ -7,7 +7,7 @@ import pytest
 from deltavec.core import batching
 from deltavec.core.fitting import fit
 from deltavec.core.statistics import CorpusStatistics
-from deltavec.core.text.batches import as_texts
+from deltavec.core.text.batches import as_text_batch
 from deltavec.core.vectors import WordVectors
 from deltavec.core.vocabulary import Vocabulary
 
@@ -16,8 +16,8 @@ MANY_WORDS = [f"word{number}" for number in range(3_000)]
 
 def test_threads_count_what_one_thread_counts():
     vocabulary = Vocabulary.of(["sea", "room"])
-    texts = as_texts(["sea room " * 2_000, "sea"] * 10, "words")
-    one, two = (batching.counted(texts, vocabulary, threads) for threads in (1, 2))
+    texts = as_text_batch(["sea room " * 2_000, "sea"] * 10, "words")
+    one, two = (batching.count_batch(texts, vocabulary, threads) for threads in (1, 2))
     assert one.token_counts.tolist() == two.token_counts.tolist() == [20_010, 20_000]
     assert one.document_counts.tolist() == two.document_counts.tolist() == [20, 10]
 
@@ -32,13 +32,13 @@ def test_a_word_more_often_than_int32_counts_keeps_its_direction():
 
 @pytest.mark.compiled
 def test_separators_beyond_ascii_take_no_longer_beside_a_long_word():
-    texts = as_texts(["—" * 1_000_000], "words")
+    texts = as_text_batch(["—" * 1_000_000], "words")
 
     def seconds(longest):
         vocabulary, taken = Vocabulary.of(["a", "b" * longest]), []
         for _ in range(4):
             begin = time.process_time()
-            batching.counted(texts, vocabulary, 1)
+            batching.count_batch(texts, vocabulary, 1)
             taken.append(time.process_time() - begin)
         return min(taken)
 

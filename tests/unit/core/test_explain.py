@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 import deltavec as dv
-from deltavec.core.explain import pulling_pairs, pushing_pairs, removal, shares
+from deltavec.core.explain import bottom_pairs, removal, shares, top_pairs
 
 VECTORS = dv.WordVectors(["sea", "room", "quiet"], [[1, 0], [0, 1], [0.6, 0.8]])
 CORPUS = ["sea sea", "room quiet", "room", "room sea"]
@@ -77,17 +77,17 @@ def test_an_explanation_shows_and_plots_itself():
 
 def test_all_pairs_together_and_apart_add_up_to_the_cosine():
     model = dv.fit(CORPUS, VECTORS, "idf-delta-pca")
-    a, b = model.dissected("quiet sea sea"), model.dissected("room quiet and sea")
-    pairs = (*pulling_pairs(a, b, 100), *pushing_pairs(a, b, 100))
+    a, b = model.decompose("quiet sea sea"), model.decompose("room quiet and sea")
+    pairs = (*top_pairs(a, b, 100), *bottom_pairs(a, b, 100))
     assert {pair.share < 0 for pair in pairs} == {True, False}
     assert sum(pair.share for pair in pairs) == pytest.approx(float(a.vector @ b.vector))
-    assert pulling_pairs(a, b, 2) == model.explain("quiet sea sea", "room quiet sea", pairs=2).pairs
-    assert pulling_pairs(a, b, 0) == pushing_pairs(a, model.dissected("?"), 5) == ()
+    assert top_pairs(a, b, 2) == model.explain("quiet sea sea", "room quiet sea", pairs=2).pairs
+    assert top_pairs(a, b, 0) == bottom_pairs(a, model.decompose("?"), 5) == ()
 
 
 def test_of_a_document_that_leaves_only_rounding_nothing_is_shared():
     model = dv.fit(["sea"] * 4, VECTORS, "unit-sum-pca")
-    apart = model.dissected("sea")
+    apart = model.decompose("sea")
     assert not apart.vector.any()
     found = shares(apart, VECTORS.matrix[1].astype(float))
     assert (found.words, found.by_word) == ((("sea", 1, 0.0),), {"sea": 0.0})
@@ -97,7 +97,7 @@ def test_of_a_document_that_leaves_only_rounding_nothing_is_shared():
 def test_before_the_removal_the_cosine_was_that_of_the_model_without_it(recipe):
     texts = ("quiet sea sea", "room quiet and sea")
     model = dv.fit(CORPUS, VECTORS, recipe)
-    found = removal(*map(model.dissected, texts), model.folded)
+    found = removal(*map(model.decompose, texts), model.folded)
     whole = replace(model, folded=model.folded.restored())
     # The table is float32: what was removed and put back differs in the seventh digit.
     assert found.before == pytest.approx(whole.explain(*texts).cosine, abs=1e-5)
@@ -110,8 +110,8 @@ def test_before_the_removal_the_cosine_was_that_of_the_model_without_it(recipe):
 
 def test_nothing_is_taken_where_nothing_is_removed_or_known():
     model = dv.fit(CORPUS, VECTORS, "idf-sum")
-    assert removal(model.dissected("sea"), model.dissected("room"), model.folded) is None
+    assert removal(model.decompose("sea"), model.decompose("room"), model.folded) is None
     model = dv.fit(CORPUS, VECTORS, "idf-center-pca")
-    assert removal(model.dissected("xyzzy"), model.dissected("sea"), model.folded) == (
+    assert removal(model.decompose("xyzzy"), model.decompose("sea"), model.folded) == (
         (1, 0.0, 0.0, 0.0, (), ())
     )

@@ -134,11 +134,11 @@ def test_fewer_dimensions_than_asked_for_are_told():
 def test_vectors_of_another_language_are_told():
     vectors = dv.WordVectors(["sea", "room"], [[1, 0], [0, 1]])
     texts = ["sea"] * 5 + ["miten voit tänään"] * 500
-    with pytest.warns(dv.LittleKnownWarning, match="0% of 1,505 words are known, 500 of 505 docu"):
+    with pytest.warns(dv.LowCoverageWarning, match="0% of 1,505 words are known, 500 of 505 docu"):
         dv.fit(texts, vectors, "idf-sum")
 
 
 def test_a_corpus_of_words_seen_once_is_told():
     texts = ["the quick one"] * 50 + [f"word{number} other{number}" for number in range(600)]
-    with pytest.warns(dv.LittleKnownWarning, match="words stand nowhere else; is it the right"):
+    with pytest.warns(dv.LowCoverageWarning, match="words stand nowhere else; is it the right"):
         dv.fit(texts, recipe=dv.Recipe(form="spectral", dimensions=2), units="words")

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import deltavec as dv
-from deltavec.core.batching import counted
-from deltavec.core.text.batches import as_texts
-from deltavec.core.text.tokenize import parted
+from deltavec.core.batching import count_batch
+from deltavec.core.text.batches import as_text_batch
+from deltavec.core.text.tokenize import tokenize
 
 FAMILY = "👨\u200d👩\u200d👧\u200d👦"
 ODD = {
@@ -38,8 +38,10 @@ def test_odd_texts_have_the_units_of_the_reference_and_a_vector(units: str) -> N
     assert np.all(lengths[len(texts) :] > 0)  # what is known is found beside what is odd
     for text in texts:
         mended = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        expected = parted(mended, str(model.tokenizer)).units
-        assert counted(as_texts([text], model.tokenizer), model.vocabulary).tokens == len(expected)
+        expected = tokenize(mended, str(model.tokenizer)).units
+        assert count_batch(as_text_batch([text], model.tokenizer), model.vocabulary).tokens == len(
+            expected
+        )
 
 
 @pytest.mark.parametrize("units", UNITS)
@@ -58,4 +60,4 @@ def test_a_document_of_a_million_characters_without_a_space_is_one_document(unit
     long = "漢字の部屋" * 200_000
     rows = model.embed([long, "漢字の部屋"])
     assert rows[0] @ rows[1] > 0.9
-    assert counted(as_texts([long], model.tokenizer), model.vocabulary).tokens == 1_999_999
+    assert count_batch(as_text_batch([long], model.tokenizer), model.vocabulary).tokens == 1_999_999

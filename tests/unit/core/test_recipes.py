@@ -10,7 +10,7 @@ from deltavec.core.recipes import (
     Recipe,
     SpectralRecipe,
     WeightedRecipe,
-    settled,
+    resolve,
 )
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.errors import RecipeError
@@ -47,14 +47,14 @@ def test_a_recipe_stands_for_itself():
     ],
 )
 def test_auto_follows_the_length_of_documents(name, length, chosen):
-    choice = settled(Recipe.named(name), statistics(length))
+    choice = resolve(Recipe.named(name), statistics(length))
     assert choice.recipe.name == chosen
     assert f"{length:.1f} known words on average" in choice.reason
 
 
 def test_a_form_that_was_named_is_kept():
     recipe = Recipe.named("sif-center")
-    assert settled(recipe, statistics(1000)) == (recipe, "as asked for")
+    assert resolve(recipe, statistics(1000)) == (recipe, "as asked for")
 
 
 @pytest.mark.parametrize(

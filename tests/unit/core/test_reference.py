@@ -35,7 +35,7 @@ def direction(*numbers: float) -> Vector:
         ("İstanbul", ["İstanbul"]),
         ("ΟΔΟΣ", ["οδοσ"]),  # code point by code point: no final sigma
         ("300\u212a ǅ ẞ", ["300k", "ǆ", "ß"]),
-        ("日本語。中文", ["日本語", "中文"]),
+        ("日本語。中", ["日", "日本", "本", "本語", "語", "中"]),
         ("a😀b\u200dc", ["a", "b", "c"]),
         ("x² ½ Ⅻ Ⓐ", ["x²", "½", "ⅻ"]),
         ("tom‿jerry", ["tom", "jerry"]),

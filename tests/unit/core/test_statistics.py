@@ -1,16 +1,16 @@
 import pytest
 
 from deltavec.core.learning.corpora import corpus_statistics
-from deltavec.core.statistics import CorpusStatistics, TextCounts, warn_of_little_known
-from deltavec.core.text.batches import as_chunked
+from deltavec.core.statistics import CorpusStatistics, TextCounts, warn_low_coverage
+from deltavec.core.text.batches import as_corpus
 from deltavec.core.vocabulary import Vocabulary
-from deltavec.errors import InputError, LittleKnownWarning
+from deltavec.errors import InputError, LowCoverageWarning
 
 VOCABULARY = Vocabulary.of(["sea", "room", "pool"])
 
 
 def counted(documents):
-    return corpus_statistics(as_chunked(documents), VOCABULARY, "words", None)
+    return corpus_statistics(as_corpus(documents), VOCABULARY, "words", None)
 
 
 def test_counts_of_a_small_corpus():
@@ -72,16 +72,16 @@ def known(documents: int, words: int, known_words: int, unknown: int) -> TextCou
 def test_a_text_of_which_little_is_known_is_warned_of(
     counts: TextCounts, seen_once: int, said: str
 ) -> None:
-    with pytest.warns(LittleKnownWarning, match=said) as caught:
-        warn_of_little_known(counts, "read on", seen_once=seen_once)
+    with pytest.warns(LowCoverageWarning, match=said) as caught:
+        warn_low_coverage(counts, "read on", seen_once=seen_once)
     assert len(caught) == 1
     assert str(caught[0].message).endswith("; read on")
 
 
 def test_all_that_was_seen_is_said_in_one_warning() -> None:
     said = "are known, .* nowhere else, .* known word"
-    with pytest.warns(LittleKnownWarning, match=said) as caught:
-        warn_of_little_known(known(100, 2_000, 200, 95), seen_once=1_500)
+    with pytest.warns(LowCoverageWarning, match=said) as caught:
+        warn_low_coverage(known(100, 2_000, 200, 95), seen_once=1_500)
     assert len(caught) == 1
 
 
@@ -89,4 +89,4 @@ def test_all_that_was_seen_is_said_in_one_warning() -> None:
     "counts", [known(100, 2_000, 1_000, 89), known(9, 999, 0, 9), TextCounts()]
 )
 def test_a_text_that_is_known_or_too_small_to_tell_is_not_warned_of(counts: TextCounts) -> None:
-    warn_of_little_known(counts, seen_once=counts.tokens // 2)
+    warn_low_coverage(counts, seen_once=counts.tokens // 2)

@@ -8,14 +8,14 @@ import pytest
 from threadpoolctl import ThreadpoolController
 
 from deltavec.core import threads
-from deltavec.core.arrays import begins_of
+from deltavec.core.arrays import offsets_of
 from deltavec.core.threads import (
-    UnwantedError,
-    in_order,
-    on_threads,
+    CancelledError,
+    cancellable,
     one_blas_thread,
-    stop_if_unwanted,
-    while_wanted,
+    ordered_map,
+    parallel_map,
+    stop_if_cancelled,
 )
 from deltavec.errors import InputError
 
@@ -37,35 +37,35 @@ def test_threads_are_a_whole_number_from_one(count):
 
 
 def test_shares_are_of_about_the_same_size():
-    begins = begins_of([10, 10, 10, 100, 10, 10])
+    begins = offsets_of([10, 10, 10, 100, 10, 10])
     assert threads.equal_shares(begins, 3) == [(0, 4), (4, 6)]
-    assert threads.equal_shares(begins_of([1, 1, 1, 1]), 2) == [(0, 2), (2, 4)]
+    assert threads.equal_shares(offsets_of([1, 1, 1, 1]), 2) == [(0, 2), (2, 4)]
 
 
 def test_every_document_is_in_one_share():
     rng = np.random.default_rng(0)
     for size in range(1, 30):
-        begins = begins_of(rng.integers(0, 50, size))
+        begins = offsets_of(rng.integers(0, 50, size))
         shares = threads.equal_shares(begins, 4)
         assert [document for share in shares for document in range(*share)] == list(range(size))
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_any_number_of_threads_gives_the_results_in_the_order_of_the_items(count):
-    assert list(on_threads(lambda number: number**2, range(7), count)) == [
+    assert list(parallel_map(lambda number: number**2, range(7), count)) == [
         number**2 for number in range(7)
     ]
 
 
 def test_one_thread_works_in_the_callers():
     assert (
-        list(on_threads(lambda _: threading.get_ident(), range(2), 1))
+        list(parallel_map(lambda _: threading.get_ident(), range(2), 1))
         == [threading.get_ident()] * 2
     )
 
 
 def test_no_items_give_nothing():
-    assert list(on_threads(str, [], 2)) == list(in_order(str, [], 2)) == []
+    assert list(parallel_map(str, [], 2)) == list(ordered_map(str, [], 2)) == []
 
 
 def test_no_more_items_are_held_than_threads_and_those_ahead():
@@ -76,7 +76,7 @@ def test_no_more_items_are_held_than_threads_and_those_ahead():
             taken.append(number)
             yield number
 
-    results = in_order(lambda number: number, items(), 2, ahead=3)
+    results = ordered_map(lambda number: number, items(), 2, ahead=3)
     assert next(results) == 0
     assert len(taken) == 5
     results.close()
@@ -87,7 +87,7 @@ def test_several_workers_hand_on_in_the_order_of_the_items():
         time.sleep(0.01 * (3 - number % 3))
         return number
 
-    assert list(in_order(late, range(9), 3)) == list(range(9))
+    assert list(ordered_map(late, range(9), 3)) == list(range(9))
 
 
 def test_what_came_before_an_error_is_handed_on_before_it():
@@ -95,7 +95,7 @@ def test_what_came_before_an_error_is_handed_on_before_it():
         yield from range(3)
         raise ValueError("broken off")
 
-    handed_on = in_order(lambda number: number, broken(), 2, ahead=3)
+    handed_on = ordered_map(lambda number: number, broken(), 2, ahead=3)
     assert [next(handed_on) for _ in range(3)] == [0, 1, 2]
     with pytest.raises(ValueError, match="broken off"):
         next(handed_on)
@@ -108,7 +108,7 @@ def test_work_behind_is_done_in_order_and_finished_when_something_fails():
         done.append(number)
         return number * number
 
-    assert list(in_order(work, range(5))) == [0, 1, 4, 9, 16]
+    assert list(ordered_map(work, range(5))) == [0, 1, 4, 9, 16]
     done.clear()
 
     def items():
@@ -116,7 +116,7 @@ def test_work_behind_is_done_in_order_and_finished_when_something_fails():
         raise HaltError
 
     with pytest.raises(HaltError):
-        list(in_order(work, items()))
+        list(ordered_map(work, items()))
     assert done == [0, 1, 2]
 
 
@@ -165,9 +165,9 @@ def test_a_limit_is_lifted_after_an_error():
 
 
 def test_work_ends_where_it_asks_and_is_not_wanted():
-    stop_if_unwanted()
-    with while_wanted(lambda: True):
-        stop_if_unwanted()
-        with while_wanted(lambda: False), pytest.raises(UnwantedError):
-            stop_if_unwanted()
-        stop_if_unwanted()
+    stop_if_cancelled()
+    with cancellable(lambda: True):
+        stop_if_cancelled()
+        with cancellable(lambda: False), pytest.raises(CancelledError):
+            stop_if_cancelled()
+        stop_if_cancelled()

@@ -3,15 +3,15 @@ import pytest
 import deltavec as dv
 from deltavec.core.learning.cooccurrence import ids_of
 from deltavec.core.text import rules
-from deltavec.core.text.batches import as_texts
+from deltavec.core.text.batches import as_text_batch
 from deltavec.core.text.rules import Units, full_name, plain_name, units_of
-from deltavec.core.text.tokenize import parted, parted_words
+from deltavec.core.text.tokenize import tokenize, tokenize_list
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import InputError
 
 
-def units(text: str, name: str = "words-2") -> list[str]:
-    return parted(text, name).units
+def units(text: str, name: str = "words") -> list[str]:
+    return tokenize(text, name).units
 
 
 def test_scripts_without_spaces_part_into_characters_and_pairs() -> None:
@@ -38,34 +38,30 @@ def test_syllables_of_tibetan_are_words() -> None:
     assert units("བོད་ཡིག") == ["བོད", "ཡིག"]
 
 
-def test_the_rule_of_before_keeps_runs_whole() -> None:
-    assert units("我爱 北京", "words") == ["我爱", "北京"]
-
-
 def test_runs_of_characters_have_marks_at_the_edges_of_words() -> None:
-    assert units("Rooms a", "words-2:grams-4") == ["<roo", "room", "ooms", "oms>", "<a>"]
-    assert units("Rooms a", "words-2:words+grams-4") == [
+    assert units("Rooms a", "words:grams-4") == ["<roo", "room", "ooms", "oms>", "<a>"]
+    assert units("Rooms a", "words:words+grams-4") == [
         "<rooms>", "<roo", "room", "ooms", "oms>", "<a>",
     ]  # fmt: skip
 
 
 def test_a_word_as_long_as_a_run_is_one_unit() -> None:
-    assert units("it", "words-2:words+grams-4") == ["<it>"]
-    assert units("the", "words-2:grams-4") == ["<the", "the>"]
+    assert units("it", "words:words+grams-4") == ["<it>"]
+    assert units("the", "words:grams-4") == ["<the", "the>"]
 
 
 def test_a_very_long_word_is_parted_like_several() -> None:
-    assert units("x" * 258, "words-2:grams-4") == units(f"{'x' * 256} xx", "words-2:grams-4")
+    assert units("x" * 258, "words:grams-4") == units(f"{'x' * 256} xx", "words:grams-4")
 
 
 def test_lists_of_words_keep_their_words() -> None:
-    assert parted_words(["New York", "漢字"], "words-2").units == ["New York", "漢字"]
-    assert parted_words(["New"], "words-2:grams-4").units == ["<New", "New>"]
+    assert tokenize_list(["New York", "漢字"], "words").units == ["New York", "漢字"]
+    assert tokenize_list(["New"], "words:grams-4").units == ["<New", "New>"]
 
 
 def test_a_unit_says_which_words_it_came_from() -> None:
-    assert parted("漢字 go", "words-2").origins == [(0, 0), (0, 1), (1, 1), (2, 2)]
-    assert parted("to see", "words-2:grams-4").origins == [(0, 0), (1, 1), (1, 1)]
+    assert tokenize("漢字 go", "words").origins == [(0, 0), (0, 1), (1, 1), (2, 2)]
+    assert tokenize("to see", "words:grams-4").origins == [(0, 0), (1, 1), (1, 1)]
 
 
 @pytest.mark.parametrize(
@@ -91,13 +87,13 @@ def test_other_names_of_units_are_refused(name: str) -> None:
 
 
 def test_a_name_stands_for_one_rule_for_ever() -> None:
-    assert full_name("words", Units.named("words")) == "words-2"
+    assert full_name("words", Units.named("words")) == "words"
     assert full_name("whitespace", Units.named("grams")) == "whitespace:grams-4"
-    assert plain_name("words-2:grams-4") == plain_name("words") == "words"
+    assert plain_name("words:grams-4") == plain_name("words") == "words"
 
 
 def test_a_rule_of_another_version_is_refused() -> None:
-    for name in ("words-3", "words-2:stems"):
+    for name in ("words-3", "words:stems"):
         with pytest.raises(InputError):
             rules.rule(name)
 
@@ -111,10 +107,10 @@ def test_an_explanation_in_characters_adds_up_to_the_cosine() -> None:
     assert why.unknown_a == ()
 
 
-@pytest.mark.parametrize("name", ["words-2:words+grams-4", "words-2:grams-8"])
+@pytest.mark.parametrize("name", ["words:words+grams-4", "words:grams-8"])
 def test_units_that_meet_in_one_slot_are_told_apart(name: str) -> None:
     text = " ".join(f"extra{number:03}" for number in range(400))  # so many meet in some slots
     expected = units(text, name)
     vocabulary = Vocabulary.of(dict.fromkeys(expected))
-    (found,) = ids_of(as_texts([text], name), vocabulary, 1)
+    (found,) = ids_of(as_text_batch([text], name), vocabulary, 1)
     assert found[:-1].tolist() == vocabulary.ids(expected).tolist()

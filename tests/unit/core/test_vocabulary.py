@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 
 from deltavec.core import vocabulary
-from deltavec.core.arrays import packed
-from deltavec.core.batching import counted
+from deltavec.core.arrays import pack
+from deltavec.core.batching import count_batch
 from deltavec.core.kernels import hashing
 from deltavec.core.kernels import tokenize as token_kernels
 from deltavec.core.learning import vocabulary_builder
-from deltavec.core.text.batches import as_texts
-from deltavec.core.text.rules import Texts, rule
+from deltavec.core.text.batches import as_text_batch
+from deltavec.core.text.rules import TextBatch, rule
 from deltavec.core.vocabulary import SECRET, Vocabulary
 from deltavec.errors import InputError
 
@@ -42,16 +42,19 @@ def test_words_of_equal_hashes_are_told_apart_by_their_bytes():
         pair = [b"collision-course", other.to_bytes(8, "little") + twin.to_bytes(8, "little")]
         if not set(pair[1]) & {0x00, 0xFF}:
             break
-    data, offsets = packed(pair)
+    data, offsets = pack(pair)
     colliding = Vocabulary(data, offsets)
     words = [np.frombuffer(word, np.uint8) for word in pair]
-    assert hashing.hashed(words[0], SECRET) == hashing.hashed(words[1], SECRET)
-    assert [hashing.found(hashing.hashed(w, SECRET), w, colliding.table) for w in words] == [0, 1]
+    assert hashing.hash_word(words[0], SECRET) == hashing.hash_word(words[1], SECRET)
+    assert [hashing.look_up(hashing.hash_word(w, SECRET), w, colliding.table) for w in words] == [
+        0,
+        1,
+    ]
     only_first = Vocabulary.of(["collision-course"])
-    assert hashing.found(hashing.hashed(words[1], SECRET), words[1], only_first.table) == -1
-    texts = Texts(*packed([b"\xff".join(pair)]), rule("tokens"))
-    assert counted(texts, colliding).token_counts.tolist() == [1, 1]
-    assert counted(texts, only_first).token_counts.tolist() == [1]
+    assert hashing.look_up(hashing.hash_word(words[1], SECRET), words[1], only_first.table) == -1
+    texts = TextBatch(*pack([b"\xff".join(pair)]), rule("tokens"))
+    assert count_batch(texts, colliding).token_counts.tolist() == [1, 1]
+    assert count_batch(texts, only_first).token_counts.tolist() == [1]
     ids, word = np.empty(2, np.int32), np.empty(16, np.uint8)
     for one, known in ((colliding, 2), (only_first, 1)):
         found = token_kernels.scan(
@@ -62,7 +65,7 @@ def test_words_of_equal_hashes_are_told_apart_by_their_bytes():
 
 
 def mixed(number: int) -> int:
-    return int(hashing.mixed(np.uint64(number)))
+    return int(hashing.mix(np.uint64(number)))
 
 
 def unmixed(number: int) -> int:
@@ -77,15 +80,15 @@ def test_words_chosen_to_meet_in_one_slot_do_not():
     # Hashes that end in the same 32 bits, if they did not begin with a secret.
     hashes = [number << 32 | 0xC0FFEE for number in range(2_000)]
     chosen = [unmixed(unmixed(number)).to_bytes(8, "little") for number in hashes]
-    plain = [hashing.hashed(np.frombuffer(word, np.uint8), np.uint64(0)) for word in chosen]
+    plain = [hashing.hash_word(np.frombuffer(word, np.uint8), np.uint64(0)) for word in chosen]
     assert [int(number) for number in plain] == hashes
-    taken = Vocabulary(*packed(chosen)).table.slots[1::2] != 0
+    taken = Vocabulary(*pack(chosen)).table.slots[1::2] != 0
     free = np.flatnonzero(~np.concatenate([taken, taken]))
     assert np.diff(free).max() < 200
 
 
 def test_ids_do_not_depend_on_the_secret(monkeypatch):
-    texts = as_texts(["the sea, the Größe of a-word-of-many-bytes", "日本 sea"], "words")
+    texts = as_text_batch(["the sea, the Größe of a-word-of-many-bytes", "日本 sea"], "words")
     seen = []
     for secret in (0, 1, 2**63 + 12345):
         monkeypatch.setattr(vocabulary, "SECRET", np.uint64(secret))
@@ -93,7 +96,7 @@ def test_ids_do_not_depend_on_the_secret(monkeypatch):
         counts = vocabulary_builder.WordCounts()
         counts.add(texts)
         known, frequencies = counts.frequent(1)
-        again = counted(texts, known).token_counts
+        again = count_batch(texts, known).token_counts
         seen.append(
             (known.words, known.ids(["sea", "pool"]).tolist(), *map(list, (frequencies, again)))
         )
@@ -129,10 +132,20 @@ def test_words_no_rule_would_read_as_written_are_found_by_who_asks_for_them():
     curious = Vocabulary.of(["été", "Été", "d’été", "😀"])
     assert curious.ids(["Été", "d’été", "😀", "été"]).tolist() == [1, 2, 3, 0]
     text = "Été d’été été 😀"
-    own_words = Texts(*packed([b"\xff".join(w.encode() for w in text.split())]), rule("tokens"))
-    assert counted(own_words, curious).token_counts.tolist() == [1, 1, 1, 1]
-    assert counted(as_texts([text], "whitespace"), curious).token_counts.tolist() == [1, 1, 1, 1]
-    assert counted(as_texts([text], "words"), curious).token_counts.tolist() == [3, 0, 0, 0]
+    own_words = TextBatch(*pack([b"\xff".join(w.encode() for w in text.split())]), rule("tokens"))
+    assert count_batch(own_words, curious).token_counts.tolist() == [1, 1, 1, 1]
+    assert count_batch(as_text_batch([text], "whitespace"), curious).token_counts.tolist() == [
+        1,
+        1,
+        1,
+        1,
+    ]
+    assert count_batch(as_text_batch([text], "words"), curious).token_counts.tolist() == [
+        3,
+        0,
+        0,
+        0,
+    ]
 
 
 def test_room_for_documents_is_used_again_but_not_by_two_at_once():

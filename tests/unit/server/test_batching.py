@@ -11,7 +11,7 @@ from contextlib import suppress
 
 import pytest
 
-from deltavec.core.threads import UnwantedError, stop_if_unwanted
+from deltavec.core.threads import CancelledError, stop_if_cancelled
 from deltavec.server import batching
 from deltavec.server.batching import Batcher, TurnLock
 from deltavec.server.errors import RequestError
@@ -211,7 +211,7 @@ class Endless:
         try:
             self.begun.set()
             while not self.forever.wait(0.01):
-                stop_if_unwanted()
+                stop_if_cancelled()
         finally:
             self.ended.set()
 
@@ -221,7 +221,7 @@ class Endless:
         """The same for the first of several."""
         try:
             self()
-        except UnwantedError as error:
+        except CancelledError as error:
             yield error
         yield from (2 * number for number in numbers[1:])
 

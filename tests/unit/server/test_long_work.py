@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("starlette")
 
 from deltavec.core import explain
-from deltavec.core.threads import stop_if_unwanted
+from deltavec.core.threads import stop_if_cancelled
 from deltavec.server import explorer
 from deltavec.server.app import create_app
 from deltavec.server.limits import Limits
@@ -41,7 +41,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, threading.Ev
         begun.set()
         try:
             while not forever.wait(0.01):
-                stop_if_unwanted()
+                stop_if_cancelled()
         finally:
             ended.set()
 

@@ -33,7 +33,7 @@ def similar(
     opened = open_collection(collection, verify=False, trust=trust)
     found = opened.similar(id, k, filter=filter)
     text = opened.text(id)
-    asked = opened.model.dissected(text).vector
+    asked = opened.model.decompose(text).vector
     why = explanations(opened.model, asked, found, explain)
     if as_json:
         record = {"collection": collection, "id": id, "text": text, "filter": filter}

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from deltavec.core.arguments import require_one_of
-from deltavec.core.arrays import Float32s, Float64s, Int64s, blocks, signs_fixed
+from deltavec.core.arrays import Float32s, Float64s, Int64s, blocks, fix_signs
 from deltavec.core.threads import one_blas_thread
 from deltavec.errors import InputError
 
@@ -209,7 +209,7 @@ def pca(vectors: Float32s, points: int, seed: int) -> Positions:
     mean = sample.mean(axis=0) if len(sample) else np.zeros(vectors.shape[1])
     centred = sample - mean
     variances, directions = np.linalg.eigh(centred.T @ centred / max(len(sample), 1))
-    axes = signs_fixed(directions[:, ::-1][:, :2], axis=0)
+    axes = fix_signs(directions[:, ::-1][:, :2], axis=0)
     places = on_plane(vectors, mean, axes)
     total = float(variances.sum())
     shares = (float(value) / total if total > 0 else 0.0 for value in variances[::-1][:2])

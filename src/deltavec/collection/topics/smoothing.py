@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from deltavec.core.arrays import Float32s, blocks
 from deltavec.core.threads import one_blas_thread
-from deltavec.core.vectors import scaled
+from deltavec.core.vectors import normalize_rows
 from deltavec.search.tsne.layout import nearest_rows
 
 NEIGHBORS = 10
@@ -32,5 +32,5 @@ def smoothed(vectors: Float32s, there: npt.NDArray[np.bool_]) -> Float32s:
         sums = rows[part].astype(np.float64)
         for neighbor in near[part].T:
             sums += rows[neighbor] * (SHARE / count)
-        moved[own[part]] = scaled(sums, np.linalg.norm(sums, axis=1))
+        moved[own[part]] = normalize_rows(sums, np.linalg.norm(sums, axis=1))
     return moved

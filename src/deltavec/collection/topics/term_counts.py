@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from deltavec.core.arrays import Int32s, Int64s
-from deltavec.core.text.tokenize import Parted
+from deltavec.core.text.tokenize import Tokenized
 from deltavec.search.lexical.index import WordIndex
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def read(collection: Collection, labels: Int32s, groups: int, seed: int) -> Held
     texts = collection.documents(rows).column("text").to_pylist()
     counts = [Counter[str]() for _ in range(groups)]
     for group, text in zip(labels[rows].tolist(), texts, strict=True):
-        counts[group].update(set(words_of(collection.model.parted(text))))
+        counts[group].update(set(words_of(collection.model.tokenize(text))))
     places = {word: place for place, word in enumerate(dict.fromkeys(w for c in counts for w in c))}
     cells = [(places[w], group, n) for group, c in enumerate(counts) for w, n in c.items()]
     row, column, value = np.array(cells, np.int64).reshape(-1, 3).T
@@ -124,7 +124,7 @@ def read(collection: Collection, labels: Int32s, groups: int, seed: int) -> Held
     return HeldWords(list(places), matrix, np.array([len(rows) for rows in some], np.int64))
 
 
-def words_of(parted: Parted) -> Iterator[str]:
+def words_of(parted: Tokenized) -> Iterator[str]:
     """The words of a text, and in a script without spaces each two characters side by side."""
     yield from parted.words
     for first, last in parted.origins:

@@ -8,17 +8,17 @@ import numpy as np
 
 from deltavec.core.arrays import Float64s, Int32s, Int64s, UInt8s
 from deltavec.core.jit import compiled
-from deltavec.core.kernels.hashing import Words, insert
-from deltavec.core.kernels.tokenize import scan_documents, spelling_for
-from deltavec.core.kernels.utf8 import NOT_AS_WRITTEN, shift_at
-from deltavec.core.text.rules import UNSPACED, Rule, Texts
+from deltavec.core.kernels.hashing import VocabTable, insert
+from deltavec.core.kernels.tokenize import scan_documents, token_buffers
+from deltavec.core.kernels.utf8 import NOT_AS_WRITTEN, class_at
+from deltavec.core.text.rules import UNSPACED, Rule, TextBatch
 
 IDS_AT_ONCE = 4096
 LONGEST_LEARNED = 1024
 MOST_COUNTED = 255
 
 
-class Listed(NamedTuple):
+class DocumentTerms(NamedTuple):
     """The different words of documents, one document after the other, and how often each occurs.
 
     Words of a single byte are left out. Counts go up to `MOST_COUNTED`.
@@ -32,10 +32,10 @@ class Listed(NamedTuple):
 
 @compiled
 def count(
-    texts: Texts,
+    texts: TextBatch,
     first: int,
     last: int,
-    words: Words,
+    words: VocabTable,
     token_counts: Int64s,
     document_counts: Int64s,
 ) -> tuple[int, int]:
@@ -45,7 +45,7 @@ def count(
     """
     ids = np.empty(IDS_AT_ONCE, np.int32)
     closed = np.empty(IDS_AT_ONCE, np.int64)
-    spelling = spelling_for(words.longest)
+    spelling = token_buffers(words.longest)
     seen_in = np.full(token_counts.size, -1, np.int64)
     tokens = 0
     unknown = 0
@@ -82,11 +82,13 @@ def count(
 
 
 @compiled
-def share_out(texts: Texts, first: int, last: int, words: Words, shares: Float64s) -> None:
+def add_shares(
+    texts: TextBatch, first: int, last: int, words: VocabTable, shares: Float64s
+) -> None:
     """Add n_i / N of each of the documents ``first`` to ``last`` to the words' shares."""
     ids = np.empty(IDS_AT_ONCE, np.int32)
     closed = np.empty(1, np.int64)
-    spelling = spelling_for(words.longest)
+    spelling = token_buffers(words.longest)
     for document in range(first, last):
         known_here = 0
         # Once to learn N, once more to add 1 / N for each word, unless all are still there.
@@ -105,13 +107,13 @@ def share_out(texts: Texts, first: int, last: int, words: Words, shares: Float64
 
 
 @compiled
-def list_ids(texts: Texts, first: int, last: int, words: Words, listed: Int32s) -> int:
+def list_ids(texts: TextBatch, first: int, last: int, words: VocabTable, listed: Int32s) -> int:
     """List the ids of the known words of documents ``first`` to ``last``, each closed by -1.
 
     ``listed`` has room for `Rule.most_units`. How many were written.
     """
     closed = np.empty(1, np.int64)
-    spelling = spelling_for(words.longest)
+    spelling = token_buffers(words.longest)
     written = 0
     for document in range(first, last):
         _, _, known, _, _, _ = scan_documents(
@@ -132,19 +134,19 @@ def list_ids(texts: Texts, first: int, last: int, words: Words, listed: Int32s) 
 
 
 @compiled
-def learn_word(h: np.uint64, word: UInt8s, number: int, words: Words, rule: Rule) -> None:
+def learn_word(h: np.uint64, word: UInt8s, number: int, words: VocabTable, rule: Rule) -> None:
     """Put a new word behind the others, for which there must be room."""
     begin = words.offsets[number]
     words.data[begin : begin + word.size] = word
     words.offsets[number + 1] = begin + word.size
     marked = np.uint64(word.size)
-    if rule.decodes and shift_at(word, 0, word.size, rule)[0] == UNSPACED:
+    if rule.decodes and class_at(word, 0, word.size, rule)[0] == UNSPACED:
         marked |= NOT_AS_WRITTEN  # characters side by side are more words than one
     insert(h, marked, number, words.slots)
 
 
 @compiled
-def learn(texts: Texts, words: Words, token_counts: Int64s, progress: Int64s) -> bool:
+def learn(texts: TextBatch, words: VocabTable, token_counts: Int64s, progress: Int64s) -> bool:
     """Count every word, known or new; True when done, False when there is no more room.
 
     ``progress`` holds the document and the place to go on from, how many distinct words there
@@ -153,7 +155,7 @@ def learn(texts: Texts, words: Words, token_counts: Int64s, progress: Int64s) ->
     """
     ids = np.empty(IDS_AT_ONCE, np.int32)
     closed = np.empty(IDS_AT_ONCE, np.int64)
-    spelling = spelling_for(LONGEST_LEARNED)
+    spelling = token_buffers(LONGEST_LEARNED)
     document, position, distinct, passed = progress
     while document < texts.ends.size - 1:
         room = words.data.size - words.offsets[distinct]
@@ -176,8 +178,12 @@ def learn(texts: Texts, words: Words, token_counts: Int64s, progress: Int64s) ->
 
 
 @compiled
-def learn_and_list(
-    texts: Texts, words: Words, occurrences: Int64s, listed: Listed, progress: Int64s
+def learn_documents(
+    texts: TextBatch,
+    words: VocabTable,
+    occurrences: Int64s,
+    listed: DocumentTerms,
+    progress: Int64s,
 ) -> bool:
     """List the different words of each document, known or new; like `learn` otherwise.
 
@@ -186,7 +192,7 @@ def learn_and_list(
     """
     ids = np.empty(IDS_AT_ONCE, np.int32)
     closed = np.empty(1, np.int64)
-    spelling = spelling_for(LONGEST_LEARNED)
+    spelling = token_buffers(LONGEST_LEARNED)
     document, position, distinct, passed, written = progress
     while document < texts.ends.size - 1:
         room = words.data.size - words.offsets[distinct]
@@ -210,7 +216,7 @@ def learn_and_list(
             distinct += 1
         if reached > document:
             begin = 0 if document == 0 else listed.ends[document - 1]
-            written, listed.lengths[document] = count_listed(
+            written, listed.lengths[document] = count_terms(
                 begin, written, words, occurrences, listed
             )
             listed.ends[document] = written
@@ -220,8 +226,8 @@ def learn_and_list(
 
 
 @compiled
-def count_listed(
-    begin: int, end: int, words: Words, occurrences: Int64s, listed: Listed
+def count_terms(
+    begin: int, end: int, words: VocabTable, occurrences: Int64s, listed: DocumentTerms
 ) -> tuple[int, int]:
     """Write how often the words of a document occur, set back to 0; leave out single bytes.
 

@@ -9,9 +9,9 @@ import numpy as np
 from deltavec.core.arrays import Float32s, Float64s, Int32s, Int64s
 from deltavec.core.jit import compiled
 from deltavec.core.kernels.count import IDS_AT_ONCE
-from deltavec.core.kernels.hashing import Words
-from deltavec.core.kernels.tokenize import scan_documents, spelling_for
-from deltavec.core.text.rules import Texts
+from deltavec.core.kernels.hashing import VocabTable
+from deltavec.core.kernels.tokenize import scan_documents, token_buffers
+from deltavec.core.text.rules import TextBatch
 
 WORDS_BETWEEN_FLUSHES = 256
 ROWS_AT_ONCE = 8
@@ -25,8 +25,8 @@ DOCUMENTS_AT_ONCE = 1 << 16
 ROUNDING = 1e-5
 
 
-class Terms(NamedTuple):
-    """What makes a document's sum: `deltavec.core.forms.FoldedVectors` as the kernels read it.
+class TableView(NamedTuple):
+    """What makes a document's sum: `deltavec.core.forms.EmbeddingTable` as the kernels read it.
 
     Without any penalty there are none to read.
     """
@@ -39,7 +39,7 @@ class Terms(NamedTuple):
     offset_norm: float
 
 
-class Scratch(NamedTuple):
+class EmbedBuffers(NamedTuple):
     """What embedding writes and forgets; the occurrences are 0 before and after."""
 
     occurrences: Int32s
@@ -49,7 +49,7 @@ class Scratch(NamedTuple):
     ends: Int64s
 
     @classmethod
-    def of(cls, words: int) -> Scratch:
+    def of(cls, words: int) -> EmbedBuffers:
         """Room for the documents of a vocabulary of so many words."""
         # For what is found at once, for the rest of a document, whatever it holds, and for the word
         # written in vain.
@@ -65,12 +65,12 @@ class Scratch(NamedTuple):
 
 @compiled
 def embed(
-    texts: Texts,
+    texts: TextBatch,
     first: int,
     last: int,
-    words: Words,
-    terms: Terms,
-    scratch: Scratch,
+    words: VocabTable,
+    terms: TableView,
+    scratch: EmbedBuffers,
     vectors: Float32s,
 ) -> tuple[int, int, int]:
     """Write the unit vectors of documents ``first`` to ``last`` into ``vectors``.
@@ -83,7 +83,7 @@ def embed(
     """
     ids = np.empty(IDS_AT_ONCE, np.int32)
     closed = np.empty(IDS_AT_ONCE, np.int64)
-    spelling = spelling_for(words.longest)
+    spelling = token_buffers(words.longest)
     occurrences, term_ids, shares, amounts, ends = scratch
     penalties = terms.penalties
     tokens = 0
@@ -119,32 +119,32 @@ def embed(
                     place += 1
                 if begun + nth < document:
                     unknown += known_here == 0
-                    amounts[count] = take_shares(
+                    amounts[count] = write_shares(
                         ends[count], distinct, term_ids, occurrences, known_here, penalties, shares
                     )
                     count += 1
                     ends[count] = distinct
                     known_here = 0
-        sum_up(ends, count, term_ids, shares, amounts, terms, vectors, first)
+        sum_rows(ends, count, term_ids, shares, amounts, terms, vectors, first)
         first += count
     return tokens, int(known_tokens), int(unknown)
 
 
 @compiled
-def embed_counts(occurrences: Int64s, known: int, terms: Terms, vectors: Float32s) -> None:
+def embed_counts(occurrences: Int64s, known: int, terms: TableView, vectors: Float32s) -> None:
     """Write the unit vector of a document that holds each word so often; the counts are spent."""
     term_ids = np.flatnonzero(occurrences).astype(np.int32)
     shares = np.empty(term_ids.size, np.float32)
     amounts = np.empty(1)
-    amounts[0] = take_shares(
+    amounts[0] = write_shares(
         0, term_ids.size, term_ids, occurrences, known, terms.penalties, shares
     )
     ends = np.array([0, term_ids.size])
-    sum_up(ends, 1, term_ids, shares, amounts, terms, vectors, 0)
+    sum_rows(ends, 1, term_ids, shares, amounts, terms, vectors, 0)
 
 
 @compiled
-def take_shares(
+def write_shares(
     begin: int,
     end: int,
     term_ids: Int32s,
@@ -176,13 +176,13 @@ def magnitude(first: int, last: int, ids: Int32s, shares: Float32s, norms: Float
 
 
 @compiled
-def sum_up(
+def sum_rows(
     ends: Int64s,
     count: int,
     ids: Int32s,
     shares: Float32s,
     amounts: Float64s,
-    terms: Terms,
+    terms: TableView,
     vectors: Float32s,
     row: int,
 ) -> None:
@@ -269,7 +269,7 @@ def sum_up(
         else:  # of a short document the sum stands in no other place
             for k in range(dimensions):
                 total[k] = partial[k] - offset[k]
-        length = length_of(total)
+        length = norm(total)
         # Twice, as it is rounded too.
         short = length <= 2 * ROUNDING * (amounts[document] * terms.longest + terms.offset_norm)
         if short and length <= ROUNDING * (
@@ -284,7 +284,7 @@ def sum_up(
 
 
 @compiled
-def length_of(total: Float64s) -> float:
+def norm(total: Float64s) -> float:
     """The length of a sum.
 
     Squares are added in eight sums, of every eighth number each: in one sum, each number would wait

@@ -24,7 +24,7 @@ SLOTS_AT_ONCE = 2
 EDGES = (ord(BEFORE_WORD), ord(BEHIND_WORD))
 
 
-class Words(NamedTuple):
+class VocabTable(NamedTuple):
     """A vocabulary: the slots, the words' UTF-8 bytes, where each begins, the longest's length.
 
     Hashes begin with the secret.
@@ -38,7 +38,7 @@ class Words(NamedTuple):
 
 
 @compiled
-def mixed(packed: np.uint64) -> np.uint64:
+def mix(packed: np.uint64) -> np.uint64:
     """A hash of one packed integer; every step can be undone, so distinct ones stay distinct."""
     h = packed * MIX_1
     h ^= h >> HALF
@@ -48,7 +48,7 @@ def mixed(packed: np.uint64) -> np.uint64:
 
 
 @compiled
-def found(h: np.uint64, word: UInt8s, words: Words) -> int:
+def look_up(h: np.uint64, word: UInt8s, words: VocabTable) -> int:
     """The id of a word with this hash, -1 if it is not in the vocabulary."""
     length = word.size
     mask = np.uint64(words.slots.size // 2 - 1)
@@ -74,16 +74,16 @@ def equal(word: UInt8s, length: int, vocabulary: UInt8s, begin: int) -> bool:
 
 
 @compiled
-def hashed(word: UInt8s, secret: np.uint64) -> np.uint64:
+def hash_word(word: UInt8s, secret: np.uint64) -> np.uint64:
     """The hash that `scan` gives these bytes."""
     h = secret
     packed = EMPTY
     for place in range(word.size):
         packed |= np.uint64(word[place]) << (BYTE * np.uint64(place & 7))
         if place & 7 == 7:
-            h = mixed(h ^ packed)
+            h = mix(h ^ packed)
             packed = EMPTY
-    return mixed(h ^ packed)
+    return mix(h ^ packed)
 
 
 @compiled
@@ -98,17 +98,17 @@ def insert(h: np.uint64, marked: np.uint64, number: int, slots: UInt64s) -> None
 
 
 @compiled
-def find_all(data: UInt8s, ends: Int64s, words: Words) -> Int64s:
+def look_up_all(data: UInt8s, ends: Int64s, words: VocabTable) -> Int64s:
     """The id of each word given by its bytes, -1 for one that is not in the vocabulary."""
     ids = np.empty(ends.size - 1, np.int64)
     for number in range(ids.size):
         word = data[ends[number] : ends[number + 1]]
-        ids[number] = found(hashed(word, words.secret), word, words)
+        ids[number] = look_up(hash_word(word, words.secret), word, words)
     return ids
 
 
 @inlined
-def eight_at(data: UInt8s, place: np.uint64) -> np.uint64:
+def load_eight(data: UInt8s, place: np.uint64) -> np.uint64:
     """The eight bytes from this place on, packed; the processor loads them at once."""
     return (
         np.uint64(data[place])
@@ -123,7 +123,7 @@ def eight_at(data: UInt8s, place: np.uint64) -> np.uint64:
 
 
 @inlined
-def number_of(
+def look_up_bytes(
     data: UInt8s,
     begin: int,
     end: int,
@@ -139,18 +139,18 @@ def number_of(
     h = secret
     packed = EMPTY
     while place + BYTE <= np.uint64(data.size):
-        packed = eight_at(data, place)
+        packed = load_eight(data, place)
         if left < BYTE:
             packed &= (ONE << (BYTE * left)) - ONE
             break
-        h = mixed(h ^ packed)
+        h = mix(h ^ packed)
         place += BYTE
         left -= BYTE
     else:
         packed = EMPTY
         for nth in range(left):
             packed |= np.uint64(data[place + nth]) << (BYTE * np.uint64(nth))
-    h = mixed(h ^ packed)
+    h = mix(h ^ packed)
     mask = np.uint64(slots.size // 2 - 1)
     slot = h & mask
     while True:
@@ -171,7 +171,7 @@ def number_of(
 
 
 @inlined
-def number_of_short(h: np.uint64, length: int, slots: UInt64s) -> int:
+def look_up_short(h: np.uint64, length: int, slots: UInt64s) -> int:
     """The id of a word of at most eight bytes with this hash, -1 if there is none."""
     mask = np.uint64(slots.size // 2 - 1)
     slot = h & mask
@@ -185,8 +185,8 @@ def number_of_short(h: np.uint64, length: int, slots: UInt64s) -> int:
 
 
 @inlined
-def number_of_character(h: np.uint64, length: int, slots: UInt64s) -> int:
-    """What `number_of_short` gives, of characters and pairs of them, of which many are not known.
+def look_up_character(h: np.uint64, length: int, slots: UInt64s) -> int:
+    """What `look_up_short` gives, of characters and pairs of them, of which many are not known.
 
     Two slots are read before anything is decided: in which of them a word stands, and whether it
     is known, is hard to foresee. A slot behind an empty one never holds a word that began before.
@@ -210,7 +210,7 @@ def number_of_character(h: np.uint64, length: int, slots: UInt64s) -> int:
 
 
 @inlined
-def number_of_marked(
+def look_up_marked(
     h: np.uint64,
     length: int,
     data: UInt8s,
@@ -244,7 +244,7 @@ def number_of_marked(
 
 
 @inlined
-def spell(data: UInt8s, begin: int, end: int, word: UInt8s) -> int:
+def copy_bytes(data: UInt8s, begin: int, end: int, word: UInt8s) -> int:
     """Write these bytes, as many as fit; how many they are."""
     for place in range(min(end - begin, word.size)):
         word[place] = data[begin + place]

@@ -12,27 +12,27 @@ from deltavec.core.kernels.hashing import (
     EMPTY,
     ONE,
     PACKED,
-    Words,
-    mixed,
-    number_of,
-    number_of_marked,
-    number_of_short,
-    spell,
+    VocabTable,
+    copy_bytes,
+    look_up_bytes,
+    look_up_marked,
+    look_up_short,
+    mix,
 )
 from deltavec.core.kernels.unspaced import scan_unspaced
-from deltavec.core.kernels.utf8 import decoded, encoded, shift_at
+from deltavec.core.kernels.utf8 import class_at, decode, encode
 from deltavec.core.text.rules import LONGEST_PARTED, MARK, SEPARATOR, UNSPACED, Rule
 
 WITHIN_WORD = 1 << 48  # times the number of units found before; a chunk has fewer bytes
 
 
 @compiled
-def scan_grams(
+def scan_ngrams(
     data: UInt8s,
     place: int,
     end: int,
     rule: Rule,
-    words: Words,
+    words: VocabTable,
     word: UInt8s,
     ids: Int32s,
     stop_at_unknown: bool,
@@ -72,17 +72,17 @@ def scan_grams(
                 ahead += ONE
                 length += 1
                 if length & 7 == 0:
-                    h = mixed(h ^ packed)
+                    h = mix(h ^ packed)
                     packed = EMPTY
             if ahead == stop or data[ahead] < 128:
                 packed |= np.uint64(EDGES[1]) << (BYTE * np.uint64(length & 7))
                 length += 1
                 if length & 7 == 0:
-                    h = mixed(h ^ packed)
+                    h = mix(h ^ packed)
                     packed = EMPTY
-                h = mixed(h ^ packed)
+                h = mix(h ^ packed)
                 if length <= rule.gram or rule.whole:
-                    number = number_of_marked(
+                    number = look_up_marked(
                         h, length, data, begin_of_word, folded, slots, vocabulary, offsets
                     )
                     ids[known] = number
@@ -95,19 +95,19 @@ def scan_grams(
                         byte = np.uint64(folded[data[begin_of_word + np.uint64(index - 1)]])
                     window = window >> BYTE | byte << last_byte
                     if index >= rule.gram - 1 and length > rule.gram:
-                        h = mixed(secret ^ window)
+                        h = mix(secret ^ window)
                         if rule.gram == PACKED:
-                            h = mixed(h)
-                        number = number_of_short(h, rule.gram, slots)
+                            h = mix(h)
+                        number = look_up_short(h, rule.gram, slots)
                         ids[known] = number
                         known += number >= 0
                         passed += 1
                 place = signed(ahead)
                 continue
-        shift, size = shift_at(data, place, end, rule)
+        shift, size = class_at(data, place, end, rule)
         while shift == SEPARATOR and size > 0:
             place += size
-            shift, size = shift_at(data, place, end, rule)
+            shift, size = class_at(data, place, end, rule)
         if size == 0:
             break
         if shift == UNSPACED:
@@ -135,14 +135,14 @@ def scan_grams(
                 length += 1
                 place += 1
             else:
-                code_point, size = decoded(data, place, end)
+                code_point, size = decode(data, place, end)
                 shift = rule.pages[rule.page_of[code_point >> 8], code_point & 255]
                 if shift == MARK:
                     shift = 0
                 if shift <= SEPARATOR:
                     break
                 code_point += shift
-                remaining, left = encoded(code_point) if code_point >= 128 else (code_point, 1)
+                remaining, left = encode(code_point) if code_point >= 128 else (code_point, 1)
                 begins[characters] = length
                 for index in range(left):
                     spelled[length + index] = remaining >> 8 * index & 255
@@ -161,14 +161,14 @@ def scan_grams(
             first, last = unit - whole, min(unit - whole + rule.gram, characters)
             if first < 0:
                 first, last = 0, characters
-            number, h = number_of(
+            number, h = look_up_bytes(
                 spelled, begins[first], begins[last], slots, vocabulary, offsets, secret
             )
             passed += 1
             ids[known] = number
             known += number >= 0
             if stop_at_unknown and number < 0:
-                length = spell(spelled, begins[first], begins[last], word)
+                length = copy_bytes(spelled, begins[first], begins[last], word)
                 return begin + (unit + 1) * WITHIN_WORD, known, passed, length, h
         done = 0
     return place, known, passed, 0, EMPTY

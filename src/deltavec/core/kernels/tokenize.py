@@ -17,15 +17,15 @@ from deltavec.core.kernels.hashing import (
     ONE,
     PACKED,
     TWO,
-    Words,
-    eight_at,
-    found,
-    mixed,
+    VocabTable,
+    load_eight,
+    look_up,
+    mix,
 )
-from deltavec.core.kernels.ngrams import scan_grams
+from deltavec.core.kernels.ngrams import scan_ngrams
 from deltavec.core.kernels.unspaced import FOUR, THREE, scan_unspaced
-from deltavec.core.kernels.utf8 import beyond_ascii, of_three, spelled_by
-from deltavec.core.text.rules import SEPARATOR, UNSPACED, Rule, Texts
+from deltavec.core.kernels.utf8 import decode_bytes, decode_three, scan_non_ascii
+from deltavec.core.text.rules import SEPARATOR, UNSPACED, Rule, TextBatch
 
 LENGTH_AND_MARK = LOW
 EACH_LOW = np.uint64(0x0101010101010101)
@@ -45,7 +45,7 @@ MOST_HANDED_OVER = 1 << 16
 LONGEST_RESCANNED = 64  # bytes that are looked up again behind each separator among them
 
 
-class Spelling(NamedTuple):
+class TokenBuffers(NamedTuple):
     """What finding words writes and forgets: one word, and a block of text in lower case."""
 
     word: UInt8s
@@ -53,13 +53,13 @@ class Spelling(NamedTuple):
 
 
 @inlined
-def spelling_for(longest: int) -> Spelling:
+def token_buffers(longest: int) -> TokenBuffers:
     """Room for words of up to so many bytes, and for a block with eight bytes behind it."""
-    return Spelling(np.empty(max(longest, PACKED), np.uint8), np.empty(9, np.uint64))
+    return TokenBuffers(np.empty(max(longest, PACKED), np.uint8), np.empty(9, np.uint64))
 
 
 @compiled
-def reads(
+def equal_lowered(
     data: UInt8s, begin: np.uint64, folded: UInt8s, length: int, vocabulary: UInt8s, offset: int
 ) -> bool:
     """Whether the vocabulary's bytes from ``offset`` on are those of the text, lower-cased."""
@@ -71,7 +71,7 @@ def reads(
 
 
 @inlined
-def eight_folded(data: UInt8s, place: np.uint64, folded: UInt8s) -> np.uint64:
+def load_eight_lowered(data: UInt8s, place: np.uint64, folded: UInt8s) -> np.uint64:
     """The eight bytes from this place on, in lower case, packed; 0 for one that parts words."""
     return (
         np.uint64(folded[data[place]])
@@ -91,7 +91,7 @@ def scan(
     position: int,
     end: int,
     rule: Rule,
-    words: Words,
+    words: VocabTable,
     word: UInt8s,
     ids: Int32s,
     stop_at_unknown: bool,
@@ -106,7 +106,7 @@ def scan(
     smaller ones it ran at a third of the rate (docs/decisions/0007).
     """
     if rule.gram > 0:
-        return scan_grams(data, position, end, rule, words, word, ids, stop_at_unknown)
+        return scan_ngrams(data, position, end, rule, words, word, ids, stop_at_unknown)
     known = 0
     passed = 0
     if position < 0:
@@ -131,7 +131,7 @@ def scan(
         lead = signed(data[place])
         if decodes and lead & 0xF0 == 0xE0 and place + BYTE <= stop:
             # Where a script without spaces begins, a walk to the next ASCII byte is in vain.
-            code_point = of_three(lead, signed(data[place + ONE]), signed(data[place + TWO]))
+            code_point = decode_three(lead, signed(data[place + ONE]), signed(data[place + TWO]))
             page = np.uint64(page_of[np.uint64(code_point >> 8)])
             kind = pages[page, np.uint64(code_point & 255)]
             if kind == UNSPACED:
@@ -148,7 +148,7 @@ def scan(
                 continue
         elif decodes and lead >= 0xF0 and place + BYTE <= stop:
             # Most of these are emoji, which part words: nothing has to be looked up for them.
-            code_point, size = spelled_by(
+            code_point, size = decode_bytes(
                 lead,
                 signed(data[place + ONE]),
                 signed(data[place + TWO]),
@@ -168,7 +168,7 @@ def scan(
             seen = EMPTY
             # Eight bytes at a time: a word's length then costs no branch that is hard to foresee.
             while place + BYTE <= stop:
-                packed = eight_folded(data, place, folded)
+                packed = load_eight_lowered(data, place, folded)
                 # The lowest bit set marks the first byte that is 0 (Warren, Hacker's Delight, 6-1).
                 ends_of_word = (packed - EACH_LOW) & ~packed & EACH_HIGH
                 if ends_of_word != EMPTY:
@@ -176,7 +176,7 @@ def scan(
                     packed &= before_end
                     place += ((before_end & EACH_LOW) * EACH_LOW) >> TOP_BYTE
                     break
-                h = mixed(h ^ packed)
+                h = mix(h ^ packed)
                 seen |= packed
                 packed = EMPTY
                 place += BYTE
@@ -188,7 +188,7 @@ def scan(
                     packed |= np.uint64(folded[data[place]]) << shift
                     shift += BYTE
                     place += ONE
-            h = mixed(h ^ packed)
+            h = mix(h ^ packed)
             length = signed(place - begin)
             beyond = decodes and (seen | packed) & EACH_HIGH != EMPTY
             compared = LENGTH_AND_MARK if beyond else LENGTH
@@ -200,7 +200,7 @@ def scan(
                     break
                 if slots[slot * TWO] == h and signed(entry >> HALF & compared) == length:
                     candidate = signed(entry & LOW) - 1
-                    if length <= PACKED or reads(
+                    if length <= PACKED or equal_lowered(
                         data, begin, folded, length, vocabulary, offsets[candidate]
                     ):
                         number = candidate
@@ -210,7 +210,7 @@ def scan(
                 decoded_to = place
         if number < 0:
             if beyond:
-                position, length, h = beyond_ascii(data, signed(begin), end, rule, word, secret)
+                position, length, h = scan_non_ascii(data, signed(begin), end, rule, word, secret)
                 place = np.uint64(position)
                 if length == 0:
                     continue
@@ -224,7 +224,7 @@ def scan(
                     place = np.uint64(position)
                     continue
                 if length <= word.size:
-                    number = found(h, word[:length], words)
+                    number = look_up(h, word[:length], words)
             elif stop_at_unknown:
                 for index in range(min(length, word.size)):
                     word[index] = folded[data[begin + np.uint64(index)]]
@@ -252,7 +252,7 @@ def trailing_zeros(bits: np.uint64) -> np.uint64:
 
 
 @inlined
-def packed_at(block: UInt64s, at: np.uint64) -> np.uint64:
+def load_from_block(block: UInt64s, at: np.uint64) -> np.uint64:
     """The eight bytes of a block from this one on, which stand in two of its integers."""
     lower = BYTE * (at & SEVEN)
     index = at >> THREE
@@ -303,7 +303,7 @@ def scan_blocks(
         in_words = EMPTY
         if origin + BLOCK <= size:
             for nth in range(BYTE):
-                packed = eight_folded(data, origin + BYTE * nth, folded)
+                packed = load_eight_lowered(data, origin + BYTE * nth, folded)
                 block[nth] = packed
                 # The highest bit of each byte that is not 0; then all eight side by side.
                 bits = (((packed & EACH_BUT_HIGH) + EACH_BUT_HIGH) | packed) & EACH_HIGH
@@ -342,13 +342,13 @@ def scan_blocks(
                 at = begin
                 left = length
                 while left >= BYTE:
-                    packed = packed_at(block, at)
-                    h = mixed(h ^ packed)
+                    packed = load_from_block(block, at)
+                    h = mix(h ^ packed)
                     seen |= packed
                     at += BYTE
                     left -= BYTE
-                packed = packed_at(block, at) & ((ONE << (BYTE * left)) - ONE)
-                h = mixed(h ^ packed)
+                packed = load_from_block(block, at) & ((ONE << (BYTE * left)) - ONE)
+                h = mix(h ^ packed)
                 beyond = decodes and (seen | packed) & EACH_HIGH != EMPTY
                 compared = LENGTH_AND_MARK if beyond else LENGTH
                 number = -1
@@ -361,11 +361,13 @@ def scan_blocks(
                             break
                         start = np.uint64(offsets[number])
                         at = EMPTY
-                        same = packed_at(block, begin + length - BYTE) == eight_at(
+                        same = load_from_block(block, begin + length - BYTE) == load_eight(
                             vocabulary, start + length - BYTE
                         )
                         while same and at + BYTE < length:
-                            same = packed_at(block, begin + at) == eight_at(vocabulary, start + at)
+                            same = load_from_block(block, begin + at) == load_eight(
+                                vocabulary, start + at
+                            )
                             at += BYTE
                         if same:
                             break
@@ -388,12 +390,12 @@ def scan_blocks(
 
 @compiled
 def scan_documents(
-    texts: Texts,
+    texts: TextBatch,
     document: int,
     position: int,
     last: int,
-    words: Words,
-    spelling: Spelling,
+    words: VocabTable,
+    spelling: TokenBuffers,
     ids: Int32s,
     closed: Int64s,
     stop_at_unknown: bool,

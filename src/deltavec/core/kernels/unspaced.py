@@ -11,13 +11,13 @@ from deltavec.core.kernels.hashing import (
     EMPTY,
     ONE,
     TWO,
-    Words,
-    mixed,
-    number_of,
-    number_of_character,
-    spell,
+    VocabTable,
+    copy_bytes,
+    look_up_bytes,
+    look_up_character,
+    mix,
 )
-from deltavec.core.kernels.utf8 import of_three, spelled_by
+from deltavec.core.kernels.utf8 import decode_bytes, decode_three
 from deltavec.core.text.rules import MARK, SEPARATOR, UNSPACED, Rule
 
 THREE = np.uint64(3)
@@ -42,7 +42,7 @@ def scan_unspaced(
     place: int,
     end: int,
     rule: Rule,
-    words: Words,
+    words: VocabTable,
     word: UInt8s,
     ids: Int32s,
     known: int,
@@ -79,7 +79,7 @@ def scan_unspaced(
                 lead = signed(data[here + THREE])
                 if lead & 0xF0 == 0xE0:
                     second, third = signed(data[here + FOUR]), signed(data[here + FIVE])
-                    code_point = of_three(lead, second, third)
+                    code_point = decode_three(lead, second, third)
                     page = np.uint64(page_of[np.uint64(code_point >> 8)])
                     shift = signed(pages[page, np.uint64(code_point & 255)])
                     ahead_size = 3 if code_point else 1
@@ -91,13 +91,13 @@ def scan_unspaced(
                     break
                 own = three_bytes(data, here)
                 if follows:
-                    number = number_of_character(
-                        mixed(secret ^ (before | own << THREE * BYTE)), 6, slots
+                    number = look_up_character(
+                        mix(secret ^ (before | own << THREE * BYTE)), 6, slots
                     )
                     ids[known] = number
                     known += number >= 0
                     passed += 1
-                number = number_of_character(mixed(secret ^ own), 3, slots)
+                number = look_up_character(mix(secret ^ own), 3, slots)
                 ids[known] = number
                 known += number >= 0
                 passed += 1
@@ -117,7 +117,9 @@ def scan_unspaced(
             if lead < 0x80:
                 shift, size = signed(0 if folded[lead] else SEPARATOR), signed(close < end)
             elif lead & 0xF0 == 0xE0 and close + 3 <= end:
-                code_point = of_three(lead, signed(data[ahead + ONE]), signed(data[ahead + TWO]))
+                code_point = decode_three(
+                    lead, signed(data[ahead + ONE]), signed(data[ahead + TWO])
+                )
                 page = np.uint64(page_of[np.uint64(code_point >> 8)])
                 shift = signed(pages[page, np.uint64(code_point & 255)])
                 size = 3 if code_point else 1
@@ -125,7 +127,7 @@ def scan_unspaced(
                 second = signed(data[ahead + ONE]) if close + 1 < end else 0
                 third = signed(data[ahead + TWO]) if close + 2 < end else 0
                 fourth = signed(data[ahead + THREE]) if close + 3 < end else 0
-                code_point, size = spelled_by(lead, second, third, fourth)
+                code_point, size = decode_bytes(lead, second, third, fourth)
                 page = np.uint64(page_of[np.uint64(code_point >> 8)])
                 shift = signed(pages[page, np.uint64(code_point & 255)])
             if between_runs:
@@ -139,21 +141,21 @@ def scan_unspaced(
         if first < begin:
             if known == ids.size:
                 return ~first, known, passed, 0, EMPTY
-            number, h = number_of(data, first, close, slots, vocabulary, offsets, secret)
+            number, h = look_up_bytes(data, first, close, slots, vocabulary, offsets, secret)
             passed += 1
             ids[known] = number
             known += number >= 0
             if stop_at_unknown and number < 0:
-                return begin, known, passed, spell(data, first, close, word), h
+                return begin, known, passed, copy_bytes(data, first, close, word), h
         if not found_before:
             if known == ids.size:
                 return begin, known, passed, 0, EMPTY
-            number, h = number_of(data, begin, close, slots, vocabulary, offsets, secret)
+            number, h = look_up_bytes(data, begin, close, slots, vocabulary, offsets, secret)
             passed += 1
             ids[known] = number
             known += number >= 0
             if stop_at_unknown and number < 0:
-                return ~begin, known, passed, spell(data, begin, close, word), h
+                return ~begin, known, passed, copy_bytes(data, begin, close, word), h
         found_before = False
         if shift != UNSPACED:
             if shift != SEPARATOR or size == 0:

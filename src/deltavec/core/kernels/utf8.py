@@ -10,12 +10,12 @@ from deltavec.core.kernels.hashing import (
     BYTE,
     EMPTY,
     PACKED,
-    Words,
+    VocabTable,
     equal,
-    found,
-    hashed,
+    hash_word,
     insert,
-    mixed,
+    look_up,
+    mix,
 )
 from deltavec.core.text.rules import MARK, SEPARATOR, UNSPACED, Rule
 
@@ -23,21 +23,21 @@ NOT_AS_WRITTEN = np.uint64(0x80000000)
 
 
 @compiled
-def decoded(data: UInt8s, position: int, end: int) -> tuple[int, int]:
+def decode(data: UInt8s, position: int, end: int) -> tuple[int, int]:
     """The code point at this position and its bytes; U+FFFD and 1 if it is not UTF-8."""
     second = signed(data[position + 1]) if position + 1 < end else 0
     third = signed(data[position + 2]) if position + 2 < end else 0
     fourth = signed(data[position + 3]) if position + 3 < end else 0
-    return spelled_by(signed(data[position]), second, third, fourth)
+    return decode_bytes(signed(data[position]), second, third, fourth)
 
 
 @compiled
-def spelled_by(first: int, second: int, third: int, fourth: int) -> tuple[int, int]:
+def decode_bytes(first: int, second: int, third: int, fourth: int) -> tuple[int, int]:
     """The code point that these bytes begin with, and how many of them; U+FFFD and 1 if none."""
     if 0xC2 <= first < 0xE0 and second & 0xC0 == 0x80:
         return (first & 31) << 6 | second & 63, 2
     if 0xE0 <= first < 0xF0:
-        code_point = of_three(first, second, third)
+        code_point = decode_three(first, second, third)
         if code_point and code_point & 0xF800 != 0xD800:
             return code_point, 3
     if 0xF0 <= first < 0xF5:
@@ -49,7 +49,7 @@ def spelled_by(first: int, second: int, third: int, fourth: int) -> tuple[int, i
 
 
 @inlined
-def of_three(first: int, second: int, third: int) -> int:
+def decode_three(first: int, second: int, third: int) -> int:
     """The code point of three bytes, the first of them from E0 to EF; 0 if they are not UTF-8."""
     code_point = (first & 15) << 12 | (second & 63) << 6 | third & 63
     # A half of a surrogate pair is left as it is: every rule has it among the separators.
@@ -58,7 +58,7 @@ def of_three(first: int, second: int, third: int) -> int:
 
 
 @compiled
-def encoded(code_point: int) -> tuple[int, int]:
+def encode(code_point: int) -> tuple[int, int]:
     """The UTF-8 bytes of a code point from 80 on, the first lowest, and how many they are."""
     last = 0x80 | code_point & 0x3F
     if code_point < 0x800:
@@ -71,7 +71,7 @@ def encoded(code_point: int) -> tuple[int, int]:
 
 
 @compiled
-def beyond_ascii(
+def scan_non_ascii(
     data: UInt8s, position: int, end: int, rule: Rule, word: UInt8s, secret: np.uint64
 ) -> tuple[int, int, np.uint64]:
     """The word with characters beyond ASCII that begins here: its end, its length, its hash.
@@ -85,7 +85,7 @@ def beyond_ascii(
     while position < end:
         code_point, size = signed(data[position]), 1
         if code_point >= 128:
-            code_point, size = decoded(data, position, end)
+            code_point, size = decode(data, position, end)
         shift = rule.pages[rule.page_of[code_point >> 8], code_point & 255]
         if shift <= SEPARATOR:
             if shift == MARK:
@@ -99,20 +99,20 @@ def beyond_ascii(
                 break
         position += size
         code_point += shift
-        remaining, left = encoded(code_point) if code_point >= 128 else (code_point, 1)
+        remaining, left = encode(code_point) if code_point >= 128 else (code_point, 1)
         for place in range(min(left, word.size - length)):
             word[length + place] = remaining >> 8 * place & 255
         taken = np.uint64(length & 7)
         packed |= np.uint64(remaining) << (BYTE * taken)
         length += left
         if signed(taken) + left >= PACKED:  # a character has at most 4 bytes: 4 were taken before
-            h = mixed(h ^ packed)
+            h = mix(h ^ packed)
             packed = np.uint64(remaining) >> (BYTE * (BYTE - taken))
-    return position, length, mixed(h ^ packed)
+    return position, length, mix(h ^ packed)
 
 
 @compiled
-def fill_slots(words: Words, rule: Rule, first: int) -> int:
+def fill_slots(words: VocabTable, rule: Rule, first: int) -> int:
     """Put the words from this one on into free slots; the first that was there already, or -1.
 
     Words that this rule does not read as they are written are marked. The rest must be words as
@@ -122,11 +122,11 @@ def fill_slots(words: Words, rule: Rule, first: int) -> int:
     for number in range(first, words.offsets.size - 1):
         begin, end = words.offsets[number], words.offsets[number + 1]
         word = words.data[begin:end]
-        h = hashed(word, words.secret)
-        if found(h, word, words) >= 0:
+        h = hash_word(word, words.secret)
+        if look_up(h, word, words) >= 0:
             return number
         marked = np.uint64(word.size)
-        stop, length, _ = beyond_ascii(words.data, begin, end, rule, read, words.secret)
+        stop, length, _ = scan_non_ascii(words.data, begin, end, rule, read, words.secret)
         if stop != end or length != word.size or not equal(read, length, words.data, begin):
             marked |= NOT_AS_WRITTEN
         insert(h, marked, number, words.slots)
@@ -134,11 +134,11 @@ def fill_slots(words: Words, rule: Rule, first: int) -> int:
 
 
 @compiled
-def shift_at(data: UInt8s, position: int, end: int, rule: Rule) -> tuple[int, int]:
+def class_at(data: UInt8s, position: int, end: int, rule: Rule) -> tuple[int, int]:
     """What the rule says of the character at this position, and its bytes; behind the end, 0."""
     if position >= end:
         return signed(SEPARATOR), 0
     code_point, size = signed(data[position]), 1
     if code_point >= 128:
-        code_point, size = decoded(data, position, end)
+        code_point, size = decode(data, position, end)
     return signed(rule.pages[rule.page_of[code_point >> 8], code_point & 255]), size

@@ -21,7 +21,7 @@ from deltavec.core.weights import idf
 SEED = 0
 
 
-def own_share(ppmi: Ppmi, statistics: CorpusStatistics, recipe: SpectralRecipe) -> float:
+def ridge(ppmi: Ppmi, statistics: CorpusStatistics, recipe: SpectralRecipe) -> float:
     """How much of a direction of its own each word is given: alpha."""
     return recipe.identity_share * mean_row(ppmi, statistics)
 
@@ -31,7 +31,7 @@ def mean_row(ppmi: Ppmi, statistics: CorpusStatistics) -> float:
     return float(ppmi.row_norms()[statistics.token_counts > 0].mean())
 
 
-def factorised(
+def factorize(
     ppmi: Ppmi,
     alpha: float,
     statistics: CorpusStatistics,
@@ -70,8 +70,8 @@ def whitening(frequencies: Float64s) -> Float32s:
     return scale.astype(np.float32)[:, None]
 
 
-def guessed_strengths(values: Float64s, recipe: SpectralRecipe) -> Float64s:
+def prior_spectrum(values: Float64s, recipe: SpectralRecipe) -> Float64s:
     """How strong the spectrum suggests that directions are: g."""
     second = values[min(1, len(values) - 1)] if len(values) else 1.0
-    strengths: Float64s = np.minimum(values / second, 1.0) ** recipe.spectrum_exponent
-    return strengths
+    spectrum: Float64s = np.minimum(values / second, 1.0) ** recipe.spectrum_exponent
+    return spectrum

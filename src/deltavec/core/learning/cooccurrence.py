@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.arrays import begins_of, blocks
-from deltavec.core.batching import on_pieces
+from deltavec.core.arrays import blocks, offsets_of
+from deltavec.core.batching import map_ranges
 from deltavec.core.kernels import count as count_kernels
 from deltavec.core.learning import kernels as pair_kernels
-from deltavec.core.learning.spill import Allocate, collected
-from deltavec.core.text.batches import Chunked, Tokenizer, as_texts
-from deltavec.core.text.rules import Texts
-from deltavec.core.threads import equal_shares, on_threads, thread_count
+from deltavec.core.learning.spill import Allocate, collect
+from deltavec.core.text.batches import Chunked, Tokenizer, as_text_batch
+from deltavec.core.text.rules import TextBatch
+from deltavec.core.threads import equal_shares, parallel_map, thread_count
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import InputError
 
@@ -79,7 +79,7 @@ class Cooccurrence:
         """The counts as one sparse matrix."""
         from scipy import sparse
 
-        begins = begins_of(np.concatenate([np.diff(block.begins) for block in self.blocks]))
+        begins = offsets_of(np.concatenate([np.diff(block.begins) for block in self.blocks]))
         columns = np.concatenate([block.columns for block in self.blocks])
         counts = np.concatenate([block.values for block in self.blocks], dtype=np.int64)
         return sparse.csr_matrix((counts, columns, begins), (self.words, self.words))
@@ -100,7 +100,7 @@ class Cooccurrence:
         return sums
 
 
-def listed_ids(
+def list_token_ids(
     corpus: Chunked,
     vocabulary: Vocabulary,
     tokenizer: Tokenizer,
@@ -114,13 +114,13 @@ def listed_ids(
     pieces = (
         piece
         for chunk in corpus
-        for piece in ids_of(as_texts(chunk, tokenizer), vocabulary, threads)
+        for piece in ids_of(as_text_batch(chunk, tokenizer), vocabulary, threads)
     )
-    return collected(pieces, np.int32, max_memory // 4)
+    return collect(pieces, np.int32, max_memory // 4)
 
 
 def ids_of(
-    texts: Texts, vocabulary: Vocabulary, threads: int | None
+    texts: TextBatch, vocabulary: Vocabulary, threads: int | None
 ) -> list[npt.NDArray[np.int32]]:
     """The ids of a chunk, a few arrays to be read one after the other."""
 
@@ -130,7 +130,7 @@ def ids_of(
         written = count_kernels.list_ids(texts, first, last, vocabulary.table, listed)
         return listed[:written].copy()
 
-    return on_pieces(work, texts, threads, 1)
+    return map_ranges(work, texts, threads, 1)
 
 
 def cooccurrence(
@@ -158,13 +158,13 @@ def cooccurrence(
         Bytes that may be in use at once, besides the ids and what ``allocate`` gives. Rows are
         counted so many at a time.
     """
-    whole, _ = counted_apart(
+    whole, _ = count_separately(
         ids, None, words, window, allocate, threads=threads, max_memory=max_memory
     )
     return whole
 
 
-def counted_apart(
+def count_separately(
     ids: npt.NDArray[np.int32],
     second: int | None,
     words: int,
@@ -178,14 +178,14 @@ def counted_apart(
 
     ``second`` is the place where the documents begin that are not; None if all of them are.
     """
-    counted = [*counted_blocks(ids, second, words, window, allocate, threads, max_memory)]
+    counted = [*count_blocks(ids, second, words, window, allocate, threads, max_memory)]
     return (
         Cooccurrence(words, tuple(whole for whole, _ in counted)),
         Cooccurrence(words, tuple(in_front for _, in_front in counted)),
     )
 
 
-def counted_blocks(
+def count_blocks(
     ids: npt.NDArray[np.int32],
     second: int | None,
     words: int,
@@ -195,7 +195,7 @@ def counted_blocks(
     max_memory: int,
     kind: Any = None,
 ) -> Iterator[tuple[SparseRows, SparseRows]]:
-    """The rows of all words, a few of them at a time: see `counted_rows`.
+    """The rows of all words, a few of them at a time: see `count_rows`.
 
     The places of many words are listed in one go over the ids; their rows, which need more room,
     are counted in several. The counts are of the kind that is asked for, or of one that holds them.
@@ -207,42 +207,40 @@ def counted_blocks(
     def count(number: int) -> None:
         pair_kernels.count_ids(ids[parts[number]], in_parts[number])
 
-    list(on_threads(count, range(len(parts)), workers))
+    list(parallel_map(count, range(len(parts)), workers))
     occurrences = in_parts.sum(axis=0)
     at_most = np.minimum(2 * window * occurrences, words) * BYTES_PER_COUNT
     for first, last in ranges(8 * occurrences, max_memory // 4):
-        occurring = listed_places(ids, parts, in_parts, first, last, workers)
+        occurring = list_positions(ids, parts, in_parts, first, last, workers)
         for begin, end in ranges(at_most[first:last], max_memory // 2):
             smallest = smallest_kind(2 * window * occurrences[first + begin : first + end])
-            some = Places(first + begin, occurring.begins[begin : end + 1], occurring.places)
-            yield counted_rows(
-                ids, second, words, some, window, kind or smallest, workers, allocate
-            )
+            some = Positions(first + begin, occurring.begins[begin : end + 1], occurring.places)
+            yield count_rows(ids, second, words, some, window, kind or smallest, workers, allocate)
 
 
-def listed_places(
+def list_positions(
     ids: npt.NDArray[np.int32],
     parts: Sequence[slice],
     in_parts: npt.NDArray[np.int64],
     first: int,
     last: int,
     threads: int,
-) -> Places:
+) -> Positions:
     """Where the words ``first`` to ``last`` occur.
 
     Threads list the parts of the ids; it is known how often each word occurs in each.
     """
     counts = in_parts[:, first:last]
-    begins = begins_of(counts.sum(axis=0))
+    begins = offsets_of(counts.sum(axis=0))
     places = np.empty(begins[-1], np.int64)
     free = begins[:-1] + np.cumsum(counts, axis=0) - counts
 
     def listed(number: int) -> None:
         begin, end, _ = parts[number].indices(len(ids))
-        pair_kernels.places_of(ids, begin, end, first, last, free[number], places)
+        pair_kernels.positions_of(ids, begin, end, first, last, free[number], places)
 
-    list(on_threads(listed, range(len(parts)), threads))
-    return Places(first, begins, places)
+    list(parallel_map(listed, range(len(parts)), threads))
+    return Positions(first, begins, places)
 
 
 def smallest_kind(counts: npt.NDArray[np.int64]) -> Any:
@@ -261,7 +259,7 @@ def ranges(sizes: npt.NDArray[np.int64], most: int) -> Iterator[tuple[int, int]]
         first = last
 
 
-class Places(NamedTuple):
+class Positions(NamedTuple):
     """Where some successive words occur.
 
     Attributes
@@ -279,11 +277,11 @@ class Places(NamedTuple):
     places: npt.NDArray[np.int64]
 
 
-def counted_rows(
+def count_rows(
     ids: npt.NDArray[np.int32],
     second: int | None,
     words: int,
-    occurring: Places,
+    occurring: Positions,
     window: int,
     kind: Any,
     threads: int,
@@ -294,7 +292,7 @@ def counted_rows(
     Those of all documents, and those of the documents in front of the place ``second``.
     """
     first, begins, places = occurring
-    room = begins_of(np.minimum(2 * window * np.diff(begins), words))
+    room = offsets_of(np.minimum(2 * window * np.diff(begins), words))
     nothing = np.zeros(0, kind)
 
     def write(begin: int, end: int, *rows: npt.NDArray[Any]) -> int:
@@ -304,12 +302,12 @@ def counted_rows(
         )
 
     kinds = [kind] if second is None else [kind, kind]
-    ends, columns, *counts = shared_rows(write, begins, room, kinds, threads, allocate)
+    ends, columns, *counts = split_rows(write, begins, room, kinds, threads, allocate)
     whole = SparseRows(first, ends, columns, counts[0])
     return whole, whole._replace(values=counts[-1])
 
 
-def shared_rows(
+def split_rows(
     write: Callable[..., int],
     begins: npt.NDArray[np.int64],
     room: npt.NDArray[np.int64],
@@ -342,13 +340,13 @@ def shared_rows(
         written = write(*share, lengths, *arrays)
         return [array[:written] for array in arrays]
 
-    parts = list(on_threads(work, equal_shares(begins, threads * SHARES_PER_THREAD), threads))
-    ends = begins_of(np.array([len(part[0]) for part in parts], np.int64))
+    parts = list(parallel_map(work, equal_shares(begins, threads * SHARES_PER_THREAD), threads))
+    ends = offsets_of(np.array([len(part[0]) for part in parts], np.int64))
     whole = [allocate(int(ends[-1]), kind) for kind in types]
 
     def gather(number: int) -> None:
         for array, part in zip(whole, parts[number], strict=True):
             array[ends[number] : ends[number + 1]] = part
 
-    list(on_threads(gather, range(len(parts)), threads))
-    return [begins_of(lengths), *whole]
+    list(parallel_map(gather, range(len(parts)), threads))
+    return [offsets_of(lengths), *whole]

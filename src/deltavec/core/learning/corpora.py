@@ -11,25 +11,25 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from deltavec.core.arguments import require_whole
-from deltavec.core.batching import counted
+from deltavec.core.batching import count_batch
 from deltavec.core.learning.cooccurrence import (
     DEFAULT_MEMORY,
     Cooccurrence,
     cooccurrence,
-    listed_ids,
+    list_token_ids,
 )
 from deltavec.core.learning.kernels import document_ends, occurrences_of
 from deltavec.core.learning.spill import Allocate
 from deltavec.core.learning.split_half import Folds, Ids, folds_of
 from deltavec.core.learning.vocabulary_builder import WordCounts, frequent_words, word_counts
-from deltavec.core.model import EmbeddingModel, without_common
+from deltavec.core.model import EmbeddingModel, remove_components
 from deltavec.core.statistics import CorpusStatistics
-from deltavec.core.text.batches import Chunked, Tokenizer, as_texts, settled_tokenizer
-from deltavec.core.text.feature_choice import WORDS_AS_USUAL, counted_units
+from deltavec.core.text.batches import Chunked, Tokenizer, as_text_batch, resolve_tokenizer
+from deltavec.core.text.feature_choice import WORDS_AS_USUAL, count_units
 from deltavec.core.vocabulary import Vocabulary
 
 
-class LearnedWords(NamedTuple):
+class LearnedVocabulary(NamedTuple):
     """The frequent words of a corpus.
 
     Attributes
@@ -63,7 +63,7 @@ class LearningCorpus(ABC):
 
     def __post_init__(self) -> None:
         require_whole("max_memory", self.max_memory)
-        object.__setattr__(self, "tokenizer", settled_tokenizer(self.tokenizer))
+        object.__setattr__(self, "tokenizer", resolve_tokenizer(self.tokenizer))
 
     def begin(self, stage: str) -> None:
         """Tell whoever wants to know that a stage begins."""
@@ -75,7 +75,7 @@ class LearningCorpus(ABC):
         """The same corpus, counted in the units that suit it, if these are still open."""
 
     @abstractmethod
-    def words(self, min_count: int | None = None) -> LearnedWords:
+    def words(self, min_count: int | None = None) -> LearnedVocabulary:
         """The words that occur at least so often."""
 
     @abstractmethod
@@ -83,7 +83,7 @@ class LearningCorpus(ABC):
         """The counts of words that are known already."""
 
     @abstractmethod
-    def without_common(self, model: EmbeddingModel) -> EmbeddingModel:
+    def remove_components(self, model: EmbeddingModel) -> EmbeddingModel:
         """The model with the components removed that the documents have in common."""
 
 
@@ -99,11 +99,11 @@ class LocalCorpus(LearningCorpus):
         if not self.units_open:
             return self
         self.begin("learning the vocabulary")
-        asked, counts = counted_units(self.corpus, self.tokenizer, self.threads)
+        asked, counts = count_units(self.corpus, self.tokenizer, self.threads)
         chosen: Any = {"tokenizer": asked.tokenizer, "units": asked.reason, "counts": counts}
         return replace(self, units_open=False, **chosen)
 
-    def words(self, min_count: int | None = None) -> LearnedWords:
+    def words(self, min_count: int | None = None) -> LearnedVocabulary:
         """The words that occur at least so often; the corpus is read twice."""
         counts = self.counts
         if counts is None:
@@ -111,21 +111,21 @@ class LocalCorpus(LearningCorpus):
             counts = word_counts(self.corpus, self.tokenizer, self.threads)
         vocabulary = frequent_words(counts, min_count)
         self.begin("reading words")
-        ids = listed_ids(self.corpus, vocabulary, self.tokenizer, self.threads, self.max_memory)
+        ids = list_token_ids(self.corpus, vocabulary, self.tokenizer, self.threads, self.max_memory)
         statistics = statistics_of(ids, len(vocabulary), counts.tokens)
         pairs = partial(
             cooccurrence, ids, len(vocabulary), threads=self.threads, max_memory=self.max_memory
         )
-        return LearnedWords(vocabulary, statistics, pairs, partial(folds_of, ids))
+        return LearnedVocabulary(vocabulary, statistics, pairs, partial(folds_of, ids))
 
     def statistics(self, vocabulary: Vocabulary) -> CorpusStatistics:
         """The counts of words that are known already."""
         self.begin("counting words")
         return corpus_statistics(self.corpus, vocabulary, self.tokenizer, self.threads)
 
-    def without_common(self, model: EmbeddingModel) -> EmbeddingModel:
+    def remove_components(self, model: EmbeddingModel) -> EmbeddingModel:
         """The model with the components removed that the documents have in common."""
-        return without_common(model, self.corpus, self.threads)
+        return remove_components(model, self.corpus, self.threads)
 
 
 def corpus_statistics(
@@ -133,7 +133,7 @@ def corpus_statistics(
 ) -> CorpusStatistics:
     """The counts of a whole corpus, chunk by chunk."""
     return sum(
-        (counted(as_texts(chunk, tokenizer), vocabulary, threads) for chunk in corpus),
+        (count_batch(as_text_batch(chunk, tokenizer), vocabulary, threads) for chunk in corpus),
         CorpusStatistics.empty(len(vocabulary)),
     )
 

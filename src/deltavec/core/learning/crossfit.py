@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from deltavec.core.learning.basis import factorised, guessed_strengths, own_share, whitening
-from deltavec.core.learning.cooccurrence import Cooccurrence, counted_apart
-from deltavec.core.learning.corpora import LearnedWords, LearningCorpus, statistics_of
+from deltavec.core.learning.basis import factorize, prior_spectrum, ridge, whitening
+from deltavec.core.learning.cooccurrence import Cooccurrence, count_separately
+from deltavec.core.learning.corpora import LearnedVocabulary, LearningCorpus, statistics_of
 from deltavec.core.learning.ppmi import Ppmi
-from deltavec.core.learning.prior import ASKED_DOCUMENTS, FEWEST_ASKED, Prior, found_again
-from deltavec.core.learning.spill import Spill, spilling
-from deltavec.core.learning.split_half import FEWEST_WORDS, Folds, halves_of, long_enough
+from deltavec.core.learning.prior import ASKED_DOCUMENTS, FEWEST_ASKED, Prior, recovery
+from deltavec.core.learning.spill import Spill, spill_folder
+from deltavec.core.learning.split_half import FEWEST_WORDS, Folds, half_vectors, long_enough
 from deltavec.core.learning.svd import LeftSingular
 from deltavec.core.recipes import SpectralRecipe
 from deltavec.core.statistics import CorpusStatistics
@@ -20,7 +20,7 @@ from deltavec.core.threads import thread_count
 FOLD_ITERATIONS = 6  # as many as the whole has gain nothing that was seen: decision 18
 
 
-class CountedFolds(NamedTuple):
+class FoldCounts(NamedTuple):
     """Two folds of documents; the pairs of both together, and of the first alone.
 
     Attributes
@@ -38,11 +38,11 @@ class CountedFolds(NamedTuple):
     prior: Prior | None = None
 
 
-def counted_folds(
-    folds: Folds, words: LearnedWords, corpus: LearningCorpus, window: int, allocate: Spill
-) -> CountedFolds:
+def count_folds(
+    folds: Folds, words: LearnedVocabulary, corpus: LearningCorpus, window: int, allocate: Spill
+) -> FoldCounts:
     """Two folds of documents with their pairs, counted in one pass."""
-    pairs = counted_apart(
+    pairs = count_separately(
         folds.ids,
         folds.second,
         len(words.vocabulary),
@@ -51,11 +51,11 @@ def counted_folds(
         threads=corpus.threads,
         max_memory=corpus.max_memory,
     )
-    return CountedFolds(folds, *pairs, allocate)
+    return FoldCounts(folds, *pairs, allocate)
 
 
-def fold_directions(
-    counted: CountedFolds, number: int, words: int, threads: int | None, recipe: SpectralRecipe
+def fold_basis(
+    counted: FoldCounts, number: int, words: int, threads: int | None, recipe: SpectralRecipe
 ) -> LeftSingular:
     """What is learned from one fold alone: whitened rows of all words, and singular values."""
     quick = replace(recipe, power_iterations=min(recipe.power_iterations, FOLD_ITERATIONS))
@@ -63,17 +63,17 @@ def fold_directions(
     counts = statistics_of(ids, words, len(ids))
     pairs = counted.pairs if number else counted.of_first
     without = counted.of_first if number else None
-    with spilling(counted.allocate.left) as room:
+    with spill_folder(counted.allocate.left) as room:
         ppmi = Ppmi(
             pairs, recipe.context_smoothing, without=without, threads=threads, allocate=room
         )
-        alpha = own_share(ppmi, counts, recipe)
-        found = factorised(ppmi, alpha, counts, quick, room, counted.prior)
+        alpha = ridge(ppmi, counts, recipe)
+        found = factorize(ppmi, alpha, counts, quick, room, counted.prior)
     return found._replace(vectors=found.vectors * whitening(counts.term_frequencies))
 
 
 def asked(
-    counted: CountedFolds,
+    counted: FoldCounts,
     prior: Prior,
     statistics: CorpusStatistics,
     corpus: LearningCorpus,
@@ -90,9 +90,9 @@ def asked(
         ranks = 0.0
         for number, fold in enumerate(counted.folds.both):
             from_other = counted._replace(prior=known)
-            rows, values = fold_directions(from_other, 1 - number, words, threads, recipe)
-            halves = halves_of(fold, rows, statistics.mean_length, threads, ASKED_DOCUMENTS)
-            ranks += documents[number] * found_again(halves, guessed_strengths(values, recipe))
+            rows, values = fold_basis(from_other, 1 - number, words, threads, recipe)
+            halves = half_vectors(fold, rows, statistics.mean_length, threads, ASKED_DOCUMENTS)
+            ranks += documents[number] * recovery(halves, prior_spectrum(values, recipe))
         return ranks / sum(documents)
 
     with_them, without = found(prior), found(None)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from deltavec.core.arrays import Float32s, Float64s, Int32s, Int64s, UInt64s
 from deltavec.core.jit import compiled
-from deltavec.core.kernels.hashing import mixed
+from deltavec.core.kernels.hashing import mix
 
 Bools = npt.NDArray[np.bool_]
 
@@ -24,7 +24,7 @@ CACHED_BYTES = 1 << 19  # of a matrix: what a core keeps near while sparse rows 
 
 
 @compiled
-def places_of(
+def positions_of(
     ids: Int32s, begin: int, end: int, first: int, last: int, free: Int64s, places: Int64s
 ) -> None:
     """List, word after word, the places of words ``first`` to ``last`` in a part of the ids.
@@ -128,14 +128,14 @@ def count_windows(
         if apart:
             middle = begin + np.searchsorted(places[begin:end], second)
         note = 2 * window * (end - begin) < 2 * words
-        distinct = add_neighbours(ids, window, places, begin, middle, together, met, 0, note)
+        distinct = add_neighbors(ids, window, places, begin, middle, together, met, 0, note)
         if apart:
             if note:
                 for k in range(distinct):
                     before[met[k]] = together[met[k]]
             else:
                 before[:] = together
-        distinct = add_neighbours(ids, window, places, middle, end, together, met, distinct, note)
+        distinct = add_neighbors(ids, window, places, middle, end, together, met, distinct, note)
         written_before = written
         met[:distinct].sort()
         for number in met[:distinct] if note else every:
@@ -152,7 +152,7 @@ def count_windows(
 
 
 @compiled
-def add_neighbours(
+def add_neighbors(
     ids: Int32s,
     window: int,
     places: Int64s,
@@ -185,7 +185,7 @@ def add_neighbours(
 
 
 @compiled
-def keep_information(
+def ppmi_inplace(
     begins: Int64s,
     columns: Int32s,
     counts: Int64s,
@@ -311,13 +311,13 @@ def hash_documents(ids: Int32s, ends: Int64s, hashes: UInt64s) -> None:
     for document in range(ends.size):
         number = np.uint64(0)
         for place in range(begin, ends[document]):
-            number = mixed(number ^ np.uint64(ids[place] + 1))
+            number = mix(number ^ np.uint64(ids[place] + 1))
         hashes[document] = number
         begin = ends[document] + 1
 
 
 @compiled
-def mean_halves(
+def half_means(
     ids: Int32s, begins: Int64s, ends: Int64s, rows: Float32s, first: Float32s, second: Float32s
 ) -> None:
     """Write the mean row of the words in the first half of each document, and of the rest."""

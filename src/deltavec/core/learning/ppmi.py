@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.arrays import frozen
+from deltavec.core.arrays import read_only
 from deltavec.core.kernels.embed import ROUNDING
 from deltavec.core.learning import kernels as pair_kernels
 from deltavec.core.learning.cooccurrence import (
     SHARES_PER_THREAD,
     Cooccurrence,
     SparseRows,
-    shared_rows,
+    split_rows,
 )
 from deltavec.core.learning.corpora import LearningCorpus
-from deltavec.core.learning.spill import Allocate, spilling
+from deltavec.core.learning.spill import Allocate, spill_folder
 from deltavec.core.learning.svd import leading_left_singular
-from deltavec.core.threads import equal_shares, on_threads, thread_count
+from deltavec.core.threads import equal_shares, parallel_map, thread_count
 from deltavec.core.vectors import WordVectors
 from deltavec.errors import CorpusError
 
@@ -28,7 +28,7 @@ DIMENSIONS, WINDOW = 300, 20
 CONTEXT_SMOOTHING = 0.75
 POWER_ITERATIONS = 7
 # Most counts are small. Of nothing there is none, and none is asked for.
-LOGS = frozen(np.log(np.maximum(np.arange(1 << 12), 1)).astype(np.float32))
+LOGS = read_only(np.log(np.maximum(np.arange(1 << 12), 1)).astype(np.float32))
 
 
 class Ppmi:
@@ -130,7 +130,7 @@ class Ppmi:
             for rows in self._rows
             for share in equal_shares(rows.begins, self.threads * SHARES_PER_THREAD)
         ]
-        list(on_threads(lambda task: work(*task), tasks, self.threads))
+        list(parallel_map(lambda task: work(*task), tasks, self.threads))
 
 
 def kept_rows(
@@ -144,12 +144,12 @@ def kept_rows(
     """What some rows of M, or of its transpose, have above zero; as it is in M."""
 
     def write(first: int, last: int, *rows: npt.NDArray[Any]) -> int:
-        return pair_kernels.keep_information(
+        return pair_kernels.ppmi_inplace(
             counts.begins, counts.columns, counts.values, without, row_shifts, column_shifts, LOGS,
             counts.first, first, last, *rows,
         )  # fmt: skip
 
-    begins, columns, values = shared_rows(
+    begins, columns, values = split_rows(
         write, counts.begins, counts.begins, [np.float32], threads, allocate
     )
     return SparseRows(counts.first, begins, columns, values)
@@ -172,7 +172,7 @@ def ppmi_vectors(
     """
     words = corpus.words(min_count)
     vocabulary = words.vocabulary
-    with spilling(corpus.max_memory) as allocate:
+    with spill_folder(corpus.max_memory) as allocate:
         corpus.begin("counting pairs of words")
         pairs = words.pairs(window, allocate)
         del words  # those of the corpus take room

@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.learning.split_half import Halves
-from deltavec.core.vectors import WordVectors, scaled
+from deltavec.core.learning.split_half import HalfSample
+from deltavec.core.vectors import WordVectors, normalize_rows
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import RecipeError
 
@@ -55,22 +55,22 @@ class Prior(NamedTuple):
         found = vectors.matrix[places[has]].astype(np.float64)
         found -= found.mean(axis=0)
         rows = np.zeros((len(places), vectors.dimensions), np.float32)
-        rows[has] = scaled(found, np.linalg.norm(found, axis=1))
+        rows[has] = normalize_rows(found, np.linalg.norm(found, axis=1))
         return cls(rows, int(has.sum()))
 
 
-def found_again(halves: Halves, strengths: npt.NDArray[np.float64]) -> float:
+def recovery(halves: HalfSample, spectrum: npt.NDArray[np.float64]) -> float:
     """How well first halves find their second halves: the mean of one over their rank."""
-    first, second = (directed(part, strengths) for part in (halves.first, halves.second))
+    first, second = (with_prior(part, spectrum) for part in (halves.first, halves.second))
     cosines = first @ second.T
     own = np.diag(cosines).copy()
     ranks = 1 + (cosines > own[:, None]).sum(axis=1)
     return float((1 / ranks).mean())
 
 
-def directed(
-    vectors: npt.NDArray[np.float32], strengths: npt.NDArray[np.float64]
+def with_prior(
+    vectors: npt.NDArray[np.float32], spectrum: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float32]:
     """Halves as documents are compared: from their mean, by the strength of directions."""
-    weighed = (vectors - vectors.mean(axis=0, dtype=np.float64)) * strengths
-    return scaled(weighed, np.linalg.norm(weighed, axis=1))
+    weighed = (vectors - vectors.mean(axis=0, dtype=np.float64)) * spectrum
+    return normalize_rows(weighed, np.linalg.norm(weighed, axis=1))

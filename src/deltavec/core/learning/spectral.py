@@ -28,25 +28,25 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.forms import FoldedVectors, length_weights, nothing_removed
+from deltavec.core.forms import EmbeddingTable, length_weights, no_components
 from deltavec.core.learning.basis import (
-    factorised,
-    guessed_strengths,
-    own_share,
+    factorize,
+    prior_spectrum,
+    ridge,
     whitening,
 )
 from deltavec.core.learning.cooccurrence import Cooccurrence
-from deltavec.core.learning.corpora import LearnedWords, LearningCorpus
-from deltavec.core.learning.crossfit import CountedFolds, asked, counted_folds, fold_directions
+from deltavec.core.learning.corpora import LearnedVocabulary, LearningCorpus
+from deltavec.core.learning.crossfit import FoldCounts, asked, count_folds, fold_basis
 from deltavec.core.learning.ppmi import Ppmi
 from deltavec.core.learning.prior import MEASURED_ONLY, Prior
-from deltavec.core.learning.spill import Spill, spilling
+from deltavec.core.learning.spill import Spill, spill_folder
 from deltavec.core.learning.split_half import (
     FEWEST_WORDS,
     PRIOR_DOCUMENTS,
     Evidence,
     evidence,
-    measured,
+    measure,
     sample_share,
 )
 from deltavec.core.learning.svd import LeftSingular
@@ -68,7 +68,7 @@ class Spectral(NamedTuple):
 
     vocabulary: Vocabulary
     statistics: CorpusStatistics
-    folded: FoldedVectors
+    folded: EmbeddingTable
     derived: dict[str, str]
 
 
@@ -85,12 +85,12 @@ def spectral(
     if prior is not None and not choice.recipe.measured_documents:
         raise RecipeError(MEASURED_ONLY)
     corpus = corpus.with_chosen_units()
-    with spilling(corpus.max_memory) as allocate:
-        learned, folds = learned_table(corpus, choice.recipe, allocate, prior)
+    with spill_folder(corpus.max_memory) as allocate:
+        learned, folds = learn_table(corpus, choice.recipe, allocate, prior)
         if folds is not None:
             corpus.begin("comparing halves of documents")
-            found = halves_evidence(learned, folds, corpus, choice.recipe)
-            learned = with_measured_strengths(learned, found)
+            found = split_half_evidence(learned, folds, corpus, choice.recipe)
+            learned = reweight(learned, found)
     notes = {
         "vectors": "learned with the model",
         "units": corpus.units,
@@ -100,19 +100,19 @@ def spectral(
     return EmbeddingModel(choice.recipe, choice.reason, *learned[:3], corpus.tokenizer, notes)
 
 
-def learned_table(
+def learn_table(
     corpus: LearningCorpus,
     recipe: SpectralRecipe,
     allocate: Spill,
     vectors: WordVectors | None = None,
-) -> tuple[Spectral, CountedFolds | None]:
+) -> tuple[Spectral, FoldCounts | None]:
     """The table of a corpus, and the folds of its documents if they are to be measured."""
     words = corpus.words()
     vocabulary, statistics = words.vocabulary, words.statistics
     prior = None if vectors is None else Prior.of(vectors, vocabulary)
     window = recipe.window or usual_window(statistics)
     corpus.begin("counting pairs of words")
-    pairs, folds = counted_pairs(words, corpus, window, recipe, allocate)
+    pairs, folds = count_pairs(words, corpus, window, recipe, allocate)
     del words  # those of the corpus take room
     derived = {}
     if folds is not None and prior is not None:
@@ -120,10 +120,10 @@ def learned_table(
         helps, derived["prior"] = asked(folds, prior, statistics, corpus, recipe)
         folds = folds._replace(prior=prior if helps else None)
     corpus.begin("finding leading directions")
-    with spilling(allocate.left) as room:
+    with spill_folder(allocate.left) as room:
         ppmi = Ppmi(pairs, recipe.context_smoothing, threads=corpus.threads, allocate=room)
-        alpha = own_share(ppmi, statistics, recipe)
-        directions = factorised(
+        alpha = ridge(ppmi, statistics, recipe)
+        directions = factorize(
             ppmi, alpha, statistics, recipe, room, None if folds is None else folds.prior
         )
         del ppmi  # it takes room
@@ -131,7 +131,7 @@ def learned_table(
         raise CorpusError(
             "no word of the corpus tells its documents apart: they hold the same words"
         )
-    warn_of_fewer(len(directions.values), recipe.dimensions, len(vocabulary))
+    warn_fewer_dimensions(len(directions.values), recipe.dimensions, len(vocabulary))
     derived |= {
         "window": f"{window} words to either side" + reason_for_window(recipe, statistics),
         "alpha": f"{alpha:.4g}, {recipe.identity_share:g} times the mean length of a word's row",
@@ -141,13 +141,13 @@ def learned_table(
     return Spectral(vocabulary, statistics, folded, derived), folds
 
 
-def counted_pairs(
-    words: LearnedWords,
+def count_pairs(
+    words: LearnedVocabulary,
     corpus: LearningCorpus,
     window: int,
     recipe: SpectralRecipe,
     allocate: Spill,
-) -> tuple[Cooccurrence, CountedFolds | None]:
+) -> tuple[Cooccurrence, FoldCounts | None]:
     """The pairs of a corpus, and those of its folds if they are to be measured.
 
     What all documents together have is the sum of the folds, unless these are only a sample.
@@ -155,18 +155,18 @@ def counted_pairs(
     if not recipe.measured_documents:
         return words.pairs(window, allocate), None
     share = sample_share(words.statistics)
-    folds = counted_folds(words.folds(share), words, corpus, window, allocate)
+    folds = count_folds(words.folds(share), words, corpus, window, allocate)
     return folds.pairs if share == 1 else words.pairs(window, allocate), folds
 
 
-def halves_evidence(
-    learned: Spectral, counted: CountedFolds, corpus: LearningCorpus, recipe: SpectralRecipe
+def split_half_evidence(
+    learned: Spectral, counted: FoldCounts, corpus: LearningCorpus, recipe: SpectralRecipe
 ) -> Evidence:
     """What halves of documents share in a table, by tables that learned from other documents."""
     words = len(learned.vocabulary)
 
     def fold_rows(number: int) -> npt.NDArray[np.float32]:
-        return fold_directions(counted, number, words, corpus.threads, recipe).vectors
+        return fold_basis(counted, number, words, corpus.threads, recipe).vectors
 
     weights = learned.folded.direction_weights.astype(np.float32)
     return evidence(
@@ -180,12 +180,12 @@ def halves_evidence(
     )
 
 
-def with_measured_strengths(learned: Spectral, found: Evidence) -> Spectral:
+def reweight(learned: Spectral, found: Evidence) -> Spectral:
     """The table along the directions that halves of documents share, as strong as they say."""
-    made = measured(found, learned.folded.strengths)
+    made = measure(found, learned.folded.spectrum)
     if made is None:
         note = f"those of the spectrum: too few documents have {FEWEST_WORDS} words to be halved"
-        return learned._replace(derived={**learned.derived, "strengths": note})
+        return learned._replace(derived={**learned.derived, "spectrum": note})
     note = (
         f"measured: the halves of {found.documents:,} documents, against {PRIOR_DOCUMENTS:,} for "
         f"the spectrum, share half of their signal in {made.carrying_half} directions"
@@ -194,11 +194,11 @@ def with_measured_strengths(learned: Spectral, found: Evidence) -> Spectral:
     signal, deflation = made.signal
     return learned._replace(
         folded=replace(turned, signal=signal, deflation=deflation),
-        derived={**learned.derived, "strengths": note},
+        derived={**learned.derived, "spectrum": note},
     )
 
 
-def warn_of_fewer(found: int, asked_for: int, words: int) -> None:
+def warn_fewer_dimensions(found: int, asked_for: int, words: int) -> None:
     """Say that the model is smaller than was asked for, if it is."""
     if found < asked_for:
         warnings.warn(
@@ -232,18 +232,18 @@ def reason_for_window(recipe: SpectralRecipe, statistics: CorpusStatistics) -> s
 
 def table(
     directions: LeftSingular, statistics: CorpusStatistics, recipe: SpectralRecipe
-) -> FoldedVectors:
+) -> EmbeddingTable:
     """The folded table for documents as long as those of the corpus, seen from its centre."""
-    strengths = guessed_strengths(directions.values, recipe)
+    spectrum = prior_spectrum(directions.values, recipe)
     p = statistics.term_frequencies
-    rows = directions.vectors * whitening(p) * length_weights(strengths, 1.0).astype(np.float32)
-    return FoldedVectors(
+    rows = directions.vectors * whitening(p) * length_weights(spectrum, 1.0).astype(np.float32)
+    return EmbeddingTable(
         rows=rows,
         penalties=np.zeros(len(rows)),
         offset=np.zeros(rows.shape[1]),
         norms=np.linalg.norm(rows, axis=1),
         offset_norm=0.0,
-        strengths=strengths,
+        spectrum=spectrum,
         length_ratio=1.0,
-        **nothing_removed(*rows.shape),
+        **no_components(*rows.shape),
     ).with_offset(p)

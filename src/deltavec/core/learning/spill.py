@@ -35,11 +35,11 @@ class Spill:
             self.left -= size
             return np.empty(length, kind)
         with tempfile.TemporaryFile(prefix="deltavec-") as file:
-            take_room(file.fileno(), size)
+            charge(file.fileno(), size)
             return np.memmap(file, dtype=kind, mode="r+", shape=(length,)).view(np.ndarray)
 
 
-def take_room(handle: int, size: int) -> None:
+def charge(handle: int, size: int) -> None:
     """Let a file have this size, and its room on the disk.
 
     Raises
@@ -47,7 +47,7 @@ def take_room(handle: int, size: int) -> None:
     DeltavecError
         If the disk has no room for it.
     """
-    with telling_of_room(size):
+    with report_full_disk(size):
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(handle, 0, size)
         else:
@@ -55,7 +55,7 @@ def take_room(handle: int, size: int) -> None:
 
 
 @contextmanager
-def telling_of_room(size: int) -> Iterator[None]:
+def report_full_disk(size: int) -> Iterator[None]:
     """Say what to do where a disk has no room for so many bytes."""
     try:
         yield
@@ -67,7 +67,7 @@ def telling_of_room(size: int) -> Iterator[None]:
         ) from error
 
 
-def collected(parts: Iterable[npt.NDArray[Any]], kind: Any, budget: int) -> npt.NDArray[Any]:
+def collect(parts: Iterable[npt.NDArray[Any]], kind: Any, budget: int) -> npt.NDArray[Any]:
     """All parts, one after the other: in memory if they need no more than a budget, else in a file.
 
     Raises
@@ -94,12 +94,12 @@ def collected(parts: Iterable[npt.NDArray[Any]], kind: Any, budget: int) -> npt.
 
 def append(file: IO[bytes], part: npt.NDArray[Any]) -> None:
     """Write an array to the end of a file."""
-    with telling_of_room(part.nbytes):
+    with report_full_disk(part.nbytes):
         file.write(part.data)
         file.flush()
 
 
 @contextmanager
-def spilling(budget: int) -> Iterator[Spill]:
+def spill_folder(budget: int) -> Iterator[Spill]:
     """Where arrays are made while the context lasts."""
     yield Spill(budget)

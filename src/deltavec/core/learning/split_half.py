@@ -12,7 +12,7 @@ and brought into the axes of the whole corpus' table T:
 
 .. math:: C = \tfrac12 \sum_k P_k C_k P_k^\top, \quad P_k = \sum_i p_i\, T_i T_{ki}^\top.
 
-The strengths :math:`g_j` that the spectrum suggests are the prior, worth :math:`n_0` documents:
+The spectrum :math:`g_j` that the spectrum suggests are the prior, worth :math:`n_0` documents:
 
 .. math:: B = \frac{n C + n_0 \kappa\, \mathrm{diag}(g^2)}{n + n_0}
           = Q\, \mathrm{diag}(b)\, Q^\top, \quad g \leftarrow \min(b / b_2, 1)^{1/2},
@@ -37,12 +37,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.arrays import begins_of, blocks, signs_fixed
+from deltavec.core.arrays import blocks, fix_signs, offsets_of
 from deltavec.core.components import ROWS_AT_ONCE
-from deltavec.core.forms import in_axes
+from deltavec.core.forms import project
 from deltavec.core.learning import kernels
 from deltavec.core.statistics import CorpusStatistics
-from deltavec.core.threads import equal_shares, on_threads
+from deltavec.core.threads import equal_shares, parallel_map
 
 FEWEST_WORDS = 20
 # 256 MB of ids: what is measured of a larger corpus. See docs/decisions/0018.
@@ -63,7 +63,7 @@ Table = Callable[[int], Vectors]
 """Learns the rows of all words from the first fold (0) or the second (1)."""
 
 
-class Halves(NamedTuple):
+class HalfSample(NamedTuple):
     """Both halves of some documents.
 
     Attributes
@@ -82,16 +82,16 @@ class Halves(NamedTuple):
     hashes: npt.NDArray[np.uint64]
 
     @classmethod
-    def empty(cls, dimensions: int) -> Halves:
+    def empty(cls, dimensions: int) -> HalfSample:
         """The halves of no documents."""
         none = np.zeros((0, dimensions), np.float32)
         return cls(none, none, np.zeros(0), np.zeros(0, np.uint64))
 
-    def sampled(self, more: Halves) -> Halves:
+    def sampled(self, more: HalfSample) -> HalfSample:
         """These documents and more, or as many as are kept: the same whatever the order."""
         hashes = np.concatenate([self.hashes, more.hashes])
         kept = np.argsort(hashes, kind="stable")[:COLLECTION_DOCUMENTS]
-        return Halves(
+        return HalfSample(
             np.concatenate([self.first, more.first])[kept],
             np.concatenate([self.second, more.second])[kept],
             np.concatenate([self.weights, more.weights])[kept],
@@ -122,7 +122,7 @@ class Signal(NamedTuple):
 
     def turned(self, directions: Matrix) -> Signal:
         """The same in other axes."""
-        return Signal(*(in_axes(matrix, directions) for matrix in self))
+        return Signal(*(project(matrix, directions) for matrix in self))
 
 
 class Folds(NamedTuple):
@@ -154,7 +154,7 @@ class Axes(NamedTuple):
     """Orthonormal directions, one a column, the strongest first, and how strong they are."""
 
     directions: Matrix
-    strengths: npt.NDArray[np.float64]
+    spectrum: npt.NDArray[np.float64]
 
 
 def sample_share(statistics: CorpusStatistics) -> float:
@@ -187,9 +187,9 @@ def long_enough(ids: Ids) -> int:
     return int((lengths >= FEWEST_WORDS).sum())
 
 
-def halves_of(
+def half_vectors(
     ids: Ids, rows: Vectors, usual_length: float, threads: int = 1, most: int | None = None
-) -> Halves:
+) -> HalfSample:
     """The halves of the documents that are long enough to have any, or of so many at the most.
 
     Those are taken whose hashes are the least.
@@ -206,14 +206,14 @@ def halves_of(
 
     def work(share: tuple[int, int]) -> None:
         some = slice(*share)
-        kernels.mean_halves(ids, begins[some], ends[some], rows, first[some], second[some])
+        kernels.half_means(ids, begins[some], ends[some], rows, first[some], second[some])
 
-    shares = equal_shares(begins_of(ends - begins), threads * SHARES_PER_THREAD)
-    list(on_threads(work, shares if len(ends) else [], threads))
-    return Halves(first, second, np.minimum((ends - begins) / usual_length, 1.0), hashes[taken])
+    shares = equal_shares(offsets_of(ends - begins), threads * SHARES_PER_THREAD)
+    list(parallel_map(work, shares if len(ends) else [], threads))
+    return HalfSample(first, second, np.minimum((ends - begins) / usual_length, 1.0), hashes[taken])
 
 
-def covariance(halves: Halves, longest: float = np.inf, threads: int = 1) -> Covariance:
+def covariance(halves: HalfSample, longest: float = np.inf, threads: int = 1) -> Covariance:
     """What the halves share; those longer than so many medians are cut to that length.
 
     Any number of threads gives the same bits.
@@ -230,16 +230,16 @@ def covariance(halves: Halves, longest: float = np.inf, threads: int = 1) -> Cov
         bounds = [longest * float(np.median(each)) for each in lengths]
 
     def shared(rows: slice) -> Matrix:
-        first = shortened(halves.first[rows] - centres[0], bounds[0])
-        second = shortened(halves.second[rows] - centres[1], bounds[1])
+        first = shorten(halves.first[rows] - centres[0], bounds[0])
+        second = shorten(halves.second[rows] - centres[1], bounds[1])
         return np.asarray((first * weights[rows, None]).T @ second)
 
-    parts = on_threads(shared, [*blocks(len(weights), ROWS_AT_ONCE)], threads)
+    parts = parallel_map(shared, [*blocks(len(weights), ROWS_AT_ONCE)], threads)
     matrix = sum(parts, np.zeros((halves.first.shape[1],) * 2)) / weights.sum()
     return Covariance((matrix + matrix.T) / 2, weights.sum() ** 2 / np.square(weights).sum())
 
 
-def shortened(vectors: Matrix, longest: float) -> Matrix:
+def shorten(vectors: Matrix, longest: float) -> Matrix:
     """The vectors, none longer than this."""
     if longest == np.inf:
         return vectors
@@ -249,12 +249,12 @@ def shortened(vectors: Matrix, longest: float) -> Matrix:
 
 
 def axes_of(matrix: Matrix) -> Axes:
-    """The axes of a covariance and their strengths, the second strongest and beyond being 1."""
+    """The axes of a covariance and their spectrum, the second strongest and beyond being 1."""
     values, directions = np.linalg.eigh(matrix)
     values, directions = values[::-1], directions[:, ::-1]
     second = values[min(1, len(values) - 1)]
-    strengths = np.sqrt(np.clip(values / second, LEAST_STRENGTH, 1.0))
-    return Axes(signs_fixed(directions, axis=0), strengths)
+    spectrum = np.sqrt(np.clip(values / second, LEAST_STRENGTH, 1.0))
+    return Axes(fix_signs(directions, axis=0), spectrum)
 
 
 class Evidence(NamedTuple):
@@ -316,7 +316,7 @@ def evidence(
         return Evidence(outside, inside, 0)
 
     def shared_in(table: Vectors, fold: Ids) -> Matrix:
-        return covariance(halves_of(fold, table, usual_length, threads), threads=threads).matrix
+        return covariance(half_vectors(fold, table, usual_length, threads), threads=threads).matrix
 
     for number, fold in enumerate(folds.both):
         learned = table(1 - number)
@@ -326,21 +326,21 @@ def evidence(
     return Evidence(outside, inside, min(most_documents, sum(documents)))
 
 
-def measured(
-    found: Evidence, strengths: npt.NDArray[np.float64], prior_documents: int = PRIOR_DOCUMENTS
+def measure(
+    found: Evidence, spectrum: npt.NDArray[np.float64], prior_documents: int = PRIOR_DOCUMENTS
 ) -> Measured | None:
-    """What the evidence makes of strengths that are only a guess; None where there is none."""
+    """What the evidence makes of spectrum that are only a guess; None where there is none."""
     amount = float(np.trace(found.outside))
     if found.documents == 0 or not amount > 0:
         return None
-    prior = np.diag(np.square(strengths)) * (amount / np.square(strengths).sum())
+    prior = np.diag(np.square(spectrum)) * (amount / np.square(spectrum).sum())
     share = found.documents / (found.documents + prior_documents)
     signal = share * found.outside + (1 - share) * prior
     axes = axes_of(signal)
-    inside = along(found.inside, axes)
-    kept = along(found.outside, axes) / np.where(inside > 0, inside, np.inf)
+    inside = variance_along(found.inside, axes)
+    kept = variance_along(found.outside, axes) / np.where(inside > 0, inside, np.inf)
     deflation = axes.directions * np.sqrt(np.clip(kept, 0, 1)) @ axes.directions.T
-    running = np.cumsum(along(signal, axes))
+    running = np.cumsum(variance_along(signal, axes))
     return Measured(
         axes,
         Signal(signal, deflation).turned(axes.directions),
@@ -348,12 +348,12 @@ def measured(
     )
 
 
-def along(matrix: Matrix, axes: Axes) -> npt.NDArray[np.float64]:
+def variance_along(matrix: Matrix, axes: Axes) -> npt.NDArray[np.float64]:
     """The diagonal of a matrix in these axes."""
     return np.asarray(np.einsum("ij,ij->j", matrix @ axes.directions, axes.directions))
 
 
-def collection_axes(signal: Signal, halves: Halves) -> Axes:
+def collection_axes(signal: Signal, halves: HalfSample) -> Axes:
     """The axes for documents that are compared with each other, by what their own halves share."""
     own = covariance(halves, LONGEST_HALF)
     share = own.documents / (own.documents + PRIOR_DOCUMENTS)

@@ -33,11 +33,11 @@ from deltavec.core.arrays import (
     Int32s,
     Int64s,
     UInt64s,
-    begins_of,
     blocks,
-    frozen,
+    offsets_of,
+    read_only,
 )
-from deltavec.core.forms import FoldedVectors, length_weights
+from deltavec.core.forms import EmbeddingTable, length_weights
 from deltavec.core.kernels import hashing
 from deltavec.core.learning import stemming_kernels
 from deltavec.core.vocabulary import Vocabulary
@@ -60,7 +60,7 @@ class Rules(NamedTuple):
         The two endings, one of which may be empty.
     pairs : ndarray of int64
         How many pairs of words with a row each joins.
-    strengths : ndarray of float64
+    scores : ndarray of float64
         The mean z of these pairs.
     chance : (float, float)
         The mean and the spread of the cosine of words paired at random.
@@ -68,7 +68,7 @@ class Rules(NamedTuple):
 
     endings: list[tuple[str, str]]
     pairs: Int64s
-    strengths: Float64s
+    scores: Float64s
     chance: tuple[float, float]
 
     @classmethod
@@ -95,7 +95,7 @@ class Stems:
     @classmethod
     def none(cls, words: int) -> Stems:
         """Every word by itself."""
-        return cls(frozen(np.arange(words, dtype=np.int32)), Rules.none())
+        return cls(read_only(np.arange(words, dtype=np.int32)), Rules.none())
 
     def __len__(self) -> int:
         return int(self.groups.max(initial=-1)) + 1
@@ -105,7 +105,7 @@ class Stems:
 
         A word that was there keeps the number of its group, and no two groups become one.
         """
-        return grouped(vocabulary, rows, self.rules, self.groups)
+        return group(vocabulary, rows, self.rules, self.groups)
 
 
 class WordRows(NamedTuple):
@@ -115,12 +115,12 @@ class WordRows(NamedTuple):
     numbers: Int64s  # -1 for a word without a row
 
     @classmethod
-    def of(cls, vocabulary: Vocabulary, known: Vocabulary, folded: FoldedVectors) -> WordRows:
+    def of(cls, vocabulary: Vocabulary, known: Vocabulary, folded: EmbeddingTable) -> WordRows:
         """The rows that a folded table has for the words, centred and weighted."""
-        found = hashing.find_all(vocabulary.data, vocabulary.offsets, known.table)
+        found = hashing.look_up_all(vocabulary.data, vocabulary.offsets, known.table)
         used, numbers = np.unique(found[found >= 0], return_inverse=True)
         # As for documents as long as the corpus' own: their strengths are the measured ones.
-        change = length_weights(folded.strengths, 1.0) / folded.direction_weights
+        change = length_weights(folded.spectrum, 1.0) / folded.direction_weights
         table = np.empty((len(used), folded.rows.shape[1]), np.float32)
         for block in blocks(len(used), FEW_ROWS):
             centred = (folded.rows[used[block]] - folded.offset) * change
@@ -128,7 +128,7 @@ class WordRows(NamedTuple):
             table[block] = centred / np.where(lengths == 0, 1, lengths)
         rows = np.full(len(vocabulary), -1, np.int64)
         rows[found >= 0] = numbers
-        return cls(frozen(table), rows)
+        return cls(read_only(table), rows)
 
     def cosines(self, a: Int64s, b: Int64s) -> Float32s:
         """The cosine of each pair of words, which must have rows."""
@@ -137,19 +137,19 @@ class WordRows(NamedTuple):
         return values
 
 
-def learned_stems(vocabulary: Vocabulary, rows: WordRows) -> Stems:
+def learn_stems(vocabulary: Vocabulary, rows: WordRows) -> Stems:
     """The groups of words that are forms of one word.
 
     Examples
     --------
     >>> words = Vocabulary.of(["room", "rooms", "pillow", "pillows", "window", "windows"])
     >>> table = np.repeat(np.eye(3, dtype=np.float32), 2, axis=0)
-    >>> stems = learned_stems(words, WordRows(table, np.arange(6)))
+    >>> stems = learn_stems(words, WordRows(table, np.arange(6)))
     >>> stems.groups, stems.rules.endings
     (array([0, 0, 1, 1, 2, 2], dtype=int32), [('', 's')])
     """
-    rules = learned_rules(vocabulary, rows)
-    return grouped(vocabulary, rows, rules, np.zeros(0, np.int32))
+    rules = learn_rules(vocabulary, rows)
+    return group(vocabulary, rows, rules, np.zeros(0, np.int32))
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,18 +174,18 @@ class Letters:
         text = vocabulary.data.tobytes().decode()
         codes = np.frombuffer(text.encode("utf-32-le"), np.uint32)
         starts = (vocabulary.data & 0xC0) != 0x80  # of characters, in the bytes
-        begins = begins_of(starts)[vocabulary.offsets]
+        begins = offsets_of(starts)[vocabulary.offsets]
         used = np.unique(codes)
         number_of = np.zeros(int(used.max(initial=0)) + 1, np.int64)
         number_of[used] = np.arange(len(used))
         numbers = number_of[codes]
         refused = np.array([chr(code).isnumeric() for code in used.tolist()], bool)
         refused[MOST_LETTERS:] = True
-        whole = begins_of(refused[numbers])[begins]
+        whole = offsets_of(refused[numbers])[begins]
         lengths = np.where(np.diff(whole) > 0, 0, np.diff(begins))
         kept = np.repeat(lengths > 0, np.diff(begins))
         alphabet = ["", *map(chr, used[:MOST_LETTERS].tolist())]
-        return cls((numbers[kept] + 1).astype(np.uint16), begins_of(lengths), alphabet)
+        return cls((numbers[kept] + 1).astype(np.uint16), offsets_of(lengths), alphabet)
 
     def sorted(self, words: Int64s) -> tuple[Int64s, Letters]:
         """These words in the order of their letters, and their letters."""
@@ -194,7 +194,7 @@ class Letters:
         order = sorted(range(len(words)), key=spelled.__getitem__)
         lengths = np.diff(self.begins)[words[order]]
         joined = np.frombuffer(b"".join(spelled[place] for place in order), ">u2")
-        return words[order], Letters(joined.astype(np.uint16), begins_of(lengths), self.alphabet)
+        return words[order], Letters(joined.astype(np.uint16), offsets_of(lengths), self.alphabet)
 
     def ending(self, packed_letters: int) -> str:
         """The letters of a packed ending."""
@@ -212,18 +212,18 @@ class Letters:
         return total
 
 
-def learned_rules(vocabulary: Vocabulary, rows: WordRows) -> Rules:
+def learn_rules(vocabulary: Vocabulary, rows: WordRows) -> Rules:
     """The pairs of endings between words that are closer than chance."""
     letters = Letters.of(vocabulary)
     words, in_order = letters.sorted(np.flatnonzero(letters.may_have_forms & (rows.numbers >= 0)))
-    found = list(pairs_that_begin_alike(in_order))
+    found = list(prefix_pairs(in_order))
     places = np.concatenate([np.zeros((0, 2), np.int32), *(pairs for pairs, _ in found)])
     if len(places) < PAIRS_ENOUGH:
         return Rules.none()
     pairs = words[places]
     chance = by_chance(rows, pairs)
     z = (rows.cosines(pairs[:, 0], pairs[:, 1]) - chance[0]) / chance[1]
-    endings, rule = numbered(np.concatenate([part for _, part in found]))
+    endings, rule = number_pairs(np.concatenate([part for _, part in found]))
     counts = np.bincount(rule)
     sums = np.bincount(rule, z)
     strong = (sums >= STRONG_ENOUGH * np.sqrt(counts)) & (counts >= PAIRS_ENOUGH)
@@ -233,13 +233,13 @@ def learned_rules(vocabulary: Vocabulary, rows: WordRows) -> Rules:
     return Rules(named, counts[order], sums[order] / counts[order], chance)
 
 
-def pairs_that_begin_alike(letters: Letters) -> Iterator[tuple[Int32s, UInt64s]]:
+def prefix_pairs(letters: Letters) -> Iterator[tuple[Int32s, UInt64s]]:
     """The pairs of sorted words that differ in their endings only, and the endings."""
-    common = stemming_kernels.common_beginnings(letters.numbers, letters.begins)
+    common = stemming_kernels.common_prefixes(letters.numbers, letters.begins)
     first, room = 0, PAIRS_AT_ONCE
     while first < len(letters):
         pairs, endings = np.empty((room, 2), np.int32), np.empty((room, 2), np.uint64)
-        found, reached = stemming_kernels.pairs_that_begin_alike(
+        found, reached = stemming_kernels.prefix_pairs(
             letters.numbers, letters.begins, common, LEAST_LETTERS, LONGEST_ENDING, first,
             pairs, endings,
         )  # fmt: skip
@@ -257,7 +257,7 @@ def by_chance(rows: WordRows, pairs: npt.NDArray[np.int64]) -> tuple[float, floa
     return float(cosines.mean()), max(float(cosines.std()), LEAST_SPREAD)
 
 
-def numbered(endings: UInt64s) -> tuple[UInt64s, Int64s]:
+def number_pairs(endings: UInt64s) -> tuple[UInt64s, Int64s]:
     """The different pairs of endings, and the number of each one's pair."""
     # By a hash of 64 bits: among a million pairs two are alike once in 30 million corpora.
     hashes = (endings[:, 0] * hashing.MIX_1) ^ (endings[:, 1] * hashing.MIX_2)
@@ -274,7 +274,7 @@ class Links(NamedTuple):
     b: Int64s
 
 
-def grouped(vocabulary: Vocabulary, rows: WordRows, rules: Rules, before: Int32s) -> Stems:
+def group(vocabulary: Vocabulary, rows: WordRows, rules: Rules, before: Int32s) -> Stems:
     """The groups of the words, of which the first ones have groups already."""
     words, old = len(vocabulary), len(before)
     groups = np.arange(words, dtype=np.int32)
@@ -285,11 +285,11 @@ def grouped(vocabulary: Vocabulary, rows: WordRows, rules: Rules, before: Int32s
         both_ways = np.concatenate([links.a * words + links.b, links.b * words + links.a])
         one, other = np.divmod(np.sort(both_ways), words)
         stemming_kernels.merge_groups(
-            *links, begins_of(np.bincount(one, minlength=words)), other, groups, old
+            *links, offsets_of(np.bincount(one, minlength=words)), other, groups, old
         )
     # Named by their first words so far: those that were there keep their numbers.
     names = np.unique(groups)
-    return Stems(frozen(np.searchsorted(names, groups).astype(np.int32)), rules)
+    return Stems(read_only(np.searchsorted(names, groups).astype(np.int32)), rules)
 
 
 def links_between(vocabulary: Vocabulary, rows: WordRows, rules: Rules, old: int) -> Links:
@@ -301,7 +301,7 @@ def links_between(vocabulary: Vocabulary, rows: WordRows, rules: Rules, old: int
     known = (rows.numbers[a] >= 0) & (rows.numbers[b] >= 0)
     z = np.zeros(len(found))
     z[known] = (rows.cosines(a[known], b[known]) - rules.chance[0]) / rules.chance[1]
-    strengths = z + rules.strengths[rule]
+    strengths = z + rules.scores[rule]
     linked = np.flatnonzero((strengths > 0) & ((a >= old) | (b >= old)))
     order = linked[np.argsort(-strengths[linked], kind="stable")]
     return Links(a[order], b[order])
@@ -316,8 +316,8 @@ def pairs_of_rules(letters: Letters, rules: Rules) -> Iterator[Int32s]:
     ).reshape(-1, 2)
     order = np.lexsort(packed.T[::-1])
     endings, counts = np.unique(packed[:, 0], return_counts=True)
-    table = endings, begins_of(counts), packed[order, 1]
-    common = stemming_kernels.common_beginnings(letters.numbers, letters.begins)
+    table = endings, offsets_of(counts), packed[order, 1]
+    common = stemming_kernels.common_prefixes(letters.numbers, letters.begins)
     first, room = 0, PAIRS_AT_ONCE
     while first < len(letters):
         pairs = np.empty((room, 3), np.int32)

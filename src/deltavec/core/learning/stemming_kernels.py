@@ -1,7 +1,7 @@
 """The loops over words that begin alike, compiled by numba: pairs, their cosines, their groups.
 
 Words are rows of small numbers, one for each of the letters that occur, so that an ending of up to
-five letters is one integer (`packed_ending`) and two of them are compared at once.
+five letters is one integer (`pack_ending`) and two of them are compared at once.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ NOTHING = np.uint64(0)
 
 
 @compiled
-def packed_ending(letters: UInt16s, begin: int, end: int) -> np.uint64:
+def pack_ending(letters: UInt16s, begin: int, end: int) -> np.uint64:
     """The letters of an ending, five at most, as one integer; of none it is 0."""
     packed = NOTHING
     for place in range(begin, end):
@@ -28,7 +28,7 @@ def packed_ending(letters: UInt16s, begin: int, end: int) -> np.uint64:
 
 
 @compiled
-def common_beginnings(letters: UInt16s, begins: Int64s) -> Int64s:
+def common_prefixes(letters: UInt16s, begins: Int64s) -> Int64s:
     """How many letters each word has in common with the one before it."""
     common = np.zeros(begins.size - 1, np.int64)
     for number in range(1, common.size):
@@ -42,7 +42,7 @@ def common_beginnings(letters: UInt16s, begins: Int64s) -> Int64s:
 
 
 @compiled
-def pairs_that_begin_alike(
+def prefix_pairs(
     letters: UInt16s,
     begins: Int64s,
     common: Int64s,
@@ -73,8 +73,8 @@ def pairs_that_begin_alike(
             if found == len(pairs):
                 return before, a
             pairs[found, 0], pairs[found, 1] = a, b
-            endings[found, 0] = packed_ending(letters, begins[a] + shared, begins[a + 1])
-            endings[found, 1] = packed_ending(letters, begins[b] + shared, begins[b + 1])
+            endings[found, 0] = pack_ending(letters, begins[a] + shared, begins[a + 1])
+            endings[found, 1] = pack_ending(letters, begins[b] + shared, begins[b + 1])
             found += 1
     return found, words
 
@@ -103,7 +103,7 @@ def pairs_of_rules(
     first: int,
     pairs: Int32s,
 ) -> tuple[int, int]:
-    """List those of `pairs_that_begin_alike` that a rule joins: the two words and the rule.
+    """List those of `prefix_pairs` that a rule joins: the two words and the rule.
 
     ``endings`` are the rules' first endings, sorted, each once; rules ``rule_begins[e]`` to
     ``rule_begins[e + 1]`` have the e-th, and the second endings ``others``, sorted.
@@ -120,14 +120,14 @@ def pairs_of_rules(
                 shared = min(common[b], length)
                 if shared < least or length - shared > longest:
                     break
-                ending = packed_ending(letters, begins[a] + shared, begins[a + 1])
+                ending = pack_ending(letters, begins[a] + shared, begins[a + 1])
                 place = np.searchsorted(endings, ending)
                 low = high = 0
                 if place < endings.size and endings[place] == ending:
                     low, high = rule_begins[place], rule_begins[place + 1]
             if low == high or begins[b + 1] - begins[b] - shared > longest:
                 continue
-            other = packed_ending(letters, begins[b] + shared, begins[b + 1])
+            other = pack_ending(letters, begins[b] + shared, begins[b + 1])
             rule = low + np.searchsorted(others[low:high], other)
             if rule == high or others[rule] != other:
                 continue

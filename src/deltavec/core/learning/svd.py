@@ -18,10 +18,10 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from deltavec.core.arrays import Float32s, Float64s, blocks, signs_fixed
+from deltavec.core.arrays import Float32s, Float64s, blocks, fix_signs
 from deltavec.core.components import ROWS_AT_ONCE, SecondMoment
 from deltavec.core.learning.spill import Allocate
-from deltavec.core.threads import on_threads, one_blas_thread
+from deltavec.core.threads import one_blas_thread, parallel_map
 
 Product: TypeAlias = Callable[[Float32s], Float32s]
 
@@ -79,8 +79,8 @@ def leading_left_singular(
     squares, turn = np.linalg.eigh(inside, UPLO="L")
     squares, turn = squares[::-1][:count], turn[:, ::-1][:, :count]
     kept = squares > NEGLIGIBLE**2 * squares.max(initial=0.0)
-    vectors = turned(basis[:, :known], turn[:, kept], threads)
-    return LeftSingular(signs_fixed(vectors, axis=0), np.sqrt(squares[kept]))
+    vectors = rotate(basis[:, :known], turn[:, kept], threads)
+    return LeftSingular(fix_signs(vectors, axis=0), np.sqrt(squares[kept]))
 
 
 def block_width(count: int) -> int:
@@ -116,28 +116,28 @@ def krylov_space(
         del across
         known = basis[:, :end]
         largest = float(np.linalg.norm(image, axis=0).max())
-        found = without(image, known, threads)
+        found = remove(image, known, threads)
         inside[begin:end, begin:end] = found[begin:end]
-        block = beyond(image, known, NEGLIGIBLE * largest, threads)
+        block = orthogonalize(image, known, NEGLIGIBLE * largest, threads)
         if block.shape[1] < width:  # a space that is used up: directions that it does not know
             more = drawn(width - block.shape[1])
             known = np.concatenate([known, block], axis=1)
             largest = float(np.linalg.norm(more, axis=0).max())
-            without(more, known, threads)
-            more = beyond(more, known, NEGLIGIBLE * largest, threads)
+            remove(more, known, threads)
+            more = orthogonalize(more, known, NEGLIGIBLE * largest, threads)
             block = np.concatenate([block, more], axis=1)
         block = block[:, : room - end]
-        inside[end : end + block.shape[1], begin:end] = projected(block, image, threads)
+        inside[end : end + block.shape[1], begin:end] = project(block, image, threads)
     return inside[:end, :end]
 
 
-def beyond(rest: Float32s, known: Float32s, least: float, threads: int) -> Float32s:
+def orthogonalize(rest: Float32s, known: Float32s, least: float, threads: int) -> Float32s:
     """Orthonormal columns for what is left of others beyond a basis, if it is more than rounding.
 
     What was left of short ones is not yet orthogonal: the basis is taken from them once more.
     """
     columns = left_singular(rest, threads, least).vectors
-    without(columns, known, threads)
+    remove(columns, known, threads)
     return left_singular(columns, threads, 0.5).vectors
 
 
@@ -171,10 +171,10 @@ def left_singular(matrix: Float32s, threads: int = 1, least: float = 0.0) -> Lef
     least = max(least, NEGLIGIBLE * float(np.sqrt(max(squares.max(initial=0.0), 0.0))))
     kept = np.flatnonzero(squares > least**2)[::-1]
     values = np.sqrt(squares[kept])
-    return LeftSingular(turned(matrix, directions[:, kept] / values, threads), values)
+    return LeftSingular(rotate(matrix, directions[:, kept] / values, threads), values)
 
 
-def turned(matrix: Float32s, directions: Float64s, threads: int) -> Float32s:
+def rotate(matrix: Float32s, directions: Float64s, threads: int) -> Float32s:
     """A tall matrix times a small one."""
     small = directions.astype(np.float32)
     product = np.empty((len(matrix), small.shape[1]), np.float32)
@@ -182,27 +182,27 @@ def turned(matrix: Float32s, directions: Float64s, threads: int) -> Float32s:
     def turn(block: slice) -> None:
         np.matmul(matrix[block], small, out=product[block])
 
-    list(on_threads(turn, [*blocks(len(matrix), ROWS_AT_ONCE)], threads))
+    list(parallel_map(turn, [*blocks(len(matrix), ROWS_AT_ONCE)], threads))
     return product
 
 
-def projected(basis: Float32s, matrix: Float32s, threads: int) -> Float64s:
+def project(basis: Float32s, matrix: Float32s, threads: int) -> Float64s:
     """What a tall matrix has in common with each column of another."""
 
     def common(block: slice) -> Float64s:
         return (basis[block].T @ matrix[block]).astype(np.float64)
 
-    parts = on_threads(common, [*blocks(len(matrix), ROWS_AT_ONCE)], threads)
+    parts = parallel_map(common, [*blocks(len(matrix), ROWS_AT_ONCE)], threads)
     return sum(parts, np.zeros((basis.shape[1], matrix.shape[1])))
 
 
-def without(matrix: Float32s, basis: Float32s, threads: int) -> Float64s:
+def remove(matrix: Float32s, basis: Float32s, threads: int) -> Float64s:
     """Take from a tall matrix what it has along an orthonormal basis, and say how much."""
-    found = projected(basis, matrix, threads)
+    found = project(basis, matrix, threads)
     small = found.astype(np.float32)
 
     def subtract(block: slice) -> None:
         matrix[block] -= basis[block] @ small
 
-    list(on_threads(subtract, [*blocks(len(matrix), ROWS_AT_ONCE)], threads))
+    list(parallel_map(subtract, [*blocks(len(matrix), ROWS_AT_ONCE)], threads))
     return found

@@ -9,13 +9,13 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.arrays import frozen
+from deltavec.core.arrays import read_only
 from deltavec.core.kernels import count as count_kernels
 from deltavec.core.kernels import hashing, utf8
-from deltavec.core.kernels.count import Listed
-from deltavec.core.text.batches import Chunked, Tokenizer, as_texts
-from deltavec.core.text.rules import Texts, are_unspaced, narrowest_rule
-from deltavec.core.threads import in_order, thread_count
+from deltavec.core.kernels.count import DocumentTerms
+from deltavec.core.text.batches import Chunked, Tokenizer, as_text_batch
+from deltavec.core.text.rules import TextBatch, are_unspaced, strictest_rule
+from deltavec.core.threads import ordered_map, thread_count
 from deltavec.core.vocabulary import SECRET, Vocabulary, power_of_two
 from deltavec.errors import CorpusError
 
@@ -64,28 +64,28 @@ class WordCounts:
     def _make_room(self, words: int) -> None:
         """Room for this many words, with what is there already kept."""
         size = max(16 * words, len(self._data))
-        self._data = lengthened(self._data, size + count_kernels.LONGEST_LEARNED)
-        self._offsets = lengthened(self._offsets, words + 1)
-        self._counts = lengthened(self._counts, words)
+        self._data = extend(self._data, size + count_kernels.LONGEST_LEARNED)
+        self._offsets = extend(self._offsets, words + 1)
+        self._counts = extend(self._counts, words)
         self._slots = np.zeros(4 * words, np.uint64)
         self._fill_slots(0)
 
     def _fill_slots(self, first: int) -> None:
         """Let the words from this one on be found."""
-        utf8.fill_slots(self._known(), narrowest_rule(), first)
+        utf8.fill_slots(self._known(), strictest_rule(), first)
 
-    def _known(self) -> hashing.Words:
+    def _known(self) -> hashing.VocabTable:
         """The table as it is, to be read."""
         return self._words()._replace(
-            data=frozen(self._data), offsets=frozen(self._offsets[: self.distinct + 1])
+            data=read_only(self._data), offsets=read_only(self._offsets[: self.distinct + 1])
         )
 
-    def _words(self) -> hashing.Words:
+    def _words(self) -> hashing.VocabTable:
         """The table as the kernels read and extend it."""
         longest = count_kernels.LONGEST_LEARNED
-        return hashing.Words(self._slots, self._data, self._offsets, longest, SECRET)
+        return hashing.VocabTable(self._slots, self._data, self._offsets, longest, SECRET)
 
-    def add(self, texts: Texts) -> None:
+    def add(self, texts: TextBatch) -> None:
         """Count the words of these documents."""
         self.of_lists |= not texts.rule.decodes
         self.of_grams |= texts.rule.gram > 0
@@ -94,7 +94,7 @@ class WordCounts:
     def absorb(self, other: WordCounts) -> None:
         """Add what another table has counted."""
         theirs = other._known()
-        ids = hashing.find_all(theirs.data, theirs.offsets, self._known())
+        ids = hashing.look_up_all(theirs.data, theirs.offsets, self._known())
         lengths = np.diff(theirs.offsets)
         new = ids < 0
         more, size = int(new.sum()), int(lengths[new].sum())
@@ -113,7 +113,7 @@ class WordCounts:
         self.of_lists |= other.of_lists
         self.of_grams |= other.of_grams
 
-    def _learn(self, kernel: Callable[..., bool], texts: Texts, *listed: Listed) -> int:
+    def _learn(self, kernel: Callable[..., bool], texts: TextBatch, *listed: DocumentTerms) -> int:
         """Let a kernel go over documents, with more room whenever it has none left.
 
         Returns how many words it listed, if it was given something to list them in.
@@ -129,20 +129,20 @@ class WordCounts:
         self.tokens += int(progress[3])
         return int(progress[-1])
 
-    def listed(self, texts: Texts) -> Listed:
+    def listed(self, texts: TextBatch) -> DocumentTerms:
         """The different words of each of these documents; words that are new are learned.
 
         They are numbered in the order in which they first came, and not counted here.
         """
         documents = texts.documents
         room = texts.rule.most_units(int(texts.ends[-1] - texts.ends[0]), documents) + 1
-        listed = Listed(
+        listed = DocumentTerms(
             np.empty(room, np.int32),
             np.empty(room, np.uint8),
             np.zeros(documents, np.int64),
             np.zeros(documents, np.int64),
         )
-        end = self._learn(count_kernels.learn_and_list, texts, listed)
+        end = self._learn(count_kernels.learn_documents, texts, listed)
         return listed._replace(ids=listed.ids[:end], counts=listed.counts[:end])
 
     @property
@@ -171,7 +171,7 @@ class WordCounts:
         return vocabulary, counts[kept[order]]
 
 
-def lengthened(array: npt.NDArray[Kind], length: int) -> npt.NDArray[Kind]:
+def extend(array: npt.NDArray[Kind], length: int) -> npt.NDArray[Kind]:
     """The array with zeros behind it, so long in all."""
     longer = np.zeros(length, array.dtype)
     longer[: len(array)] = array
@@ -188,7 +188,7 @@ def word_counts(corpus: Chunked, tokenizer: Tokenizer, threads: int | None = Non
     apart: list[WordCounts] = []
     merging = threading.Lock()
 
-    def count(texts: Texts) -> None:
+    def count(texts: TextBatch) -> None:
         with merging:
             table = apart.pop() if apart else WordCounts()
         table.add(texts)
@@ -198,9 +198,9 @@ def word_counts(corpus: Chunked, tokenizer: Tokenizer, threads: int | None = Non
             else:
                 apart.append(table)
 
-    chunks = (as_texts(chunk, tokenizer) for chunk in corpus)
+    chunks = (as_text_batch(chunk, tokenizer) for chunk in corpus)
     workers = thread_count(threads)
-    for _ in map(count, chunks) if workers == 1 else in_order(count, chunks, workers):
+    for _ in map(count, chunks) if workers == 1 else ordered_map(count, chunks, workers):
         pass
     for table in apart:
         whole.absorb(table)
@@ -214,7 +214,7 @@ def usual_min_count(tokens: int) -> int:
     return 2 if tokens < 300_000 else 5
 
 
-def learned_vocabulary(
+def learn_vocabulary(
     corpus: Chunked, tokenizer: Tokenizer, min_count: int | None = None
 ) -> Vocabulary:
     """The frequent words of a corpus, the most frequent first."""

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from deltavec.core.arrays import Float64s, Int64s
-from deltavec.core.text.tokenize import Parted
+from deltavec.core.text.tokenize import Tokenized
 from deltavec.core.vocabulary import Vocabulary
 
 
-class UnitShares(NamedTuple):
+class Alignment(NamedTuple):
     """Of each unit (by its place) the share that came from a word (by its place), unit by unit."""
 
     words: Int64s
@@ -21,7 +21,7 @@ class UnitShares(NamedTuple):
     values: Float64s
 
 
-class Folding(NamedTuple):
+class WordAlignment(NamedTuple):
     """Which words the known units of a text came from.
 
     Attributes
@@ -34,9 +34,9 @@ class Folding(NamedTuple):
 
     words: list[str]
     counts: Int64s
-    shares: UnitShares | None
+    shares: Alignment | None
 
-    def onto_words(self, of_units: Float64s) -> Float64s:
+    def by_word(self, of_units: Float64s) -> Float64s:
         """What is given for each unit, added up for each word."""
         if self.shares is None:
             return of_units
@@ -47,7 +47,7 @@ class Folding(NamedTuple):
         return of_words
 
 
-def folded_together(documents: Sequence[Parted], vocabulary: Vocabulary, ids: Int64s) -> Folding:
+def align(documents: Sequence[Tokenized], vocabulary: Vocabulary, ids: Int64s) -> WordAlignment:
     """The folding of all these documents, whose distinct known units are ``ids``.
 
     A unit that came from two words counts half for each. Words stand in the order of the places of
@@ -56,7 +56,7 @@ def folded_together(documents: Sequence[Parted], vocabulary: Vocabulary, ids: In
     counts = Counter(word for document in documents for word in document.words)
     if all(document.units == document.words for document in documents):
         words = [vocabulary.word(number) for number in ids.tolist()]
-        return Folding(words, np.array([counts[word] for word in words], np.int64), None)
+        return WordAlignment(words, np.array([counts[word] for word in words], np.int64), None)
     columns = {number: column for column, number in enumerate(ids.tolist())}
     origins: defaultdict[tuple[int, str], float] = defaultdict(float)
     for document in documents:
@@ -69,15 +69,15 @@ def folded_together(documents: Sequence[Parted], vocabulary: Vocabulary, ids: In
     rows = {word: row for row, word in enumerate(dict.fromkeys(word for _, word in places))}
     values = np.array([origins[place] for place in places], np.float64)
     units = np.array([column for column, _ in places], np.int64)
-    shares = UnitShares(
+    shares = Alignment(
         np.array([rows[word] for _, word in places], np.int64),
         units,
         values * (1 / np.bincount(units, values, minlength=len(ids)))[units],
     )
-    return Folding(list(rows), np.array([counts[word] for word in rows], np.int64), shares)
+    return WordAlignment(list(rows), np.array([counts[word] for word in rows], np.int64), shares)
 
 
-def known_words(parted: Parted, numbers: Int64s) -> set[str]:
+def known_words(parted: Tokenized, numbers: Int64s) -> set[str]:
     """The words of which a unit is known; ``numbers`` are the ids of all units, -1 for none."""
     return {
         word
@@ -87,7 +87,7 @@ def known_words(parted: Parted, numbers: Int64s) -> set[str]:
     }
 
 
-def unknown_words(parted: Parted, numbers: Int64s) -> tuple[str, ...]:
+def unknown_words(parted: Tokenized, numbers: Int64s) -> tuple[str, ...]:
     """The words of which no unit is known, in their order, each once."""
     known = known_words(parted, numbers)
     return tuple(dict.fromkeys(word for word in parted.words if word not in known))

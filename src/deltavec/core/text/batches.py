@@ -1,9 +1,8 @@
-"""Documents as the bytes the kernels read: the one door through which text enters.
+"""Input coercion: whatever holds documents becomes a corpus and UTF-8 bytes.
 
-A *corpus* is whatever can be walked through in *chunks* of documents, more than once unless it is
-one-shot. A chunk is an Arrow array of strings, or a list of documents that are already lists of
-words. `as_texts` turns a chunk into bytes, without copying an Arrow array's text; what are such
-bytes already stays as it is.
+A *corpus* gives *chunks* of documents, more than once unless it is one-shot. A chunk is an Arrow
+array of strings, or a list of documents that are already lists of tokens. `as_text_batch` turns a
+chunk into a `TextBatch` without copying the text of an Arrow array.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.core.arguments import require_one_of
-from deltavec.core.arrays import frozen, packed
+from deltavec.core.arrays import pack, read_only
 from deltavec.core.text import rules
 from deltavec.core.text.external import is_name, named_tokenizer
 from deltavec.errors import CorpusError, InputError
@@ -24,7 +23,7 @@ from deltavec.errors import CorpusError, InputError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from deltavec.core.text.rules import Texts
+    from deltavec.core.text.rules import TextBatch
 
 Tokenizer: TypeAlias = str | Callable[[str], Iterable[str]]
 Chunk: TypeAlias = "pa.Array | Sequence[str] | Sequence[Sequence[str]]"
@@ -58,13 +57,13 @@ class InMemory:
         return len(self.documents)
 
     def __iter__(self) -> Iterator[Any]:
-        return self.chunks_of(DOCUMENTS_AT_ONCE)
+        return self.batches_of(DOCUMENTS_AT_ONCE)
 
-    def large_chunks(self) -> Iterator[Any]:
+    def large_batches(self) -> Iterator[Any]:
         """Chunks for what needs no memory of its own for each: a column is not copied."""
-        return self.chunks_of(COLUMN_AT_ONCE if is_column(self.documents) else DOCUMENTS_AT_ONCE)
+        return self.batches_of(COLUMN_AT_ONCE if is_column(self.documents) else DOCUMENTS_AT_ONCE)
 
-    def chunks_of(self, size: int) -> Iterator[Any]:
+    def batches_of(self, size: int) -> Iterator[Any]:
         """Chunks of so many documents."""
         for begin in range(0, len(self.documents), size):
             yield self.documents[begin : begin + size]
@@ -108,7 +107,7 @@ def read_only_once(name: str) -> CorpusError:
     )
 
 
-def as_chunked(corpus: Any) -> Chunked:
+def as_corpus(corpus: Any) -> Chunked:
     """The corpus in chunks, whatever it came as.
 
     Parameters
@@ -136,9 +135,9 @@ def as_chunked(corpus: Any) -> Chunked:
             "pass the column that holds the text"
         )
     if hasattr(corpus, "to_list") or hasattr(corpus, "to_pylist"):  # pandas, polars, Arrow
-        return InMemory(without_seams(as_arrow(corpus)))
+        return InMemory(combine_chunks(as_arrow(corpus)))
     if isinstance(corpus, np.ndarray):
-        return InMemory(without_missing(corpus.tolist()))
+        return InMemory(replace_missing(corpus.tolist()))
     if isinstance(corpus, Sequence):
         return InMemory(corpus)
     if isinstance(corpus, Iterable) and not isinstance(corpus, dict | set | frozenset):
@@ -146,7 +145,7 @@ def as_chunked(corpus: Any) -> Chunked:
     raise CorpusError(f"expected a collection of documents, got {type(corpus).__name__}")
 
 
-def rereadable(corpus: Chunked) -> Chunked:
+def require_reiterable(corpus: Chunked) -> Chunked:
     """The same corpus, if it can be read more than once."""
     if corpus.one_shot:
         documents = corpus.documents if isinstance(corpus, Streamed) else corpus
@@ -165,18 +164,18 @@ def as_arrow(column: Any) -> Any:
     try:
         array = pa.Array.from_pandas(column)
     except (pa.ArrowException, UnicodeEncodeError):  # types are mixed, or a text is to be mended
-        return arrow_strings(without_missing(column.to_list()))
+        return arrow_strings(replace_missing(column.to_list()))
     return pa.nulls(len(array)) if array.null_count == len(array) else array
 
 
-def without_seams(column: Any) -> Any:
+def combine_chunks(column: Any) -> Any:
     """An Arrow array that may come in chunks, as one."""
     if not hasattr(column, "num_chunks"):
         return column
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
-def without_missing(documents: list[Any]) -> list[Any]:
+def replace_missing(documents: list[Any]) -> list[Any]:
     """The documents, with None for those that are not there."""
     return [None if is_missing(document) else document for document in documents]
 
@@ -188,40 +187,41 @@ def is_missing(document: Any) -> bool:
     return isinstance(document, float) and document != document
 
 
-def as_texts(chunk: Any, tokenizer: Tokenizer) -> Texts:
+def as_text_batch(chunk: Any, tokenizer: Tokenizer) -> TextBatch:
     """The chunk's documents as bytes.
 
     Documents that are lists of words keep them as they are. Strings are parted by the named rule;
     a callable is asked for each string's words.
     """
-    if is_parted(chunk):
-        return cast("Texts", chunk)
+    if is_batch(chunk):
+        return cast("TextBatch", chunk)
     if not is_column(chunk):
         documents = list(chunk)
         if any(isinstance(document, list | tuple) for document in documents):
-            return joined_words([word_list(document) for document in documents], tokenizer)
+            return batch_of_tokens([word_list(document) for document in documents], tokenizer)
         if len(documents) <= FEW and not callable(tokenizer):
-            return as_written(few_texts(documents, rules.rule(tokenizer)), tokenizer)
+            return normalize_batch(batch_of_strings(documents, rules.rule(tokenizer)), tokenizer)
         chunk = arrow_strings(documents)
     if is_list_column(chunk):
-        return joined_words([document or [] for document in chunk.to_pylist()], tokenizer)
+        return batch_of_tokens([document or [] for document in chunk.to_pylist()], tokenizer)
     if callable(tokenizer):
-        return joined_words(
-            [called(tokenizer, document) for document in strings_of(chunk).to_pylist()], tokenizer
+        return batch_of_tokens(
+            [call_tokenizer(tokenizer, document) for document in as_strings(chunk).to_pylist()],
+            tokenizer,
         )
-    return as_written(arrow_texts(strings_of(chunk), rules.rule(tokenizer)), tokenizer)
+    return normalize_batch(batch_of_arrow(as_strings(chunk), rules.rule(tokenizer)), tokenizer)
 
 
-def as_written(texts: Texts, name: str) -> Texts:
+def normalize_batch(texts: TextBatch, name: str) -> TextBatch:
     """The documents as the rule of this name reads them: as they are, or written in one way."""
     if not rules.is_folded(name):
         return texts
-    from deltavec.core.text.normalize import normalized
+    from deltavec.core.text.normalize import fold_batch
 
-    return normalized(texts)
+    return fold_batch(texts)
 
 
-def is_parted(documents: Any) -> bool:
+def is_batch(documents: Any) -> bool:
     """Whether the documents are bytes that kernels read: somebody else had use for them before."""
     return hasattr(documents, "rule")
 
@@ -231,7 +231,7 @@ def is_column(documents: Any) -> bool:
     return hasattr(documents, "buffers")
 
 
-def settled_tokenizer(
+def resolve_tokenizer(
     tokenizer: Tokenizer, units: str = "words", normalization: str = "none"
 ) -> Tokenizer:
     """What a user's choice stands for today: a rule by its name for ever, or a callable.
@@ -270,7 +270,7 @@ def settled_tokenizer(
     return tokenizer
 
 
-def called(tokenizer: Callable[[str], Iterable[str]], document: str) -> list[str]:
+def call_tokenizer(tokenizer: Callable[[str], Iterable[str]], document: str) -> list[str]:
     """The words that a caller's tokenizer finds in a document."""
     found = tokenizer(document)
     if isinstance(found, str) or not isinstance(found, Iterable):
@@ -289,11 +289,11 @@ def word_list(document: Any) -> list[str]:
     raise CorpusError(f"expected a document as a list of words, got {describe(document)}")
 
 
-def joined_words(documents: list[list[str]], tokenizer: Tokenizer) -> Texts:
+def batch_of_tokens(documents: list[list[str]], tokenizer: Tokenizer) -> TextBatch:
     """Documents given as words, as bytes with a separator that no word can hold."""
-    pieces = [rules.TOKEN_SEPARATOR.join(encoded(words)) for words in documents]
+    pieces = [rules.TOKEN_SEPARATOR.join(encode(words)) for words in documents]
     rule = rules.rule_of_lists(tokenizer if isinstance(tokenizer, str) else "words")
-    return kernel_texts(*packed(pieces), rule)
+    return text_batch(*pack(pieces), rule)
 
 
 def require_strings(documents: Sequence[Any]) -> None:
@@ -305,7 +305,7 @@ def require_strings(documents: Sequence[Any]) -> None:
             )
 
 
-def few_texts(documents: Sequence[Any], rule: rules.Rule) -> Texts:
+def batch_of_strings(documents: Sequence[Any], rule: rules.Rule) -> TextBatch:
     """A few strings (or None) as bytes, without Arrow.
 
     Arrow takes a third of the time for many. But the first time that it is given a list it imports
@@ -313,7 +313,7 @@ def few_texts(documents: Sequence[Any], rule: rules.Rule) -> Texts:
     anything else that a short program does.
     """
     require_strings(documents)
-    return kernel_texts(*packed(encoded(document or "" for document in documents)), rule)
+    return text_batch(*pack(encode(document or "" for document in documents)), rule)
 
 
 def arrow_strings(documents: Sequence[Any]) -> Any:
@@ -324,16 +324,16 @@ def arrow_strings(documents: Sequence[Any]) -> Any:
     return string_array(documents, pa.large_string())
 
 
-def encoded(texts: Iterable[str]) -> list[bytes]:
+def encode(texts: Iterable[str]) -> list[bytes]:
     """The texts, or words, in UTF-8, mended if need be."""
     listed = list(texts)
     try:
         return [text.encode() for text in listed]
     except UnicodeEncodeError:
-        return [mended(text).encode() for text in listed]
+        return [repair_surrogates(text).encode() for text in listed]
 
 
-def mended(text: str) -> str:
+def repair_surrogates(text: str) -> str:
     """The text with U+FFFD for each half of a surrogate pair, which UTF-8 cannot hold.
 
     Two halves that belong together are the character that they stand for. This is the one rule
@@ -349,7 +349,7 @@ def string_array(texts: Sequence[str | None], kind: Any) -> Any:
     try:
         return pa.array(texts, kind)
     except UnicodeEncodeError:
-        return pa.array([text and mended(text) for text in texts], kind)
+        return pa.array([text and repair_surrogates(text) for text in texts], kind)
 
 
 def describe(value: Any) -> str:
@@ -372,7 +372,7 @@ def is_text(kind: Any) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
-def strings_of(chunk: Any) -> Any:
+def as_strings(chunk: Any) -> Any:
     """An Arrow array of documents as plain strings without nulls."""
     import pyarrow as pa
     import pyarrow.compute
@@ -388,25 +388,25 @@ def strings_of(chunk: Any) -> Any:
     return pyarrow.compute.fill_null(chunk, "") if chunk.null_count else chunk
 
 
-def arrow_texts(strings: Any, rule: rules.Rule) -> Texts:
+def batch_of_arrow(strings: Any, rule: rules.Rule) -> TextBatch:
     """An Arrow array of strings as bytes; the text itself is shared."""
     import pyarrow.types as types
 
     if len(strings) == 0:  # its buffers may be missing
-        return kernel_texts(*packed([]), rule)
+        return text_batch(*pack([]), rule)
     kind = np.int64 if types.is_large_string(strings.type) else np.int32
     _, ends, data = strings.buffers()
     first, last = strings.offset, strings.offset + len(strings) + 1
     places = np.frombuffer(ends, kind)[first:last].astype(np.int64)
     text = np.frombuffer(data if data is not None else b"", np.uint8)
-    return kernel_texts(frozen(text), frozen(places), rule)
+    return text_batch(read_only(text), read_only(places), rule)
 
 
-def kernel_texts(
+def text_batch(
     data: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64], rule: rules.Rule
-) -> Texts:
+) -> TextBatch:
     """Documents as the kernels take them."""
     # Imported here: whoever only reads a corpus does without numba, which is slow to load.
-    from deltavec.core.text.rules import Texts
+    from deltavec.core.text.rules import TextBatch
 
-    return Texts(data, ends, rule)
+    return TextBatch(data, ends, rule)

@@ -68,7 +68,7 @@ class NamedTokenizer:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A pickle is code already: what was resolved is resolved again.
-        return (NamedTokenizer if self.function is None else resolved), (self.name, self.version)
+        return (NamedTokenizer if self.function is None else resolve), (self.name, self.version)
 
     @property
     def stored(self) -> str:
@@ -116,7 +116,7 @@ def named_tokenizer(name: str) -> NamedTokenizer:
     return NamedTokenizer(name, version_of(imported), made(module, rest))
 
 
-def resolved(name: str, seen: str) -> NamedTokenizer:
+def resolve(name: str, seen: str) -> NamedTokenizer:
     """The tokenizer of this name, imported, of which this version was seen before."""
     return replace(named_tokenizer(name), version=seen)
 
@@ -140,7 +140,7 @@ def function_of(module: str, path: str) -> Function:
     return found  # type: ignore[no-any-return]
 
 
-def told_apart(words: Iterable[str]) -> list[str]:
+def clean(words: Iterable[str]) -> list[str]:
     """The words, lower-cased, without marks and blanks."""
     return [word.lower() for word in words if any(map(str.isalnum, word))]
 
@@ -148,19 +148,19 @@ def told_apart(words: Iterable[str]) -> list[str]:
 def with_jieba(module: str, rest: str) -> Function:
     """What the segmenter for Chinese finds."""
     cut = import_module(module).lcut
-    return lambda text: told_apart(cut(text))
+    return lambda text: clean(cut(text))
 
 
 def with_sudachi(module: str, rest: str) -> Function:
     """What the analyser for Japanese finds; it needs a dictionary, such as sudachidict_core."""
     analyser = import_module("sudachipy").Dictionary().create()
-    return lambda text: told_apart(part.surface() for part in analyser.tokenize(text))
+    return lambda text: clean(part.surface() for part in analyser.tokenize(text))
 
 
 def with_spacy(module: str, language: str) -> Function:
     """What the tokenizer of spaCy for a language finds; no trained pipeline is needed."""
     make_doc = import_module("spacy").blank(language).make_doc
-    return lambda text: told_apart(token.text for token in make_doc(text))
+    return lambda text: clean(token.text for token in make_doc(text))
 
 
 LIBRARIES: dict[str, tuple[str, Callable[[str, str], Function]]] = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from deltavec.core.learning.vocabulary_builder import WordCounts, word_counts
-from deltavec.core.text.batches import Chunked, Tokenizer, settled_tokenizer
+from deltavec.core.text.batches import Chunked, Tokenizer, resolve_tokenizer
 from deltavec.core.text.rules import Units, with_units
 from deltavec.core.vectors import WordVectors
 from deltavec.errors import InputError
@@ -44,10 +44,10 @@ class AskedUnits(NamedTuple):
                 "vectors have words as they are written: leave the vectors or the normalization out"
             )
         if units == "auto":
-            settled = settled_tokenizer(tokenizer, normalization=normalization)
+            settled = resolve_tokenizer(tokenizer, normalization=normalization)
             return cls(settled, WORDS_AS_USUAL, tokenizer == "words" and vectors is None)
-        settled = settled_tokenizer(tokenizer, units, normalization)
-        if vectors is not None and settled != settled_tokenizer(tokenizer):
+        settled = resolve_tokenizer(tokenizer, units, normalization)
+        if vectors is not None and settled != resolve_tokenizer(tokenizer):
             raise InputError(
                 f"units {units!r} are learned from the corpus, and word vectors are of words: "
                 "leave the vectors or the units out"
@@ -69,9 +69,7 @@ class ChosenUnits(NamedTuple):
     reason: str
 
 
-def counted_units(
-    corpus: Chunked, tokenizer: Tokenizer, threads: int | None = None
-) -> CountedUnits:
+def count_units(corpus: Chunked, tokenizer: Tokenizer, threads: int | None = None) -> CountedUnits:
     """The units of a corpus that suit its words, counted.
 
     A corpus is read once more if its words are too rare.
@@ -85,11 +83,11 @@ def counted_units(
 
 def units_for(counts: WordCounts, tokenizer: Tokenizer) -> AskedUnits:
     """The rule that suits a corpus whose words were counted under this one, and why."""
-    units, reason = chosen_units(counts)
+    units, reason = choose_units(counts)
     return AskedUnits(with_units(str(tokenizer), units), reason)
 
 
-def chosen_units(counts: WordCounts) -> ChosenUnits:
+def choose_units(counts: WordCounts) -> ChosenUnits:
     """The units for a corpus whose words were counted.
 
     Where many words stand nowhere else, in short texts and in languages with many endings, whole

@@ -1,18 +1,15 @@
-"""One way of writing for what people write in several: the normalization ``folded``.
+"""Unicode normalization and case folding: the option ``normalization="folded"``.
 
-Letters are decomposed by Unicode's compatibility mappings, folded as Unicode folds case, and
-composed again: "é" in one code point or in two, full-width and half-width forms, ligatures,
-presentation forms, "ß" and "ss", "ς" and "σ" come out the same. Left out are characters that are
-not to be seen (soft hyphens, marks of direction, variation selectors), the lengthening tatweel and
-the vowel marks of Arabic; so is a dot above an "i", so that "İ" is "i". Everything else stays: what
-separates words does so as before, joiners and apostrophes among it, and a letter whose mapping
-holds something that separates ("½", "ŀ") is only folded. Why each is so: docs/decisions/0024.
+Letters are decomposed by Unicode's compatibility mappings, case-folded and composed again. So "é"
+in one code point or two, full-width and half-width forms, ligatures, presentation forms, "ß" and
+"ss", "ς" and "σ" become the same. Invisible characters (soft hyphens, direction marks, variation
+selectors), the Arabic tatweel and Arabic vowel marks are dropped, and so is the dot above an "i",
+so that "İ" is "i". Everything else stays: separators still separate, joiners and apostrophes
+included, and a letter whose compatibility mapping contains a separator ("½", "ŀ") is only case-
+folded. The reasons are in docs/decisions/0024.
 
-The mappings are those of the interpreter's `unicodedata`, asked only about word characters of
-Unicode 14, for which Unicode promises that they never change (its stability policies for
-normalization, and for case folding of normalized text); a test holds them against a checksum.
-
-`folded` is the slow reference; `normalized` is the same for the bytes that kernels read.
+The mappings come from the interpreter's `unicodedata`, for word characters of Unicode 14 only.
+Unicode promises that these never change; a test compares them with a checksum.
 """
 
 from __future__ import annotations
@@ -26,11 +23,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.arrays import frozen
-from deltavec.core.text.rules import PAGE, SEPARATOR, rule
+from deltavec.core.arrays import pack
+from deltavec.core.text.rules import SEPARATOR, rule, unicode_table
 
 if TYPE_CHECKING:
-    from deltavec.core.text.rules import Texts
+    from deltavec.core.text.rules import TextBatch
 
 # Default_Ignorable_Code_Point of Unicode 14, without U+200B to U+200D, which part words; the
 # tatweel, and the vowel marks of Arabic.
@@ -44,8 +41,6 @@ IOTA_BELOW = (
 )
 DOTTED_I = re.compile("i\u0307+")
 INERT_RANGES = "3400-4DBF 4E00-9FFF AC00-D7A3 17000-187F7 20000-2A6DF 2A700-2EBE0 30000-3134A"
-CLASS = 21  # bits below the combining class of a part
-PLAIN, SEPARATES, IGNORED, JOINS, SPELLED = range(5)
 
 
 class Mappings(NamedTuple):
@@ -66,32 +61,6 @@ class Mappings(NamedTuple):
     pairs: dict[str, str]
 
 
-class Spellings(NamedTuple):
-    """The same as tables: ``pages[page_of[c // 256], c % 256]`` is the entry of code point c.
-
-    Attributes
-    ----------
-    kinds
-        For each entry what to do: one of the numbers above.
-    spelled, spelled_ends
-        The bytes of what each entry becomes by itself, and where they end.
-    parts, parts_ends
-        Its parts, each with its combining class above bit 21, and where they end.
-    firsts, composed
-        Pairs that compose, as numbers in order, and what they become.
-    """
-
-    page_of: npt.NDArray[np.uint16]
-    pages: npt.NDArray[np.int32]
-    kinds: npt.NDArray[np.uint8]
-    spelled: npt.NDArray[np.uint8]
-    spelled_ends: npt.NDArray[np.int64]
-    parts: npt.NDArray[np.int32]
-    parts_ends: npt.NDArray[np.int64]
-    firsts: npt.NDArray[np.int64]
-    composed: npt.NDArray[np.int32]
-
-
 class Folded(NamedTuple):
     """A text, normalized, and of each of its characters where what it came from begins and ends."""
 
@@ -103,7 +72,7 @@ class Folded(NamedTuple):
 @functools.cache
 def in_words() -> npt.NDArray[np.bool_]:
     """For each code point whether it stands in words."""
-    table = rule("words-2")
+    table = rule("words")
     inside: npt.NDArray[np.bool_] = (table.pages != SEPARATOR)[table.page_of].reshape(-1)
     return inside
 
@@ -125,7 +94,7 @@ def mappings() -> Mappings:
         pair = unicodedata.decomposition(character).split()
         if len(pair) == 2 and pair[0][0] != "<" and unicodedata.is_normalized("NFC", character):
             pairs["".join(chr(int(code, 16)) for code in pair)] = character
-        own = folded_parts(character)
+        own = decompose(character)
         if own != character:
             parts.setdefault(character, own)
     seconds = {pair[1] for pair in pairs}.union(map(chr, range(0x1161, 0x11C3)))
@@ -138,7 +107,7 @@ def mappings() -> Mappings:
     return Mappings(parts, joins, pairs)
 
 
-def folded_parts(character: str) -> str:
+def decompose(character: str) -> str:
     """A character, folded and decomposed; only folded if its parts would separate words."""
     inside = in_words()
     for form in ("NFKD", "NFD"):
@@ -158,18 +127,40 @@ def ignored() -> frozenset[str]:
     return frozenset(map(chr, in_ranges(IGNORED_RANGES)))
 
 
-def folded(text: str) -> str:
-    r"""The text in the one way of writing.
+def fold(text: str) -> str:
+    r"""The normalized text.
 
     Examples
     --------
-    >>> folded("Ｃａｆé, STRASSE, straße, ﬁn, co\u00adop, İzmir, ΣΟΦΟΣ σοφός, l'eau")
+    >>> fold("Ｃａｆé, STRASSE, straße, ﬁn, co\u00adop, İzmir, ΣΟΦΟΣ σοφός, l'eau")
     "café, strasse, strasse, fin, coop, izmir, σοφοσ σοφόσ, l'eau"
     """
-    return folded_with_places(text).text
+    if text.isascii():
+        return text.lower()
+    kept = text.translate(translations().ignored)
+    return translations().word.sub(lambda run: normalize_run(run[0]), kept)
 
 
-def folded_with_places(text: str) -> Folded:
+class Translations(NamedTuple):
+    """What `fold` looks up: characters to drop, runs of word characters, and their parts."""
+
+    ignored: dict[int, str]
+    word: re.Pattern[str]
+    parts: dict[int, str]
+
+
+@functools.cache
+def translations() -> Translations:
+    """The tables of `fold`."""
+    ranges = re.findall(r"(\w+)-(\w+)", unicode_table()["word"])
+    characters = "".join(f"\\U{int(a, 16):08x}-\\U{int(b, 16):08x}" for a, b in ranges)
+    parts = {ord(character): own for character, own in mappings().parts.items()}
+    return Translations(
+        dict.fromkeys(map(ord, ignored()), ""), re.compile(f"[{characters}]+"), parts
+    )
+
+
+def fold_with_offsets(text: str) -> Folded:
     """The same, with the places that each character came from."""
     if text.isascii():
         places = np.arange(len(text), dtype=np.int64)
@@ -178,7 +169,7 @@ def folded_with_places(text: str) -> Folded:
     begins: list[int] = []
     ends: list[int] = []
     for begin, end in stretches(text):
-        piece = normal(text[begin:end])
+        piece = normalize_run(text[begin:end])
         pieces.append(piece)
         begins += [begin] * len(piece)
         ends += [end] * len(piece)
@@ -199,60 +190,26 @@ def stretches(text: str) -> list[tuple[int, int]]:
     return list(itertools.pairwise([0, *cuts[1:], len(text)]))
 
 
-def normal(piece: str) -> str:
-    """A piece of one kind, words or what separates them, in the one way of writing."""
-    parts = mappings().parts
-    own = "".join(parts.get(character, character) for character in piece)
+def normalize_run(run: str) -> str:
+    """A run of word characters, or a separator, normalized."""
+    own = run.translate(translations().parts)
     if len(own) == 1 and not in_words()[ord(own)]:
         return own
     ordered = DOTTED_I.sub("i", unicodedata.normalize("NFD", own))
     return unicodedata.normalize("NFC", ordered)
 
 
-@functools.cache
-def spellings() -> Spellings:
-    """The tables of all characters."""
-    parts, joins, pairs = mappings()
-    kinds = [PLAIN, SEPARATES, IGNORED]
-    entries = np.where(in_words(), 0, 1).astype(np.int32)
-    entries[in_ranges(IGNORED_RANGES)] = IGNORED
-    spelled, broken = [b""] * len(kinds), [""] * len(kinds)
-    for character in sorted({*parts, *joins} - ignored()):
-        alone = normal(character)
-        entries[ord(character)] = len(kinds)
-        alike = PLAIN if alone == character else SPELLED
-        kinds.append(JOINS if character in joins else alike)
-        spelled.append(alone.encode())
-        broken.append(parts.get(character, character))
-    numbers: dict[bytes, int] = {}
-    page_of = [
-        numbers.setdefault(page.tobytes(), len(numbers)) for page in entries.reshape(-1, PAGE)
-    ]
-    classed = [ord(part) | unicodedata.combining(part) << CLASS for part in "".join(broken)]
-    keys = {ord(pair[0]) << CLASS | ord(pair[1]): ord(into) for pair, into in pairs.items()}
-    firsts = sorted(keys)
-    return Spellings(
-        frozen(np.array(page_of, np.uint16)),
-        np.frombuffer(b"".join(numbers), np.int32).reshape(-1, PAGE),
-        frozen(np.array(kinds, np.uint8)),
-        np.frombuffer(b"".join(spelled), np.uint8),
-        frozen(np.cumsum([len(each) for each in spelled])),
-        frozen(np.array(classed, np.int32)),
-        frozen(np.cumsum([len(each) for each in broken])),
-        frozen(np.array(firsts, np.int64)),
-        frozen(np.array([keys[key] for key in firsts], np.int32)),
-    )
-
-
-def normalized(texts: Texts) -> Texts:
-    """Documents as bytes, in the one way of writing; the same bytes if all are ASCII."""
-    from deltavec.core.text.normalize_kernels import MOST_GROWTH, respell
-
+def fold_batch(texts: TextBatch) -> TextBatch:
+    """A batch of normalized documents; the same batch if all of it is ASCII."""
     begin, end = int(texts.ends[0]), int(texts.ends[-1])
     if begin == end or texts.data[begin:end].max() < 128:
         return texts
-    # Room that is not written to takes no memory.
-    written = np.empty(MOST_GROWTH * (end - begin), np.uint8)
-    ends = np.zeros(len(texts.ends), np.int64)
-    used = respell(texts.data, texts.ends, spellings(), written, ends)
-    return texts._replace(data=frozen(written[:used]), ends=frozen(ends))
+    data = texts.data[begin:end].tobytes()
+    ends = (texts.ends - begin).tolist()
+    # A byte that is not UTF-8 becomes U+FFFD, which separates words as the byte did.
+    documents = [
+        piece if piece.isascii() else fold(piece.decode("utf-8", "replace")).encode()
+        for piece in (data[first:last] for first, last in itertools.pairwise(ends))
+    ]
+    written, offsets = pack(documents)
+    return texts._replace(data=written, ends=offsets)

@@ -1,32 +1,25 @@
-"""What a word is, and a unit: rules as tables of character classes, each with a name for ever.
+"""Tokenizer rules as tables of character classes.
 
-A word is a maximal run of word characters, each replaced by its lower case. Every rule is a
-table over code points, so one kernel reads them all; the slow reference that defines them is
-`deltavec.core.text.tokenize`.
+A token is a maximal run of token characters, each replaced by its lower case. Every rule is a table
+over code points, so one kernel reads them all. `deltavec.core.text.tokenize` is the slow reference.
 
-``words-2``
-    letters, marks, numbers (Unicode categories L, M, N) and underscore, lower-cased code point by
-    code point; one whose lower case is longer than one code point stays as it is. The table is
-    frozen at Unicode 14. Where a script puts no spaces between words (Han, Kana, Thai, Lao, Khmer,
-    Myanmar), every character is a word, with the marks that follow it, and so is every two that
-    stand side by side. What a user calls ``words`` is this rule.
 ``words``
-    the same without the sentence on scripts without spaces: models of before have it.
+    Letters, marks, numbers (Unicode categories L, M, N) and underscore, lower-cased code point by
+    code point. A character whose lower case is longer than one code point stays as it is. The table
+    is frozen at Unicode 14. In scripts without spaces (Han, Kana, Thai, Lao, Khmer, Myanmar) every
+    character is a token, with the marks that follow it, and so is every pair of neighbors.
 ``whitespace``
-    everything but white space, as it stands: for text that is already tokenised.
+    Everything but white space, as it is: for text that is already tokenized.
 ``tokens``
-    internal: words that a caller's own tokenizer made, joined by the byte FF, which UTF-8 never
-    uses.
+    Internal: tokens of a caller's own tokenizer, joined by the byte FF, which UTF-8 never uses.
 
-Behind a colon a name may say what is counted instead of the words: ``words-2:grams-4``, the runs
-of four characters of each word with ``<`` before and ``>`` behind it (a word that is shorter is one
-run), or ``words-2:words+grams-4``, these and the word itself with both marks.
+After a colon, a name says what is counted instead of words: ``words:grams-4`` counts the character
+4-grams of each word with ``<`` before and ``>`` after it, and a shorter word as one n-gram.
+``words:words+grams-4`` counts these and the marked word itself. Before the colon, ``+folded``
+normalizes the text first: see `deltavec.core.text.normalize`.
 
-Before the colon ``+folded`` says that texts are written in one way first: ``words-2+folded``, see
-`deltavec.core.text.normalize`.
-
-The name of a rule never changes its meaning: it is stored with a model. The character U+0000
-separates words under every rule, and so does a byte that is not UTF-8.
+A model stores the name of its rule, so a name never changes its meaning. U+0000 and bytes that are
+not UTF-8 separate tokens under every rule.
 """
 
 from __future__ import annotations
@@ -34,13 +27,13 @@ from __future__ import annotations
 import functools
 import re
 import sys
+from importlib.resources import files
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from deltavec.core.arrays import Int64s, UInt8s
-from deltavec.core.text.unicode14 import LOWER_CASE_RUNS, MARK_RANGES, UNSPACED_RANGES, WORD_RANGES
 from deltavec.errors import InputError
 
 CODE_POINTS = sys.maxunicode + 1
@@ -50,7 +43,6 @@ SEPARATOR = np.int32(-CODE_POINTS)
 UNSPACED = np.int32(-CODE_POINTS - 1)  # a character of a script without spaces: its shift is 0
 MARK = np.int32(-CODE_POINTS - 2)  # belongs to the character before it: its shift is 0
 TOKEN_SEPARATOR = b"\xff"
-CURRENT = {"words": "words-2"}
 FOLDED = "+folded"
 NORMALIZATIONS = ("none", "folded")
 BEFORE_WORD, BEHIND_WORD = "<", ">"
@@ -99,7 +91,7 @@ class Rule(NamedTuple):
         return (3 * size // 2 if self.gram else 2 * size // 3) + 3 * documents
 
 
-class Texts(NamedTuple):
+class TextBatch(NamedTuple):
     """The documents' UTF-8 bytes, where each begins, and the rule that parts them into words."""
 
     data: UInt8s
@@ -146,16 +138,14 @@ class Units(NamedTuple):
 
 
 def full_name(tokenizer: str, units: Units, normalization: str = "none") -> str:
-    """The name of the rule that parts text in this way and counts these units, for ever.
+    """The name of the rule with this tokenizer, these units and this normalization.
 
     Examples
     --------
     >>> full_name("words", Units.named("grams"), "folded")
-    'words-2+folded:grams-4'
+    'words+folded:grams-4'
     """
-    base = CURRENT.get(tokenizer, tokenizer)
-    if normalization == "folded":
-        base += FOLDED
+    base = f"{tokenizer}{FOLDED}" if normalization == "folded" else tokenizer
     return f"{base}:{units.name}" if units.gram else base
 
 
@@ -170,15 +160,14 @@ def is_folded(name: str) -> bool:
     return name.partition(":")[0].endswith(FOLDED)
 
 
-def unfolded(name: str) -> str:
+def without_folding(name: str) -> str:
     """The name of the rule that takes texts as this one does once they are written in one way."""
     return name.replace(FOLDED, "", 1)
 
 
 def plain_name(name: str) -> str:
-    """What a user calls the rule of this name, whatever its units and normalization."""
-    base = name.partition(":")[0].removesuffix(FOLDED)
-    return {full: plain for plain, full in CURRENT.items()}.get(base, base)
+    """The tokenizer of the rule of this name, without units and normalization."""
+    return name.partition(":")[0].removesuffix(FOLDED)
 
 
 @functools.cache
@@ -188,20 +177,22 @@ def units_of(name: str) -> Units:
     return Units.named(units) if colon else Units(True, 0)
 
 
+@functools.cache
+def unicode_table() -> dict[str, str]:
+    """The sections of the frozen Unicode table by name."""
+    text = files("deltavec.core.text").joinpath("unicode14.txt").read_text("ascii")
+    return dict(re.findall(r"^\[(\w+)\]\n([^\[]*)", text, re.MULTILINE))
+
+
 def shifts_of_words() -> npt.NDArray[np.int32]:
-    """For each code point its shift to lower case, or ``SEPARATOR``, under ``words``."""
+    """For each code point its shift to lower case, or its class, under ``words``."""
+    table = unicode_table()
     shifts = np.full(CODE_POINTS, SEPARATOR, np.int32)
-    fill(shifts, WORD_RANGES, 0)
-    for first, last, step, shift in re.findall(r"(\w+)-(\w+)/(\d)([+-]\d+)", LOWER_CASE_RUNS):
+    fill(shifts, table["word"], 0)
+    for first, last, step, shift in re.findall(r"(\w+)-(\w+)/(\d)([+-]\d+)", table["lower"]):
         shifts[int(first, 16) : int(last, 16) + 1 : int(step)] = int(shift)
-    return shifts
-
-
-def shifts_of_words_2() -> npt.NDArray[np.int32]:
-    """The same under ``words-2``; marks and characters of scripts without spaces are marked."""
-    shifts = shifts_of_words()
-    fill(shifts, MARK_RANGES, MARK)
-    fill(shifts, UNSPACED_RANGES, UNSPACED)
+    fill(shifts, table["mark"], MARK)
+    fill(shifts, table["unspaced"], UNSPACED)
     return shifts
 
 
@@ -223,7 +214,7 @@ def shifts_of_tokens() -> npt.NDArray[np.int32]:
     return np.zeros(CODE_POINTS, np.int32)
 
 
-def paged(shifts: npt.NDArray[np.int32]) -> Rule:
+def rule_of_table(shifts: npt.NDArray[np.int32]) -> Rule:
     """The rule whose table is ``shifts``, equal pages kept once."""
     shifts[0] = SEPARATOR
     shifts[0xD800:0xE000] = SEPARATOR  # surrogates are no characters
@@ -235,27 +226,26 @@ def paged(shifts: npt.NDArray[np.int32]) -> Rule:
     pages = np.frombuffer(b"".join(numbers), np.int32).reshape(-1, PAGE)
     each_byte = np.arange(PAGE, dtype=np.uint8)
     each_byte[:128] = np.where(shifts[:128] == SEPARATOR, 0, each_byte[:128] + shifts[:128])
-    return frozen(Rule(each_byte, True, np.array(page_of, np.uint8), pages))
+    return freeze(Rule(each_byte, True, np.array(page_of, np.uint8), pages))
 
 
-def frozen(rule: Rule) -> Rule:
+def freeze(rule: Rule) -> Rule:
     """The same rule, its arrays read-only: numba compiles a kernel once per kind of array."""
     for array in (rule.bytes, rule.page_of, rule.pages):
         array.flags.writeable = False
     return rule
 
 
-def joined_bytes() -> Rule:
+def token_rule() -> Rule:
     """The rule for words that are joined by the byte FF."""
     every_byte = np.arange(PAGE, dtype=np.uint8)
     every_byte[TOKEN_SEPARATOR[0]] = 0
-    return frozen(Rule(every_byte, False, np.zeros(1, np.uint8), np.zeros((1, 1), np.int32)))
+    return freeze(Rule(every_byte, False, np.zeros(1, np.uint8), np.zeros((1, 1), np.int32)))
 
 
 TABLES = {
-    "words-2": shifts_of_words_2,
-    f"words-2{FOLDED}": shifts_of_words_2,
     "words": shifts_of_words,
+    f"words{FOLDED}": shifts_of_words,
     "whitespace": shifts_of_whitespace,
     "tokens": shifts_of_tokens,
 }
@@ -271,10 +261,10 @@ def rule(name: str) -> Rule:
             f"'spacy:ja', 'module:function') or a callable, got {name!r}"
         )
     if not colon:
-        return joined_bytes() if name == "tokens" else paged(TABLES[base]())
+        return token_rule() if name == "tokens" else rule_of_table(TABLES[base]())
     units = units_of(name)
     # Decoded, as runs are of characters; the byte FF separates words as any that is not UTF-8 does.
-    return paged(TABLES[base]())._replace(gram=units.gram, whole=units.words)
+    return rule_of_table(TABLES[base]())._replace(gram=units.gram, whole=units.words)
 
 
 def rule_of_lists(name: str) -> Rule:
@@ -291,9 +281,9 @@ def shifts_of(characters: str, table: Rule) -> npt.NDArray[np.int32]:
 
 def are_unspaced(characters: str) -> npt.NDArray[np.bool_]:
     """For each character whether it is of a script without spaces."""
-    return np.asarray(shifts_of(characters, rule("words-2")) == UNSPACED)
+    return np.asarray(shifts_of(characters, rule("words")) == UNSPACED)
 
 
-def narrowest_rule() -> Rule:
+def strictest_rule() -> Rule:
     """The rule for which a word that it reads as it is written is one for every other rule too."""
-    return rule("words-2")
+    return rule("words")

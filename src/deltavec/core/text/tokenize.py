@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from deltavec.core.text.normalize import folded
+from deltavec.core.text.normalize import fold
 from deltavec.core.text.rules import (
     BEFORE_WORD,
     BEHIND_WORD,
@@ -24,7 +24,7 @@ from deltavec.core.text.rules import (
 )
 
 
-class Parted(NamedTuple):
+class Tokenized(NamedTuple):
     """A text in words and in units.
 
     Attributes
@@ -59,25 +59,25 @@ def words(text: str, name: str = "words") -> list[str]:
     >>> words("state-of-the-art , really", "whitespace")
     ['state-of-the-art', ',', 'really']
     """
-    return parted(text, name).words
+    return tokenize(text, name).words
 
 
-def parted(text: str, name: str) -> Parted:
+def tokenize(text: str, name: str) -> Tokenized:
     """The words and units of a text under the rule of this name.
 
     Examples
     --------
-    >>> parted("Das 漢字 42", "words-2").units
+    >>> tokenize("Das 漢字 42", "words").units
     ['das', '漢', '漢字', '字', '42']
-    >>> parted("Rote Tür", "words-2:grams-4").units
+    >>> tokenize("Rote Tür", "words:grams-4").units
     ['<rot', 'rote', 'ote>', '<tür', 'tür>']
     """
-    return parted_by(folded(text) if is_folded(name) else text, rule(name), units_of(name))
+    return tokenize_by(fold(text) if is_folded(name) else text, rule(name), units_of(name))
 
 
-def parted_by(text: str, table: Rule, units: Units) -> Parted:
+def tokenize_by(text: str, table: Rule, units: Units) -> Tokenized:
     """The words and units of a text under this rule, which counts these units."""
-    found = Parted([], [], [])
+    found = Tokenized([], [], [])
     for run in runs(text, table):
         if run.unspaced:
             add_characters(found, run.characters)
@@ -89,13 +89,13 @@ def parted_by(text: str, table: Rule, units: Units) -> Parted:
     return found
 
 
-def parted_words(document: list[str], name: str) -> Parted:
+def tokenize_list(document: list[str], name: str) -> Tokenized:
     """The same for a document that is a list of words."""
     units = units_of(name)
     if not units.gram:
-        return Parted(document, document, [(place, place) for place in range(len(document))])
-    parts = [parted(word, f"tokens:{units.name}") for word in document]
-    found = Parted([], [], [])
+        return Tokenized(document, document, [(place, place) for place in range(len(document))])
+    parts = [tokenize(word, f"tokens:{units.name}") for word in document]
+    found = Tokenized([], [], [])
     for part in parts:
         before = len(found.words)
         found.words.extend(part.words)
@@ -125,7 +125,7 @@ def runs(text: str, table: Rule) -> list[Run]:
     return found
 
 
-def add_characters(found: Parted, characters: list[str]) -> None:
+def add_characters(found: Tokenized, characters: list[str]) -> None:
     """Each character, and each with the next."""
     for place, character in enumerate(characters):
         number = len(found.words)
@@ -137,15 +137,15 @@ def add_characters(found: Parted, characters: list[str]) -> None:
         found.origins.append((number, number))
 
 
-def add_word(found: Parted, word: str, units: Units) -> None:
+def add_word(found: Tokenized, word: str, units: Units) -> None:
     """A word: itself, or the runs of its characters."""
-    own = [word] if not units.gram else grams(word, units)
+    own = [word] if not units.gram else ngrams(word, units)
     found.origins.extend([(len(found.words), len(found.words))] * len(own))
     found.words.append(word)
     found.units.extend(own)
 
 
-def grams(word: str, units: Units) -> list[str]:
+def ngrams(word: str, units: Units) -> list[str]:
     """The runs of a word's characters, its edges marked, and before them the word if it counts."""
     marked = f"{BEFORE_WORD}{word}{BEHIND_WORD}"
     if len(marked) <= units.gram:

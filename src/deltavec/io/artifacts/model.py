@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from deltavec.core.arrays import blocks
-from deltavec.core.forms import FoldedVectors
+from deltavec.core.forms import EmbeddingTable
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.text.external import STORED, NamedTokenizer, named_tokenizer
@@ -161,8 +161,8 @@ def read(folder: Path, *, verify: bool) -> EmbeddingModel:
             arrays["document_counts"],
             **{name: entries[name] for name in ("documents", "tokens", "unknown_documents")},
         ),
-        folded=FoldedVectors(
-            **{name: arrays[name] for name in FoldedVectors.arrays() if name in arrays},
+        folded=EmbeddingTable(
+            **{name: arrays[name] for name in EmbeddingTable.arrays() if name in arrays},
             offset_norm=entries["offset_norm"],
             length_ratio=entries["length_ratio"],
         ),
@@ -190,7 +190,7 @@ def stored_tokenizer(name: str) -> str | NamedTokenizer:
 
 def arrays_of(model: EmbeddingModel) -> Arrays:
     """All arrays of a model, under the names they have in the file."""
-    folded = {name: getattr(model.folded, name) for name in FoldedVectors.arrays()}
+    folded = {name: getattr(model.folded, name) for name in EmbeddingTable.arrays()}
     return {
         **{name: array for name, array in folded.items() if name not in MEASURED or len(array)},
         "token_counts": model.statistics.token_counts,
@@ -213,7 +213,7 @@ def require_sound_arrays(arrays: Arrays, entries: Mapping[str, Any], *, rows: bo
     bounds = {
         "penalties": (0.0, 1.0),
         "norms": (0.0, LARGEST_NUMBER),
-        "strengths": (0.0, 1.0),
+        "spectrum": (0.0, 1.0),
         "components": (-2.0, 2.0),  # of length 1, but for rounding
         **dict.fromkeys(
             ("offset", "offset_coordinates", "coordinates"), (-LARGEST_NUMBER, LARGEST_NUMBER)

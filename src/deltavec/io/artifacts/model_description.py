@@ -49,7 +49,7 @@ def model_layout(entries: Mapping[str, Any]) -> Layout:
         "word_offsets": ("I64", (words + 1,)),
         "penalties": ("F64", (words,)),
         "offset": ("F64", (dimensions,)),
-        "strengths": ("F64", (dimensions,)),
+        "spectrum": ("F64", (dimensions,)),
         "components": ("F64", (removed, dimensions)),
         "offset_coordinates": ("F64", (removed,)),
         **covariances,

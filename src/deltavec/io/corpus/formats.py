@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from deltavec.core.text.batches import mended, string_array
+from deltavec.core.text.batches import repair_surrogates, string_array
 from deltavec.errors import CorpusError
 from deltavec.io.corpus.blocks import LastEnd, first_row, line_end, row_end
 from deltavec.io.corpus.delimiters import SAID, found_delimiter
@@ -211,11 +211,11 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # escaped: half a character, or t
 def _mended(value: Any) -> Any:
     """A JSON value, half a surrogate pair in any key or text replaced."""
     if isinstance(value, str):
-        return mended(value)
+        return repair_surrogates(value)
     if isinstance(value, list):
         return [_mended(one) for one in value]
     if isinstance(value, dict):
-        return {mended(key): _mended(one) for key, one in value.items()}
+        return {repair_surrogates(key): _mended(one) for key, one in value.items()}
     return value
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from deltavec.core.text.batches import Once, as_arrow, describe, string_array, without_missing
+from deltavec.core.text.batches import Once, as_arrow, describe, replace_missing, string_array
 from deltavec.errors import CorpusError
 from deltavec.io.corpus.columns import (
     CHUNK_BYTES,
@@ -144,7 +144,7 @@ def from_memory(source: Any, column: str) -> Corpus:
             f"expected a path, a table, a column or an iterable of strings, got {kind}"
         )
     if isinstance(source, np.ndarray):
-        source = without_missing(source.tolist())
+        source = replace_missing(source.tolist())
     return StringCorpus(
         name=kind,
         column=column,

@@ -15,7 +15,7 @@ from functools import partial
 
 import pyarrow as pa
 
-from deltavec.core.text.batches import Once, strings_of
+from deltavec.core.text.batches import Once, as_strings
 from deltavec.errors import CorpusError
 from deltavec.io.corpus.column_types import Kind, Seen, without_missing
 from deltavec.io.corpus.columns import Piece, bounded, checked_columns, checked_text_type
@@ -66,7 +66,7 @@ class Corpus(ABC):
 
     def __iter__(self) -> Iterator[pa.Array]:
         for piece in self.pieces():
-            yield strings_of(piece.batch.column(0))
+            yield as_strings(piece.batch.column(0))
 
     def __repr__(self) -> str:
         return f"Corpus({self.name!r}, column={self.column!r})"

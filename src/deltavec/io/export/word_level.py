@@ -1,7 +1,7 @@
 """Our rules for words as a ``tokenizer.json``, which the library tokenizers reads.
 
 Its own classes of characters belong to its version of Unicode, and ours to another (see
-`deltavec.core.text.unicode14`). So the patterns name every range of our table. A document is then
+``core/text/unicode14.txt``). So the patterns name every range of our table. A document is then
 parted as `deltavec.core.text.tokenize` parts it, but for one thing: pieces of that library cannot
 overlap, and two neighbours of a script without spaces are a unit of ours beside each of the two.
 """
@@ -65,7 +65,7 @@ def share_of_pairs(model: EmbeddingModel) -> float:
 
     These are pairs of neighbours in a script without spaces.
     """
-    if model.tokenizer != "words-2":
+    if model.tokenizer != "words":
         return 0.0
     counts = model.statistics.token_counts
     pairs = [

@@ -18,8 +18,8 @@ import pyarrow as pa
 
 from deltavec.core.arguments import require_whole
 from deltavec.core.model import EmbeddingModel
-from deltavec.core.statistics import TextCounts, warn_of_little_known
-from deltavec.core.threads import in_order
+from deltavec.core.statistics import TextCounts, warn_low_coverage
+from deltavec.core.threads import ordered_map
 from deltavec.errors import CorpusError
 from deltavec.io.corpus.columns import Piece
 from deltavec.io.corpus.corpus import Corpus, opened_corpus
@@ -111,7 +111,7 @@ def embed_to_file(
 
     Warns
     -----
-    LittleKnownWarning
+    LowCoverageWarning
         If the model knows less than half of the words, or nothing of nearly all documents.
 
     Raises
@@ -158,7 +158,7 @@ def embed_to_file(
         with target.failing_clearly():
             require_ours()
             target.put_in_place(store.path)
-    warn_of_little_known(sum(met, TextCounts()))
+    warn_low_coverage(sum(met, TextCounts()))
     return Written(
         target.path,
         sum(rows.documents for rows in everything),
@@ -224,7 +224,7 @@ def _written(
             return store.add(table)
 
     none = not store.before
-    for finished in in_order(write, groups):
+    for finished in ordered_map(write, groups):
         none = False
         yield finished
     if none:

@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from deltavec.core.arrays import in_own_memory, mapped_file, require_mapped
-from deltavec.core.batching import Embedded, embedded
-from deltavec.core.forms import FoldedVectors
+from deltavec.core.arrays import detach, mapped_file, require_mapped
+from deltavec.core.batching import EmbeddedBatch, embed_batch
+from deltavec.core.forms import EmbeddingTable
 from deltavec.core.model import EmbeddingModel
-from deltavec.core.text.batches import as_texts, strings_of
-from deltavec.core.text.rules import Texts
-from deltavec.core.threads import in_order, thread_count
+from deltavec.core.text.batches import as_strings, as_text_batch
+from deltavec.core.text.rules import TextBatch
+from deltavec.core.threads import ordered_map, thread_count
 from deltavec.io.corpus.columns import CHUNK_BYTES, Piece, text_sizes
 
 LARGEST_COPIED = 1 << 29  # of rows, in bytes
@@ -42,9 +42,9 @@ class EmbeddedPiece(NamedTuple):
 
     piece: Piece
     documents: pa.Array
-    texts: Texts
+    texts: TextBatch
     sizes: npt.NDArray[np.int64]
-    found: Embedded
+    found: EmbeddedBatch
 
 
 class Table:
@@ -53,12 +53,12 @@ class Table:
     A copy takes as long as a tenth of the text does; a little text is not worth it.
     """
 
-    def __init__(self, folded: FoldedVectors) -> None:
+    def __init__(self, folded: EmbeddingTable) -> None:
         self._folded = folded
         self._text_left = folded.rows.nbytes
         self._lock = Lock()
 
-    def for_text_of(self, size: int) -> FoldedVectors:
+    def for_text_of(self, size: int) -> EmbeddingTable:
         """The rows for so many more bytes of text.
 
         Raises
@@ -71,7 +71,7 @@ class Table:
             require_mapped(rows)
             self._text_left -= size
             if self._text_left < 0 and rows.nbytes <= LARGEST_COPIED and mapped_file(rows):
-                self._folded = replace(self._folded, rows=in_own_memory(rows))
+                self._folded = replace(self._folded, rows=detach(rows))
             return self._folded
 
 
@@ -87,13 +87,13 @@ def embedded_pieces(
     table = Table(model.folded)
 
     def made(piece: Piece) -> EmbeddedPiece:
-        documents = strings_of(piece.batch.column(0))
+        documents = as_strings(piece.batch.column(0))
         sizes = text_sizes(documents)
         size = int(sizes.sum())
         alone = workers == 1 or size > 2 * CHUNK_BYTES
-        texts = as_texts(documents, model.tokenizer)
+        texts = as_text_batch(documents, model.tokenizer)
         folded = table.for_text_of(size)
-        found = embedded(texts, model.vocabulary, folded, threads if alone else 1)
+        found = embed_batch(texts, model.vocabulary, folded, threads if alone else 1)
         return EmbeddedPiece(piece, documents, texts, sizes, found)
 
-    return in_order(made, pieces, workers)
+    return ordered_map(made, pieces, workers)

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from deltavec.core.text.batches import without_seams
+from deltavec.core.text.batches import combine_chunks
 from deltavec.errors import InputError
 from deltavec.io.artifacts.atomic import UNFINISHED, put_in_place, replacing, unfinished
 from deltavec.io.output.vector_pages import VectorPages
@@ -170,7 +170,7 @@ def as_table(group: Sequence[EmbeddedRows], schema: pa.Schema) -> pa.Table:
 
 def vectors_of(table: pa.Table) -> npt.NDArray[np.float32]:
     """The vectors of a shard's table, one per row."""
-    column = without_seams(table.column(EMBEDDING))
+    column = combine_chunks(table.column(EMBEDDING))
     values = column.flatten().to_numpy(zero_copy_only=False)
     return np.asarray(values, np.float32).reshape(-1, column.type.list_size)
 

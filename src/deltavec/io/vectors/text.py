@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from deltavec.core.threads import in_order
+from deltavec.core.threads import ordered_map
 from deltavec.errors import VectorsError
 from deltavec.io.vectors.detect import (
     BYTE_ORDER_MARK,
@@ -90,7 +90,7 @@ def text_rows(
         expected = words_to_read(source, header, 2 * header.dimensions + 1, limit)
     blocks = line_blocks(source, sample, 1 if header is None else 2, limit)
     found = 0
-    for rows in in_order(lambda lines: parsed(lines, layout), blocks, pa.cpu_count()):
+    for rows in ordered_map(lambda lines: parsed(lines, layout), blocks, pa.cpu_count()):
         found += rows.found
         yield rows
     if header is None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from deltavec.core.text.batches import rereadable
+from deltavec.core.text.batches import require_reiterable
 from deltavec.evaluation.groups import groups_of
 from deltavec.io.corpus.corpus import read_corpus
 from deltavec.lab.experiment import Given, Task, run
@@ -52,7 +52,7 @@ def review_benchmark(
     source = read_corpus(
         corpus, column=column, format=format, encoding=encoding, delimiter=delimiter
     )
-    rereadable(source)
+    require_reiterable(source)
     given = Given.of(ReviewSettings, **options)
     asked, progress = given.settings, given.progress
     watched = source.watched(progress.reach)

@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 from scipy import sparse
 
-from deltavec.core.fitting import folded_model
-from deltavec.core.model import without_common
+from deltavec.core.fitting import model_of_table
+from deltavec.core.model import remove_components
 from deltavec.core.recipes import RECIPES, WeightedRecipe
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.threads import one_blas_thread
@@ -112,10 +112,10 @@ class ReviewBackground(Background):
             if not recipe.n_components_removed:
                 continue
             self.given.progress.stage(f"finding the component of {name}")
-            model = folded_model(
+            model = model_of_table(
                 known.vectors, known.statistics, recipe, self.settings.tokenizer, {}
             )
-            removed = without_common(model, self.corpus, self.given.threads).folded.components
+            removed = remove_components(model, self.corpus, self.given.threads).folded.components
             found[name] = removed[0] if len(removed) else np.zeros(model.dimensions)
         return found
 

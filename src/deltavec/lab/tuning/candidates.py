@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from deltavec.core.learning import ppmi
 from deltavec.core.learning.spectral import NARROWEST_WINDOW, WIDEST_WINDOW, usual_window
-from deltavec.core.recipes import Recipe, SpectralRecipe, WeightedRecipe, settled
+from deltavec.core.recipes import Recipe, SpectralRecipe, WeightedRecipe, resolve
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.lab.tuning.budget import Pace
 
@@ -97,7 +97,7 @@ def steps(statistics: CorpusStatistics, *, vectors_given: bool) -> list[Step]:
 
 def papers_step(statistics: CorpusStatistics, vectors_given: bool) -> Step:
     """The paper's best recipes; the one that ``auto`` would choose says so."""
-    automatic = settled(WeightedRecipe.named("auto"), statistics).recipe
+    automatic = resolve(WeightedRecipe.named("auto"), statistics).recipe
     candidates = []
     for name in PAPERS_BEST:
         recipe = WeightedRecipe.named(name)

@@ -11,19 +11,19 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
-from deltavec.core.fitting import folded_model
-from deltavec.core.learning.basis import factorised, own_share
+from deltavec.core.fitting import model_of_table
+from deltavec.core.learning.basis import factorize, ridge
 from deltavec.core.learning.corpora import LearningCorpus
-from deltavec.core.learning.crossfit import counted_folds
+from deltavec.core.learning.crossfit import count_folds
 from deltavec.core.learning.ppmi import Ppmi, ppmi_vectors
 from deltavec.core.learning.spectral import (
     Spectral,
-    halves_evidence,
+    reweight,
+    split_half_evidence,
     table,
     usual_window,
-    with_measured_strengths,
 )
-from deltavec.core.learning.spill import spilling
+from deltavec.core.learning.spill import spill_folder
 from deltavec.core.learning.split_half import Evidence, sample_share
 from deltavec.core.learning.svd import LeftSingular
 from deltavec.core.model import EmbeddingModel
@@ -64,7 +64,7 @@ class SpectralModels:
         folded = table(self._directions(recipe), statistics, recipe)
         learned = Spectral(vocabulary, statistics, folded, {})
         if recipe.measured_documents:
-            learned = with_measured_strengths(learned, self._evidence(learned, recipe))
+            learned = reweight(learned, self._evidence(learned, recipe))
         return EmbeddingModel(recipe, "tried", *learned[:3], self.corpus.tokenizer, {})
 
     def close(self) -> None:
@@ -77,8 +77,8 @@ class SpectralModels:
         if self._factorised is None or self._factorised[0] != key:
             ppmi = self._ppmi(recipe)
             with timed() as seconds:
-                alpha = own_share(ppmi, self.words.statistics, recipe)
-                found = factorised(ppmi, alpha, self.words.statistics, recipe)
+                alpha = ridge(ppmi, self.words.statistics, recipe)
+                found = factorize(ppmi, alpha, self.words.statistics, recipe)
             self.pace.factorising = seconds() / recipe.dimensions
             self._factorised = key, found
         return self._factorised[1]
@@ -88,9 +88,9 @@ class SpectralModels:
         if self._measured is None or self._measured[0] != key:
             window = recipe.window or usual_window(learned.statistics)
             folds = self.words.folds(sample_share(learned.statistics))
-            with spilling(self.corpus.max_memory) as allocate:
-                counted = counted_folds(folds, self.words, self.corpus, window, allocate)
-                self._measured = key, halves_evidence(learned, counted, self.corpus, recipe)
+            with spill_folder(self.corpus.max_memory) as allocate:
+                counted = count_folds(folds, self.words, self.corpus, window, allocate)
+                self._measured = key, split_half_evidence(learned, counted, self.corpus, recipe)
         return self._measured[1]
 
     def _ppmi(self, recipe: SpectralRecipe) -> Ppmi:
@@ -98,7 +98,7 @@ class SpectralModels:
         key = window, recipe.context_smoothing
         if self._counted is None or self._counted[0] != key:
             self.close()  # first, so that two never take memory at once
-            allocate = self._scratch.enter_context(spilling(self.corpus.max_memory))
+            allocate = self._scratch.enter_context(spill_folder(self.corpus.max_memory))
             with timed() as seconds:
                 pairs = self.words.pairs(window, allocate)
                 ppmi = Ppmi(
@@ -140,7 +140,7 @@ class VectorModels:
         if self._known is None:
             trained = ppmi_vectors(self.corpus)
             self._known = trained, self.corpus.statistics(trained.vocabulary)
-        return folded_model(*self._known, recipe, self.corpus.tokenizer, {})
+        return model_of_table(*self._known, recipe, self.corpus.tokenizer, {})
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from typing import Any
 from deltavec.core.arguments import require_whole
 from deltavec.core.learning.cooccurrence import DEFAULT_MEMORY
 from deltavec.core.learning.corpora import LocalCorpus
-from deltavec.core.text.batches import Tokenizer, rereadable
+from deltavec.core.text.batches import Tokenizer, require_reiterable
 from deltavec.core.vectors import WordVectors
 from deltavec.errors import InputError
 from deltavec.io.corpus.corpus import read_corpus
@@ -108,7 +108,7 @@ def tune(
         corpus, column=column, format=format, encoding=encoding, delimiter=delimiter
     )
     learning = LocalCorpus(
-        rereadable(source),
+        require_reiterable(source),
         tokenizer=tokenizer,
         units_open=tokenizer == "words",
         threads=threads,

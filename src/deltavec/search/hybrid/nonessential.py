@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deltavec.core.arrays import Float64s, Int64s, UInt8s, frozen
+from deltavec.core.arrays import Float64s, Int64s, UInt8s, read_only
 from deltavec.core.jit import compiled
 
 LIGHT = 0.1  # what the lightest words may add, as a share of all
@@ -23,7 +23,7 @@ class Light(NamedTuple):
         """The lightest terms of each query, as many as add a tenth of all at most."""
         light = cls(np.zeros(len(weights), np.uint8), np.zeros(len(begins) - 1))
         write_light(begins, weights, light.terms, light.most)
-        return cls(frozen(light.terms), frozen(light.most))
+        return cls(read_only(light.terms), read_only(light.most))
 
 
 @compiled

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from deltavec.core.arrays import Float32s, Float64s
-from deltavec.core.threads import on_threads, one_blas_thread, thread_count
+from deltavec.core.threads import one_blas_thread, parallel_map, thread_count
 
 BLOCK = 4096  # rows; sums are taken block by block, so that additions give the same bits
 LEAST_SPREAD = 0.01
@@ -63,7 +63,7 @@ def spread_of(
     whole = moment, total
     with one_blas_thread():
         for begin, (product, part) in zip(
-            begins, on_threads(block, begins, thread_count(threads)), strict=True
+            begins, parallel_map(block, begins, thread_count(threads)), strict=True
         ):
             moment, total = moment + product, total + part
             if begin + BLOCK <= len(vectors):

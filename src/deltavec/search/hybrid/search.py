@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deltavec.core.arrays import Float32s, Float64s, Int64s, begins_of, frozen, require_mapped
+from deltavec.core.arrays import Float32s, Float64s, Int64s, offsets_of, read_only, require_mapped
 from deltavec.core.threads import one_blas_thread
 from deltavec.search import kernels
 from deltavec.search.hybrid.bounds import (
@@ -148,9 +148,9 @@ class Together:
     @functools.cached_property
     def queries(self) -> Queries:
         """Their vectors."""
-        vectors = frozen(np.array([one.vector for one in self.wanted], np.float32))
+        vectors = read_only(np.array([one.vector for one in self.wanted], np.float32))
         margin = kernels.margin(self.pieces.dimensions, self.pieces.length_error, QUERY_ERROR)
-        return Queries(vectors, frozen(np.full(len(vectors), margin, np.float32)))
+        return Queries(vectors, read_only(np.full(len(vectors), margin, np.float32)))
 
     @functools.cached_property
     def light(self) -> Light:
@@ -160,17 +160,17 @@ class Together:
     @functools.cached_property
     def begins(self) -> Int64s:
         """Where the words of each begin."""
-        return frozen(begins_of([len(one.words.terms) for one in self.wanted]))
+        return read_only(offsets_of([len(one.words.terms) for one in self.wanted]))
 
     @functools.cached_property
     def weights(self) -> Float64s:
         """What their words are worth."""
-        return frozen(np.concatenate([one.words.weights for one in self.wanted]))
+        return read_only(np.concatenate([one.words.weights for one in self.wanted]))
 
     @functools.cached_property
     def words(self) -> Words:
         """Their words."""
-        terms = frozen(np.concatenate([one.words.terms for one in self.wanted]))
+        terms = read_only(np.concatenate([one.words.terms for one in self.wanted]))
         lists, norms = self.index.lists, self.index.norms
         return Words(lists, norms, self.begins, terms, self.weights, self.light.terms)
 
@@ -182,7 +182,7 @@ class Together:
     @functools.cached_property
     def scales(self) -> Float64s:
         """What their cosines are multiplied with; zeros if only words count."""
-        return frozen(np.array([one.scale for one in self.wanted], np.float64))
+        return read_only(np.array([one.scale for one in self.wanted], np.float64))
 
     def best(
         self, k: int, chosen: Int64s | None, threads: int | None, at_once: int
@@ -203,7 +203,7 @@ class Together:
     ) -> dict[int, BestDocuments]:
         """The same for those that few documents have to be looked at for."""
         chosen = Essential(np.empty(len(self.words.terms), np.int64), np.zeros(len(floors), int))
-        most = frozen(self.words.weights * self.index.peaks.of(self.words.terms))
+        most = read_only(self.words.weights * self.index.peaks.of(self.words.terms))
         if self.scales.any():
             choose_essential(self.words, most, self.scales, floors, chosen)
         if not chosen.counts.any():
@@ -306,5 +306,5 @@ def narrowed(block: Block, chosen: Int64s | None) -> Block:
     if chosen is None:
         return block
     inside = np.searchsorted(chosen, [rows.begin + first, rows.begin + last])
-    here = frozen(chosen[slice(*inside)] - rows.begin)
+    here = read_only(chosen[slice(*inside)] - rows.begin)
     return Block(rows._replace(chosen=here), 0, len(here))

@@ -26,7 +26,15 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.arrays import Float32s, Float64s, Int32s, Int64s, UInt8s, frozen, require_mapped
+from deltavec.core.arrays import (
+    Float32s,
+    Float64s,
+    Int32s,
+    Int64s,
+    UInt8s,
+    read_only,
+    require_mapped,
+)
 from deltavec.core.learning.stemming import Stems
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.search.lexical.kernels import Lists, highest_shares
@@ -76,7 +84,7 @@ class Peaks:
         if self.made is None:
             peaks = np.zeros(len(lists.begins) - 1)
             highest_shares(lists, norms, peaks)
-            self.made = frozen(peaks)
+            self.made = read_only(peaks)
 
     def of(self, terms: Int64s) -> Float64s:
         """Those of some terms."""
@@ -198,7 +206,7 @@ def norms_of(lengths: npt.NDArray[np.integer]) -> Float32s:
     """:math:`K_d = k_1 (1 - b + b L_d / mean L)` of documents of these lengths."""
     mean = max(float(lengths.mean(dtype=np.float64)), 1.0) if len(lengths) else 1.0
     norms = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * (lengths / mean))
-    return frozen(norms.astype(np.float32))
+    return read_only(norms.astype(np.float32))
 
 
 def idf(documents: int, holding: Int64s) -> Float64s:

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.arrays import packed
+from deltavec.core.arrays import pack
 from deltavec.core.learning.stemming import Rules, Stems
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import InputError
@@ -32,7 +32,7 @@ from deltavec.search.lexical.kernels import Lists
 LARGEST = 1e15  # more than sums over as many documents as there can be
 RANGES = {
     "lengths": (0, 2**31 - 1),
-    "rule_strengths": (-LARGEST, LARGEST),
+    "rule_scores": (-LARGEST, LARGEST),
     "chance": (-LARGEST, LARGEST),
     "tellings": (0, 1),
     "variances": (0, 1),
@@ -62,7 +62,7 @@ def words_layout(sizes: Sizes) -> Layout:
         "word_offsets": ("I64", (sizes.words + 1,)),
         "rule_offsets": ("I64", (2 * sizes.rules + 1,)),
         "rule_pairs": ("I64", (sizes.rules,)),
-        "rule_strengths": ("F64", (sizes.rules,)),
+        "rule_scores": ("F64", (sizes.rules,)),
         "chance": ("F64", (2,)),
         "tellings": ("F64", (sizes.terms,)),
         "variances": ("F64", (sizes.terms,)),
@@ -110,7 +110,7 @@ def mapped_words(file: BinaryIO, sizes: Sizes, *, verify: bool) -> StoredWords:
     rules = Rules(
         list(zip(endings[::2], endings[1::2], strict=True)),
         arrays["rule_pairs"],
-        arrays["rule_strengths"],
+        arrays["rule_scores"],
         chance,
     )
     index = WordIndex(
@@ -156,13 +156,13 @@ def require_range(
 def as_arrays(index: WordIndex, spread: Spread) -> dict[str, npt.NDArray[Any]]:
     """All arrays but the postings, as they are stored."""
     rules = index.stems.rules
-    rule_endings, rule_offsets = packed([e.encode() for pair in rules.endings for e in pair])
+    rule_endings, rule_offsets = pack([e.encode() for pair in rules.endings for e in pair])
     return {
         "begins": index.lists.begins,
         "word_offsets": index.words.offsets,
         "rule_offsets": rule_offsets,
         "rule_pairs": rules.pairs,
-        "rule_strengths": rules.strengths,
+        "rule_scores": rules.scores,
         "chance": np.array(rules.chance),
         "tellings": index.tellings,
         "variances": index.variances,

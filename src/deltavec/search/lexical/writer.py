@@ -15,11 +15,11 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.arrays import Int32s, Int64s, begins_of, frozen
+from deltavec.core.arrays import Int32s, Int64s, offsets_of, read_only
 from deltavec.core.learning.stemming import Stems
 from deltavec.core.learning.vocabulary_builder import WordCounts
-from deltavec.core.text.rules import Texts
-from deltavec.core.threads import stop_if_unwanted
+from deltavec.core.text.rules import TextBatch
+from deltavec.core.threads import stop_if_cancelled
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.io.artifacts.atomic import unfinished
 from deltavec.io.artifacts.tensors import DTYPES, Layout
@@ -32,7 +32,9 @@ from deltavec.search.lexical.storage import Sizes, as_arrays, words_layout
 POSTINGS_AT_ONCE = 1 << 25  # 160 MB
 
 NO_LISTS = Lists(
-    frozen(np.zeros(1, np.int64)), frozen(np.zeros(0, np.int32)), frozen(np.zeros(0, np.uint8))
+    read_only(np.zeros(1, np.int64)),
+    read_only(np.zeros(0, np.int32)),
+    read_only(np.zeros(0, np.uint8)),
 )
 
 
@@ -77,7 +79,7 @@ class WordsWriter:
             file.close()
             path.unlink(missing_ok=True)
 
-    def add(self, texts: Texts) -> None:
+    def add(self, texts: TextBatch) -> None:
         """Take in the words of some more documents, once those of the ones before are listed."""
         self._wait()
         self.listing = self.thread.submit(self._list, texts)
@@ -86,7 +88,7 @@ class WordsWriter:
         if self.listing:
             self.listing.result()
 
-    def _list(self, texts: Texts) -> None:
+    def _list(self, texts: TextBatch) -> None:
         listed = self.words.listed(texts)
         self.lengths.append(np.minimum(listed.lengths, np.iinfo(np.int32).max).astype(np.int32))
         self.ends.append(self.written + listed.ends)
@@ -127,14 +129,14 @@ class WordsWriter:
         before = self.before.lengths if self.before else np.zeros(0, np.int32)
         keep = np.ones(len(before), bool) if keep is None else keep
         lengths = np.concatenate([before[keep], *self.lengths])
-        numbers = frozen(np.where(keep, np.cumsum(keep) - 1, -1).astype(np.int32))
+        numbers = read_only(np.where(keep, np.cumsum(keep) - 1, -1).astype(np.int32))
         scratch = self._scratch()
         known = self.words.vocabulary
         all_stems, first = stems_of(known), int(keep.sum())
         holding = self._holding(scratch, all_stems, old, numbers, first)
         terms = held_terms(known, all_stems, holding, every=bool(keep.all()))
         vocabulary, stems = terms.vocabulary, terms.stems
-        begins = begins_of(holding[terms.origins])
+        begins = offsets_of(holding[terms.origins])
         rules = sum(len(ending.encode()) for pair in stems.rules.endings for ending in pair)
         sizes = Sizes(
             documents=len(lengths),
@@ -152,7 +154,7 @@ class WordsWriter:
             file.write(layout.header)
             file.truncate(layout.size)
             for begin, end in term_ranges(begins, at_once):
-                stop_if_unwanted()
+                stop_if_cancelled()
                 own = begins[begin : end + 1] - begins[begin]
                 lists = Lists(own, np.empty(own[-1], np.int32), np.empty(own[-1], np.uint8))
                 reached = own[:-1].copy()
@@ -180,7 +182,7 @@ class WordsWriter:
             np.memmap(path, kind, "r").view(np.ndarray) if self.written else np.zeros(0, kind)
             for path, kind in zip(self.paths, (np.int32, np.uint8), strict=True)
         )
-        return Scratch(frozen(ids), frozen(counts), np.concatenate(self.ends))
+        return Scratch(read_only(ids), read_only(counts), np.concatenate(self.ends))
 
     @staticmethod
     def _holding(scratch: Scratch, stems: Stems, old: Lists, numbers: Int32s, first: int) -> Int64s:
@@ -220,9 +222,9 @@ def held_terms(vocabulary: Vocabulary, stems: Stems, holding: Int64s, *, every: 
     held = holding > 0
     held[stems.groups[np.diff(vocabulary.offsets) == 1]] = True
     numbers = np.where(held, np.cumsum(held) - 1, -1).astype(np.int32)
-    groups = frozen(numbers[stems.groups])
+    groups = read_only(numbers[stems.groups])
     left = np.flatnonzero(groups >= 0)
-    kept = Stems(frozen(groups[left]), stems.rules)
+    kept = Stems(read_only(groups[left]), stems.rules)
     return HeldTerms(vocabulary.taken(left), kept, groups, np.flatnonzero(held))
 
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deltavec.core.arrays import Float32s, Float64s, Int64s, frozen
-from deltavec.core.threads import on_threads, one_blas_thread, thread_count
+from deltavec.core.arrays import Float32s, Float64s, Int64s, read_only
+from deltavec.core.threads import one_blas_thread, parallel_map, thread_count
 from deltavec.search.quantized import kernels, pca_bound
 from deltavec.search.quantized.kernels import (
     ROWS,
@@ -27,7 +27,7 @@ from deltavec.search.quantized.kernels import (
 
 FEWEST_NUMBERS = 1 << 20  # below it rows are in the cache anyway
 BLOCKS_A_TASK = 64
-IN_ORDER = frozen(np.empty(0, np.int64))
+IN_ORDER = read_only(np.empty(0, np.int64))
 
 
 class LazySieve:
@@ -106,15 +106,15 @@ def made_sieve(
                 here = Codes(codes[first:last], steps[first:last], slacks[first:last])
                 kernels.fill_blocks(pca_bound.heads_of(rows, seen), IN_ORDER, 0, last - first, here)
 
-        for _ in on_threads(fill, range(0, blocks, BLOCKS_A_TASK), thread_count(threads)):
+        for _ in parallel_map(fill, range(0, blocks, BLOCKS_A_TASK), thread_count(threads)):
             pass
     sieve = Sieve(frozen_codes(head), frozen_codes(whole))
-    return MadeSieve(sieve, farthest(whole), frozen(seen), farthest(head))
+    return MadeSieve(sieve, farthest(whole), read_only(seen), farthest(head))
 
 
 def frozen_codes(kept: Codes) -> Codes:
     """The same, read-only."""
-    return Codes(frozen(kept.codes), frozen(kept.steps), frozen(kept.slacks))
+    return Codes(read_only(kept.codes), read_only(kept.steps), read_only(kept.slacks))
 
 
 def room_for(rows: int, dimensions: int) -> Codes:
@@ -166,8 +166,10 @@ def coded_as(
     count, dimensions = queries.shape
     steps, stretches, slacks = np.empty((3, count), np.float32)
     coded = CodedAs(np.zeros((count, padded(dimensions)), np.int16), steps, stretches, slacks)
-    kernels.code_queries(frozen(queries), query_error, row_error, farthest, margin, coded)
-    return CodedAs(frozen(coded.codes), frozen(steps), frozen(stretches), frozen(slacks))
+    kernels.code_queries(read_only(queries), query_error, row_error, farthest, margin, coded)
+    return CodedAs(
+        read_only(coded.codes), read_only(steps), read_only(stretches), read_only(slacks)
+    )
 
 
 def padded(dimensions: int) -> int:

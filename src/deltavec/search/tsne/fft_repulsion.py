@@ -21,7 +21,7 @@ import numpy.typing as npt
 import scipy.fft
 
 from deltavec.core.arrays import Float64s, blocks
-from deltavec.core.threads import on_threads
+from deltavec.core.threads import parallel_map
 from deltavec.search.tsne import kernels
 
 STEP = 0.5  # between two nodes, where the functions above have a width of 1
@@ -54,7 +54,7 @@ def repulsion(places: Float64s, threads: int = 1) -> Repulsion:
         kernels.spread(share, low, step, grid)
         return grid
 
-    mass = sum(on_threads(spread, shares, threads), np.zeros((nodes, nodes)))
+    mass = sum(parallel_map(spread, shares, threads), np.zeros((nodes, nodes)))
     fields = folded(mass, step, threads)
 
     def read_off(share: Float64s) -> Float64s:
@@ -62,7 +62,7 @@ def repulsion(places: Float64s, threads: int = 1) -> Repulsion:
         kernels.read_off(share, low, step, fields, values)
         return values
 
-    values = np.concatenate(list(on_threads(read_off, shares, threads)))
+    values = np.concatenate(list(parallel_map(read_off, shares, threads)))
     return Repulsion(values[:, 1:], max(float(values[:, 0].sum()) - len(places), 1e-12))
 
 

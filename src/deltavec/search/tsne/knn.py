@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deltavec.core.arrays import Float32s, Int64s, begins_of, blocks
-from deltavec.core.threads import on_threads, one_blas_thread, thread_count
+from deltavec.core.arrays import Float32s, Int64s, blocks, offsets_of
+from deltavec.core.threads import one_blas_thread, parallel_map, thread_count
 
 ROWS_A_GROUP = 400
 LEARNED_FROM = 40  # rows for each group, from which it learns where it is
@@ -58,7 +58,7 @@ def likely_neighbors(
             best = np.argpartition(-products, k - 1, axis=1)[:, :k]
             found[mine[part]] = np.sort(others[best], axis=1)
 
-    for done, _ in enumerate(on_threads(look, range(count), thread_count(threads)), 1):
+    for done, _ in enumerate(parallel_map(look, range(count), thread_count(threads)), 1):
         if on_progress:
             on_progress(done / count)
     return found
@@ -89,7 +89,7 @@ def grouped(rows: Float32s) -> Groups:
         centres[there] = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-12)
     labels = nearest_centre(rows, centres)
     nearest = np.argsort(-(centres @ centres.T) - 2 * np.eye(count), axis=1, kind="stable")
-    begins = begins_of(np.bincount(labels, minlength=count))
+    begins = offsets_of(np.bincount(labels, minlength=count))
     return Groups(np.argsort(labels, kind="stable"), begins, nearest)
 
 

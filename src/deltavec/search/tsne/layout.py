@@ -21,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from deltavec.core.arrays import Float32s, Float64s, Int64s, blocks, frozen, signs_fixed
-from deltavec.core.threads import equal_shares, on_threads, one_blas_thread, thread_count
+from deltavec.core.arrays import Float32s, Float64s, Int64s, blocks, fix_signs, read_only
+from deltavec.core.threads import equal_shares, one_blas_thread, parallel_map, thread_count
 from deltavec.search.neighbors import neighbors
 from deltavec.search.tsne import kernels
 from deltavec.search.tsne.fft_repulsion import repulsion
@@ -130,7 +130,7 @@ def principal_places(rows: Float32s) -> Float64s:
             centred = rows[part] - mean
             moments += centred.T @ centred
         _, directions = np.linalg.eigh(moments)
-        axes = signs_fixed(directions[:, ::-1][:, :2], axis=0)
+        axes = fix_signs(directions[:, ::-1][:, :2], axis=0)
         for part in blocks(len(rows)):
             places[part, : axes.shape[1]] = (rows[part] - mean) @ axes
     return places
@@ -147,7 +147,9 @@ def linked(near: Int64s) -> Links:
     both.sort_indices()
     weights = (both.data / both.data.sum()).astype(np.float32)
     return Links(
-        frozen(both.indptr.astype(np.int64)), frozen(both.indices.astype(np.int32)), frozen(weights)
+        read_only(both.indptr.astype(np.int64)),
+        read_only(both.indices.astype(np.int32)),
+        read_only(weights),
     )
 
 
@@ -173,7 +175,7 @@ def settled(
 
     for phase in phases:
         for _ in range(phase.steps):
-            for _ in on_threads(pull, shares, cores):
+            for _ in parallel_map(pull, shares, cores):
                 pass
             pushes, total = repulsion(places, cores)
             kernels.move(motion, phase.pull * pulls - pushes / total, rate, phase.momentum)

@@ -15,11 +15,11 @@ import reference
 from deltavec.core.learning.cooccurrence import (
     Cooccurrence,
     cooccurrence,
-    counted_apart,
-    listed_ids,
+    count_separately,
+    list_token_ids,
 )
 from deltavec.core.learning.ppmi import Ppmi
-from deltavec.core.text.batches import as_chunked
+from deltavec.core.text.batches import as_corpus
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import CorpusError
 from deltavec.training import train_vectors
@@ -39,7 +39,7 @@ def counting(draw: st.DrawFn) -> tuple[list[str], list[str]]:
 def counted(
     texts: object, words: list[str], window: int, threads: int = 1, max_memory: int = 1 << 30
 ) -> Cooccurrence:
-    ids = listed_ids(as_chunked(texts), Vocabulary.of(words), "words", threads)
+    ids = list_token_ids(as_corpus(texts), Vocabulary.of(words), "words", threads)
     return cooccurrence(ids, len(words), window, threads=threads, max_memory=max_memory)
 
 
@@ -97,10 +97,10 @@ def test_counted_apart_in_one_pass_is_counted_twice(
     texts, words = case
     cut = data.draw(st.integers(0, len(texts)))
     first, second = (
-        listed_ids(as_chunked(part), Vocabulary.of(words), "words")
+        list_token_ids(as_corpus(part), Vocabulary.of(words), "words")
         for part in (texts[:cut], texts[cut:])
     )
-    whole, in_front = counted_apart(
+    whole, in_front = count_separately(
         np.concatenate([first, second]),
         len(first),
         len(words),

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deltavec.core.learning.stemming import WordRows, learned_stems
+from deltavec.core.learning.stemming import WordRows, learn_stems
 from deltavec.core.vocabulary import Vocabulary
 from support import stemming_reference
 
@@ -40,7 +40,7 @@ def numbers_of(words: list[str], rows: dict[str, np.ndarray]) -> WordRows:
 @given(words_with_rows())
 def test_groups_are_those_of_the_reference(drawn: tuple[list[str], dict[str, np.ndarray]]) -> None:
     words, rows = drawn
-    stems = learned_stems(Vocabulary.of(words), numbers_of(words, rows))
+    stems = learn_stems(Vocabulary.of(words), numbers_of(words, rows))
     held, _ = stemming_reference.rules(rows)
     assert set(stems.rules.endings) == set(held)
     members = defaultdict(set)
@@ -55,7 +55,7 @@ def test_words_that_come_later_change_no_group(
 ) -> None:
     words, rows = drawn
     some = words[:count]
-    before = learned_stems(Vocabulary.of(some), numbers_of(some, rows))
+    before = learn_stems(Vocabulary.of(some), numbers_of(some, rows))
     after = before.extended(Vocabulary.of(words), numbers_of(words, rows))
     assert after.groups[: len(some)].tolist() == before.groups.tolist()
     assert sorted(set(after.groups.tolist())) == list(range(len(after)))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from deltavec.core.learning import vocabulary_builder
 from deltavec.core.learning.vocabulary_builder import WordCounts, word_counts
-from deltavec.core.text.batches import as_texts
+from deltavec.core.text.batches import as_text_batch
 from support.strategies import Batches
 
 WORD = st.text("abß語ก_1'", min_size=1, max_size=12)
@@ -31,16 +31,16 @@ def test_any_threads_and_any_tables_apart_count_the_same(documents, size, thread
         mock.patch.object(vocabulary_builder, "MOST_APART", most_apart),
         mock.patch.object(vocabulary_builder, "FIRST_ROOM", 2),
     ):
-        parted = word_counts(corpus, "words-2", threads)
-    assert content(parted) == content(word_counts(corpus, "words-2", 1))
+        parted = word_counts(corpus, "words", threads)
+    assert content(parted) == content(word_counts(corpus, "words", 1))
 
 
 @given(st.lists(DOCUMENT, max_size=6), st.lists(DOCUMENT, max_size=6), st.lists(DOCUMENT))
 def test_a_table_that_took_in_another_goes_on_as_one(first, second, third):
     whole, other, at_once = WordCounts(), WordCounts(), WordCounts()
-    whole.add(as_texts(first, "words-2"))
-    other.add(as_texts(second, "words-2"))
+    whole.add(as_text_batch(first, "words"))
+    other.add(as_text_batch(second, "words"))
     whole.absorb(other)
-    whole.add(as_texts(third, "words-2"))
-    at_once.add(as_texts([*first, *second, *third], "words-2"))
+    whole.add(as_text_batch(third, "words"))
+    at_once.add(as_text_batch([*first, *second, *third], "words"))
     assert content(whole) == content(at_once)

@@ -21,7 +21,7 @@ def test_the_mean_of_the_rows_has_the_direction_of_the_document(
     model = dv.fit(problem.corpus, dv.WordVectors(problem.words, problem.matrix), recipe)
     rows = static_rows(model).astype(np.float64)
     for text, vector in zip(problem.texts, model.embed(problem.texts), strict=True):
-        ids = model.vocabulary.ids(words(text, "words-2"))
+        ids = model.vocabulary.ids(words(text, "words"))
         known = ids[ids >= 0]
         if not len(known):
             assert not vector.any()

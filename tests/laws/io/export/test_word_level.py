@@ -12,7 +12,7 @@ from support.strategies import texts
 
 tokenizers = pytest.importorskip("tokenizers", reason="pip install model2vec brings it")
 
-RULES = ("words-2", "words", "whitespace")
+RULES = ("words", "whitespace")
 READ = {
     name: tokenizers.Tokenizer.from_str(json.dumps(word_level_tokenizer(name, [])))
     for name in RULES

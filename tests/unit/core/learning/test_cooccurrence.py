@@ -3,8 +3,8 @@ import mmap
 import numpy as np
 import pytest
 
-from deltavec.core.learning.cooccurrence import Cooccurrence, cooccurrence, listed_ids, ranges
-from deltavec.core.text.batches import as_chunked
+from deltavec.core.learning.cooccurrence import Cooccurrence, cooccurrence, list_token_ids, ranges
+from deltavec.core.text.batches import as_corpus
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import InputError
 
@@ -13,9 +13,9 @@ IDS = np.array([0, 1, 2, -1, 0, 0, -1], np.int32)
 
 def test_ids_of_known_words_with_documents_closed():
     vocabulary = Vocabulary.of(["a", "b"])
-    ids = listed_ids(as_chunked(["a x b", "", "b"]), vocabulary, "words")
+    ids = list_token_ids(as_corpus(["a x b", "", "b"]), vocabulary, "words")
     assert ids.tolist() == [0, 1, -1, -1, 1, -1]
-    assert listed_ids(as_chunked([]), vocabulary, "words").tolist() == []
+    assert list_token_ids(as_corpus([]), vocabulary, "words").tolist() == []
 
 
 def test_neighbours_within_the_window_are_counted_in_both_directions():
@@ -60,7 +60,7 @@ def test_only_rows_that_can_be_large_have_large_counts(monkeypatch):
 
 def test_ids_of_a_large_corpus_lie_in_a_file():
     vocabulary = Vocabulary.of(["a", "b"])
-    ids = listed_ids(as_chunked(["a x b", "", "b"] * 3), vocabulary, "words", max_memory=8)
+    ids = list_token_ids(as_corpus(["a x b", "", "b"] * 3), vocabulary, "words", max_memory=8)
     assert isinstance(ids.base.base, mmap.mmap)
     assert ids.tolist() == [0, 1, -1, -1, 1, -1] * 3
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from deltavec.core.learning.cooccurrence import cooccurrence, counted_apart
+from deltavec.core.learning.cooccurrence import cooccurrence, count_separately
 from deltavec.core.learning.kernels import CACHED_BYTES
 from deltavec.core.learning.ppmi import LOGS, Ppmi
 from deltavec.errors import CorpusError
@@ -37,7 +37,7 @@ def test_a_matrix_beyond_the_cache_is_multiplied_in_parts():
 
 
 def test_counts_of_a_part_are_taken_off():
-    whole, front = counted_apart(IDS, 5, 4, 2)
+    whole, front = count_separately(IDS, 5, 4, 2)
     rest = dense_ppmi(cooccurrence(IDS[5:], 4, 2).matrix().toarray())
     ppmi = Ppmi(whole, 0.75, without=front)
     matrix = np.eye(4, dtype=np.float32)

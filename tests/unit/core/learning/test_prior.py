@@ -3,8 +3,8 @@ import pytest
 
 import deltavec as dv
 import reference
-from deltavec.core.learning.prior import Prior, found_again
-from deltavec.core.learning.split_half import Halves
+from deltavec.core.learning.prior import Prior, recovery
+from deltavec.core.learning.split_half import HalfSample
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import RecipeError, VectorsError
 
@@ -44,10 +44,10 @@ def test_vectors_of_other_words_are_refused():
 
 def test_halves_that_are_nearest_to_each_other_are_found():
     first = np.eye(4, 3, dtype=np.float32)
-    halves = Halves(first, first, np.ones(4), np.zeros(4, np.uint64))
-    assert found_again(halves, np.ones(3)) == 1
+    halves = HalfSample(first, first, np.ones(4), np.zeros(4, np.uint64))
+    assert recovery(halves, np.ones(3)) == 1
     turned = halves._replace(second=np.roll(first, 1, axis=0))
-    assert found_again(turned, np.ones(3)) < 0.5
+    assert recovery(turned, np.ones(3)) < 0.5
 
 
 def test_vectors_are_those_of_the_reference():

@@ -97,7 +97,7 @@ def test_a_collection_can_be_left_again():
     model = dv.fit(corpus(), recipe="spectral")
     longer = model.for_collection([text * 3 for text in corpus(9, seed=1)])
     assert longer.folded.length_ratio > 2
-    assert longer.folded.for_length(1.0).rows == pytest.approx(model.folded.rows, rel=1e-4)
+    assert longer.folded.reweight_for_length(1.0).rows == pytest.approx(model.folded.rows, rel=1e-4)
 
 
 def test_derived_values_are_shown_with_their_reason():

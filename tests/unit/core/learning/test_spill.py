@@ -5,7 +5,7 @@ import tempfile
 import numpy as np
 import pytest
 
-from deltavec.core.learning.spill import Spill, collected, spilling
+from deltavec.core.learning.spill import Spill, collect, spill_folder
 from deltavec.errors import DeltavecError
 from support.small_disks import run_on_small_disk
 
@@ -25,7 +25,7 @@ def test_arrays_beyond_the_budget_go_to_files_without_a_name(tmp_path, monkeypat
 
 
 def test_a_budget_of_nothing_is_files_alone():
-    with spilling(0) as allocate:
+    with spill_folder(0) as allocate:
         array = allocate(1000, np.float64)
         array[:] = 1
         assert array.sum() == 1000
@@ -70,10 +70,10 @@ def test_what_the_disk_refuses_is_said_with_what_helps(monkeypatch):
 def test_parts_are_collected_in_memory_as_far_as_a_budget_goes():
     parts = [np.arange(4, dtype=np.int32), np.zeros(0, np.int32), np.arange(2, dtype=np.int32)]
     for budget, in_file in ((24, False), (23, True), (0, True)):
-        array = collected(iter(parts), np.int32, budget)
+        array = collect(iter(parts), np.int32, budget)
         assert (type(array.base) is np.memmap) == in_file
         assert array.tolist() == [0, 1, 2, 3, 0, 1]
-    assert collected([], np.int32, 0).tolist() == []
+    assert collect([], np.int32, 0).tolist() == []
 
 
 COLLECTED = FULL.replace("import Spill", "import collected").replace(

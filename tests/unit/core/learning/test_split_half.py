@@ -8,12 +8,12 @@ import reference
 from deltavec.core.learning import crossfit, split_half
 from deltavec.core.learning.split_half import (
     Folds,
-    Halves,
+    HalfSample,
     axes_of,
     covariance,
     folds_of,
-    halves_of,
-    measured,
+    half_vectors,
+    measure,
 )
 
 TOPICS = ["sea wave beach sand sun", "room bed lamp quiet night", "coffee bread jam egg tea"]
@@ -158,14 +158,14 @@ def test_a_sample_is_a_share_of_the_documents():
 
 def test_no_documents_have_no_folds_and_no_halves():
     assert [len(fold) for fold in folds_of(ids_of()).both] == [0, 0]
-    none = halves_of(ids_of(), np.eye(3, dtype=np.float32), 5.0)
+    none = half_vectors(ids_of(), np.eye(3, dtype=np.float32), 5.0)
     assert covariance(none).documents == 0
     assert not covariance(none).matrix.any()
 
 
 def test_halves_are_means_of_rows():
     rows = np.eye(2, dtype=np.float32)
-    found = halves_of(ids_of([0] * 10 + [1] * 11, [0] * 19), rows, 42.0)
+    found = half_vectors(ids_of([0] * 10 + [1] * 11, [0] * 19), rows, 42.0)
     assert found.first.tolist() == [[1, 0]]
     assert found.second == pytest.approx(np.array([[0, 1]]), abs=1e-6)
     assert found.weights.tolist() == [0.5]
@@ -175,8 +175,8 @@ def test_a_sample_of_halves_does_not_depend_on_their_order(monkeypatch):
     monkeypatch.setattr(split_half, "COLLECTION_DOCUMENTS", 5)
     rng = np.random.default_rng(0)
     rows = rng.standard_normal((50, 3)).astype(np.float32)
-    parts = [halves_of(ids_of(rng.integers(0, 50, 25)), rows, 25.0) for _ in range(9)]
-    one = two = Halves.empty(3)
+    parts = [half_vectors(ids_of(rng.integers(0, 50, 25)), rows, 25.0) for _ in range(9)]
+    one = two = HalfSample.empty(3)
     for part in parts:
         one = one.sampled(part)
     for part in parts[::-1]:
@@ -187,19 +187,19 @@ def test_a_sample_of_halves_does_not_depend_on_their_order(monkeypatch):
 
 def test_long_halves_are_cut_to_two_medians():
     first = np.array([[1, 0], [-1, 0], [1, 0], [-1, 0], [100, 0], [-100, 0]], np.float32)
-    pairs = Halves(first, first, np.ones(6), np.arange(6, dtype=np.uint64))
+    pairs = HalfSample(first, first, np.ones(6), np.arange(6, dtype=np.uint64))
     assert covariance(pairs).matrix[0, 0] > 3000
     assert covariance(pairs, 2.0).matrix[0, 0] == pytest.approx((4 + 2 * 4) / 6)
 
 
 def test_no_signal_is_no_evidence():
     nothing = split_half.Evidence(np.zeros((2, 2)), np.zeros((2, 2)), 9)
-    assert measured(nothing, np.ones(2)) is None
+    assert measure(nothing, np.ones(2)) is None
 
 
 def test_axes_are_the_strongest_first():
     found = axes_of(np.diag([1.0, 4.0, 9.0, -1.0]))
-    assert found.strengths.tolist() == pytest.approx([1, 1, 0.5, 1e-6])
+    assert found.spectrum.tolist() == pytest.approx([1, 1, 0.5, 1e-6])
     assert np.abs(found.directions).argmax(axis=0).tolist() == [2, 1, 0, 3]
 
 

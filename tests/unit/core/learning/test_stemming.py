@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from deltavec.core.forms import FoldedVectors, nothing_removed
+from deltavec.core.forms import EmbeddingTable, no_components
 from deltavec.core.learning import stemming as module
-from deltavec.core.learning.stemming import Rules, Stems, WordRows, learned_stems
+from deltavec.core.learning.stemming import Rules, Stems, WordRows, learn_stems
 from deltavec.core.vocabulary import Vocabulary
 
 WORDS = ["room", "rooms", "pillow", "pillows", "window", "windows"]
@@ -19,7 +19,7 @@ def rows(words, count=None):
 
 
 def grouped(words, count=None):
-    return learned_stems(Vocabulary.of(words), rows(words, count))
+    return learn_stems(Vocabulary.of(words), rows(words, count))
 
 
 def test_forms_of_a_word_are_one_group():
@@ -37,7 +37,7 @@ def test_a_rule_needs_three_pairs_of_words():
 
 def test_words_no_closer_than_chance_have_no_rule():
     table = np.eye(6, dtype=np.float32)
-    stems = learned_stems(Vocabulary.of(WORDS), WordRows(table, np.arange(6)))
+    stems = learn_stems(Vocabulary.of(WORDS), WordRows(table, np.arange(6)))
     assert stems.groups.tolist() == list(range(6))
 
 
@@ -48,14 +48,14 @@ def test_a_word_too_rare_for_a_row_follows_the_rules():
 def test_a_rule_that_holds_links_words_that_are_as_near_as_any_two():
     words = [*WORDS, "glass", "glasss"]
     table = np.eye(8, dtype=np.float32)[[0, 0, 1, 1, 2, 2, 3, 4]]
-    found = learned_stems(Vocabulary.of(words), WordRows(table, np.arange(8)))
+    found = learn_stems(Vocabulary.of(words), WordRows(table, np.arange(8)))
     assert found.groups.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
 
 
 def test_words_that_point_apart_are_not_linked_by_a_rule_that_holds():
     words = [*WORDS, "glass", "glasss"]
     table = np.concatenate([np.repeat(np.eye(3), 2, axis=0), [[1, 0, 0], [-1, 0, 0]]])
-    found = learned_stems(Vocabulary.of(words), WordRows(table.astype(np.float32), np.arange(8)))
+    found = learn_stems(Vocabulary.of(words), WordRows(table.astype(np.float32), np.arange(8)))
     assert found.groups.tolist() == [0, 0, 1, 1, 2, 2, 3, 4]
 
 
@@ -122,15 +122,15 @@ def test_room_for_pairs_changes_nothing(monkeypatch, room):
 
 
 def test_rows_are_centred_and_of_unit_length():
-    table = FoldedVectors(
+    table = EmbeddingTable(
         rows=np.array([[3, 0], [0, 2], [1, 1]], np.float32),
         penalties=np.zeros(3),
         offset=np.array([1.0, 1.0]),
         norms=np.ones(3, np.float32),
         offset_norm=1.0,
-        strengths=np.array([1.0, 0.5]),
+        spectrum=np.array([1.0, 0.5]),
         length_ratio=0.5,
-        **nothing_removed(3, 2),
+        **no_components(3, 2),
     )
     found = WordRows.of(Vocabulary.of(["b", "new", "a"]), Vocabulary.of(["a", "b", "c"]), table)
     assert found.numbers.tolist() == [1, -1, 0]

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from deltavec.core.arrays import begins_of
+from deltavec.core.arrays import offsets_of
 from deltavec.core.learning import stemming_kernels
 
 
@@ -16,7 +16,7 @@ from deltavec.core.learning import stemming_kernels
 def test_groups_merge_where_half_of_their_pairs_are_linked(links, expected):
     a, b = np.array(links).T
     both = sorted([*zip(a, b, strict=True), *zip(b, a, strict=True)])
-    begins = begins_of(np.bincount([one for one, _ in both], minlength=4))
+    begins = offsets_of(np.bincount([one for one, _ in both], minlength=4))
     groups = np.arange(4, dtype=np.int32)
     stemming_kernels.merge_groups(a, b, begins, np.array([other for _, other in both]), groups, 0)
     assert groups.tolist() == expected
@@ -25,13 +25,11 @@ def test_groups_merge_where_half_of_their_pairs_are_linked(links, expected):
 def test_endings_of_more_letters_than_allowed_are_passed_over():
     words = ["room", "roommates", "rooms"]
     letters = np.array([ord(letter) for word in words for letter in word], np.uint16)
-    begins = begins_of([len(word) for word in words])
-    common = stemming_kernels.common_beginnings(letters, begins)
+    begins = offsets_of([len(word) for word in words])
+    common = stemming_kernels.common_prefixes(letters, begins)
     assert common.tolist() == [0, 4, 4]
     pairs, endings = np.zeros((9, 2), np.int32), np.zeros((9, 2), np.uint64)
-    found, reached = stemming_kernels.pairs_that_begin_alike(
-        letters, begins, common, 4, 4, 0, pairs, endings
-    )
+    found, reached = stemming_kernels.prefix_pairs(letters, begins, common, 4, 4, 0, pairs, endings)
     assert (found, reached) == (1, 3)
     assert pairs[0].tolist() == [0, 2]
     assert endings[0].tolist() == [0, ord("s")]
@@ -40,5 +38,5 @@ def test_endings_of_more_letters_than_allowed_are_passed_over():
 def test_endings_of_five_letters_are_told_apart_by_each_of_them():
     letters = np.array([4095, 1, 2, 3, 4095], np.uint16)
     others = [np.where(np.arange(5) == place, 7, letters) for place in range(5)]
-    packed = {int(stemming_kernels.packed_ending(row.astype(np.uint16), 0, 5)) for row in others}
-    assert len(packed | {int(stemming_kernels.packed_ending(letters, 0, 5))}) == 6
+    packed = {int(stemming_kernels.pack_ending(row.astype(np.uint16), 0, 5)) for row in others}
+    assert len(packed | {int(stemming_kernels.pack_ending(letters, 0, 5))}) == 6

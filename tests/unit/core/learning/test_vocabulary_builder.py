@@ -3,21 +3,21 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from deltavec.core.batching import counted
+from deltavec.core.batching import count_batch
 from deltavec.core.kernels import count as count_kernels
 from deltavec.core.learning.vocabulary_builder import (
     WordCounts,
-    learned_vocabulary,
+    learn_vocabulary,
     usual_min_count,
     word_counts,
 )
-from deltavec.core.text.batches import as_chunked, as_texts
+from deltavec.core.text.batches import as_corpus, as_text_batch
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import CorpusError
 
 
 def test_words_come_most_frequent_first_then_in_the_order_of_their_bytes():
-    counts = word_counts(as_chunked(["b a A", "é c a"]), "words")
+    counts = word_counts(as_corpus(["b a A", "é c a"]), "words")
     vocabulary, occurrences = counts.frequent(1)
     assert vocabulary.words == ["a", "b", "c", "é"]
     assert occurrences.tolist() == [3, 1, 1, 1]
@@ -25,21 +25,21 @@ def test_words_come_most_frequent_first_then_in_the_order_of_their_bytes():
 
 
 def test_rare_words_are_left_out():
-    assert learned_vocabulary(as_chunked(["a b a b c"]), "words", 2).words == ["a", "b"]
+    assert learn_vocabulary(as_corpus(["a b a b c"]), "words", 2).words == ["a", "b"]
 
 
 def test_a_large_vocabulary_ends_with_the_frequent_words_unless_it_is_said_how_rare(monkeypatch):
     monkeypatch.setattr("deltavec.core.learning.vocabulary_builder.MOST_UNITS", 2)
-    corpus = as_chunked(["a b a b a c"])
-    assert learned_vocabulary(corpus, "words").words == ["a", "b"]
-    assert learned_vocabulary(corpus, "words", 1).words == ["a", "b", "c"]
+    corpus = as_corpus(["a b a b a c"])
+    assert learn_vocabulary(corpus, "words").words == ["a", "b"]
+    assert learn_vocabulary(corpus, "words", 1).words == ["a", "b", "c"]
 
 
 def test_the_table_grows_as_words_come(monkeypatch):
     monkeypatch.setattr("deltavec.core.learning.vocabulary_builder.FIRST_ROOM", 2)
     words = [f"word-number-{i}" for i in range(200)]
     counts = WordCounts()
-    counts.add(as_texts([words, words[:50]], "words"))
+    counts.add(as_text_batch([words, words[:50]], "words"))
     vocabulary, occurrences = counts.frequent(1)
     assert sorted(vocabulary.words) == sorted(words)
     assert occurrences.sum() == 250
@@ -47,7 +47,7 @@ def test_the_table_grows_as_words_come(monkeypatch):
 
 def test_a_word_too_long_to_learn_is_passed():
     long = "x" * (count_kernels.LONGEST_LEARNED + 1)
-    counts = word_counts(as_chunked([f"{long} a {long[:-1]}"]), "words")
+    counts = word_counts(as_corpus([f"{long} a {long[:-1]}"]), "words")
     assert counts.tokens == 3
     assert sorted(counts.frequent(1)[0].words) == ["a", long[:-1]]
 
@@ -66,13 +66,13 @@ def test_smaller_corpora_keep_rarer_words():
 )
 def test_too_little_text_to_learn_from_is_refused(documents, min_count, message):
     with pytest.raises(CorpusError, match=message):
-        learned_vocabulary(as_chunked(documents), "words", min_count)
+        learn_vocabulary(as_corpus(documents), "words", min_count)
 
 
 def test_every_word_keeps_its_bytes():
     words = ["a", "abcdefgh", "abcdefghi", "größe", "日本語", "x" * 30]
     counts = WordCounts()
-    counts.add(as_texts([" ".join(words)], "words"))
+    counts.add(as_text_batch([" ".join(words)], "words"))
     vocabulary, _ = counts.frequent(1)
     assert sorted(vocabulary.words) == sorted(words)
     assert np.array_equal(np.sort(vocabulary.ids(words)), np.arange(6))
@@ -81,16 +81,18 @@ def test_every_word_keeps_its_bytes():
 def test_a_run_longer_than_any_word_is_decoded_to_its_end():
     run = "слово—Слово—another—" * 100
     assert len(run.encode()) > 2 * count_kernels.LONGEST_LEARNED
-    counts = word_counts(as_chunked([run, f"слово {run}"]), "words")
+    counts = word_counts(as_corpus([run, f"слово {run}"]), "words")
     vocabulary, occurrences = counts.frequent(1)
     assert vocabulary.words == ["слово", "another"]
     assert occurrences.tolist() == [401, 200]
-    known = counted(as_texts([run], "words"), Vocabulary.of(["слово", "another", "слово—слово"]))
+    known = count_batch(
+        as_text_batch([run], "words"), Vocabulary.of(["слово", "another", "слово—слово"])
+    )
     assert known.token_counts.tolist() == [200, 100, 0]
 
 
 def listed(counts, documents):
-    found = counts.listed(as_texts(documents, "words"))
+    found = counts.listed(as_text_batch(documents, "words"))
     begins = [0, *found.ends.tolist()]
     pairs = list(zip(found.ids.tolist(), found.counts.tolist(), strict=True))
     return [pairs[a:b] for a, b in pairwise(begins)], found.lengths.tolist()

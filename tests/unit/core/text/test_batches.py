@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from deltavec.core.learning.corpora import corpus_statistics
-from deltavec.core.text.batches import FEW, as_chunked, as_texts, rereadable
+from deltavec.core.text.batches import FEW, as_corpus, as_text_batch, require_reiterable
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import CorpusError, InputError
 
@@ -16,7 +16,7 @@ def words_of(corpus, tokenizer="words"):
     """The documents' bytes, as the kernels would see them."""
     return [
         texts.data[texts.ends[i] : texts.ends[i + 1]].tobytes()
-        for texts in (as_texts(chunk, tokenizer) for chunk in as_chunked(corpus))
+        for texts in (as_text_batch(chunk, tokenizer) for chunk in as_corpus(corpus))
         for i in range(texts.documents)
     ]
 
@@ -51,7 +51,7 @@ def test_documents_come_from_any_collection(corpus):
 def test_no_documents_are_a_corpus():
     assert words_of([]) == []
     assert words_of(pa.array([], pa.string())) == []
-    assert as_texts(pa.array([], pa.string()), "words").documents == 0
+    assert as_text_batch(pa.array([], pa.string()), "words").documents == 0
     assert words_of(pa.Array.from_buffers(pa.string(), 0, [None, None, pa.py_buffer(b"")])) == []
     assert words_of(pa.nulls(2)) == [b"", b""]
     assert words_of(pa.array([None, None], pa.string())) == [b"", b""]
@@ -84,23 +84,23 @@ def test_a_few_documents_are_read_as_many_are():
 
 
 def test_a_generator_can_be_read_once():
-    corpus = as_chunked(document for document in DOCUMENTS)
+    corpus = as_corpus(document for document in DOCUMENTS)
     assert corpus.one_shot
     list(corpus)
     with pytest.raises(CorpusError, match="read only once"):
         list(corpus)
     with pytest.raises(CorpusError, match="write it to a file, or pass a list"):
-        rereadable(corpus)
+        require_reiterable(corpus)
 
 
 def test_an_iterable_can_be_read_again():
-    corpus = rereadable(as_chunked(dict.fromkeys(DOCUMENTS).keys()))
+    corpus = require_reiterable(as_corpus(dict.fromkeys(DOCUMENTS).keys()))
     assert list(corpus) == list(corpus)
 
 
 def test_what_comes_in_chunks_is_left_alone():
-    corpus = as_chunked(DOCUMENTS)
-    assert as_chunked(corpus) is corpus
+    corpus = as_corpus(DOCUMENTS)
+    assert as_corpus(corpus) is corpus
     assert len(corpus) == 4
 
 
@@ -149,8 +149,8 @@ def test_fit_refuses_what_is_no_tokenizer():
 def test_a_large_corpus_comes_in_several_chunks():
     vocabulary = Vocabulary.of(["a"])
     many = ["a"] * 40_000
-    assert len(list(as_chunked(many))) == 3
-    assert corpus_statistics(as_chunked(many), vocabulary, "words", 2).documents == 40_000
+    assert len(list(as_corpus(many))) == 3
+    assert corpus_statistics(as_corpus(many), vocabulary, "words", 2).documents == 40_000
 
 
 def test_a_pandas_column_is_mended_and_its_odd_value_named():
@@ -160,6 +160,6 @@ def test_a_pandas_column_is_mended_and_its_odd_value_named():
 
 
 def test_documents_that_are_bytes_for_the_kernels_stay_as_they_are():
-    texts = as_texts(["a room", None], "words")
-    assert as_texts(texts, "words") is texts
-    assert as_texts(texts, "whitespace") is texts
+    texts = as_text_batch(["a room", None], "words")
+    assert as_text_batch(texts, "words") is texts
+    assert as_text_batch(texts, "whitespace") is texts

@@ -5,8 +5,8 @@ import pytest
 import deltavec as dv
 from deltavec.core.learning.vocabulary_builder import WordCounts, word_counts
 from deltavec.core.recipes import SpectralRecipe
-from deltavec.core.text.batches import as_chunked
-from deltavec.core.text.feature_choice import AskedUnits, chosen_units
+from deltavec.core.text.batches import as_corpus
+from deltavec.core.text.feature_choice import AskedUnits, choose_units
 from deltavec.errors import InputError
 
 ROOTS = ["talo", "koira", "kirja", "puu", "meri", "katu", "sana", "maa"]
@@ -22,7 +22,7 @@ def corpus_with(once: int, others: int) -> list[str]:
 
 
 def counted(documents: list[str]) -> WordCounts:
-    return word_counts(as_chunked(documents), "words-2")
+    return word_counts(as_corpus(documents), "words")
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def counted(documents: list[str]) -> WordCounts:
 def test_units_follow_the_share_of_words_that_stand_nowhere_else(
     once: int, others: int, expected: str
 ) -> None:
-    units, reason = chosen_units(counted(corpus_with(once, others)))
+    units, reason = choose_units(counted(corpus_with(once, others)))
     assert units.name == expected
     assert reason.startswith(f"{expected}: ")
 
@@ -45,7 +45,7 @@ def test_units_follow_the_share_of_words_that_stand_nowhere_else(
 def test_a_large_corpus_is_counted_in_words() -> None:
     counts = counted(corpus_with(2_000, 2_000))
     counts.tokens = 1_000_000
-    assert chosen_units(counts).reason == "words: the corpus has 1,000,000 of them"
+    assert choose_units(counts).reason == "words: the corpus has 1,000,000 of them"
 
 
 def test_lists_of_words_are_counted_as_they_are() -> None:
@@ -61,7 +61,7 @@ def test_a_model_says_what_was_chosen_and_why() -> None:
     )
     asked = dv.fit(documents, units="words+grams-3")
     assert asked.info()["units"] == "words+grams-3: as asked for"
-    assert asked.tokenizer == "words-2:words+grams-3"
+    assert asked.tokenizer == "words:words+grams-3"
     assert asked.info()["tokenizer"] == "words"
     assert dv.fit(documents, units="words").info()["units"] == "words: as asked for"
 
@@ -99,12 +99,12 @@ def test_a_model_with_runs_is_saved_and_loaded(tmp_path) -> None:
     model = dv.fit(documents, units="words+grams", recipe=SpectralRecipe(dimensions=4))
     model.save(tmp_path / "m.dv")
     loaded = dv.load(tmp_path / "m.dv")
-    assert loaded.tokenizer == "words-2:words+grams-4"
+    assert loaded.tokenizer == "words:words+grams-4"
     assert (loaded.embed(documents[:3]) == model.embed(documents[:3])).all()
 
 
 def test_scripts_without_spaces_are_counted_in_characters_and_pairs() -> None:
     documents = ["".join(map(chr, range(7 * n, 7 * n + 20))) for n in range(0xB29, 0xB89)]
-    assert chosen_units(counted(documents)).reason == (
+    assert choose_units(counted(documents)).reason == (
         "words: most are characters of a script without spaces"
     )

@@ -2,6 +2,7 @@ import unicodedata
 
 import pytest
 
+import reference
 from deltavec.core.text import rules, tokenize
 from deltavec.errors import InputError
 
@@ -39,11 +40,14 @@ def test_the_table_is_the_rule_for_every_code_point():
     shifts = rules.shifts_of_words()
     for code_point in range(rules.CODE_POINTS):
         character = chr(code_point)
-        if character == "_" or unicodedata.category(character)[0] in "LMN":
-            lower = character.lower() if len(character.lower()) == 1 else character
-            assert code_point + shifts[code_point] == ord(lower)
-        else:
+        if not reference.is_word_character(character):
             assert shifts[code_point] == rules.SEPARATOR
+        elif reference.is_mark(character):
+            assert shifts[code_point] == rules.MARK
+        elif shifts[code_point] == rules.UNSPACED:
+            assert character.lower() == character
+        else:
+            assert code_point + shifts[code_point] == ord(reference.lower(character))
 
 
 def test_an_unknown_rule_is_refused():

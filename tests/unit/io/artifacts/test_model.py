@@ -344,7 +344,7 @@ def test_the_tensors_of_a_model_of_another_size_are_refused(folder, tmp_path):
             "by the rule 'japanese', which this deltavec does not know: up",
         ),
         ({"tokenizer": "words-9"}, "by the rule 'words-9', which this deltavec does not know"),
-        ({"tokenizer": "words-2:stems"}, "by the rule 'words-2:stems', which this deltavec"),
+        ({"tokenizer": "words:stems"}, "by the rule 'words:stems', which this deltavec"),
         ({"tokenizer": None}, "tokenizer must be a string"),
         ({"notes": {"n": 1}}, "note 'n' must be a string, got 1"),
         ({"notes": ["n"]}, "notes must be an object"),

@@ -19,7 +19,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from deltavec.core.text.batches import as_chunked, as_texts
+from deltavec.core.text.batches import as_corpus, as_text_batch
 from deltavec.errors import CorpusError
 from deltavec.io.corpus.blocks import ByteStream, line_end, row_end, whole_records
 from deltavec.io.corpus.columns import CHUNK_BYTES, CHUNK_DOCUMENTS
@@ -525,9 +525,9 @@ def test_a_column_that_is_no_text_is_an_error_that_names_its_type(tmp_path):
 )
 def test_what_the_model_takes_is_read_the_same_way(source):
     assert documents(read_corpus(source)) == ["a", "", ""]
-    expected = as_texts(["a", None, None], "words")
-    for chunk in as_chunked(source):
-        texts = as_texts(chunk, "words")
+    expected = as_text_batch(["a", None, None], "words")
+    for chunk in as_corpus(source):
+        texts = as_text_batch(chunk, "words")
         assert texts.data.tobytes()[texts.ends[0] : texts.ends[-1]] == expected.data.tobytes()
         assert texts.documents == 3
 
@@ -536,8 +536,8 @@ def test_what_the_model_takes_is_read_the_same_way(source):
 def test_texts_are_mended_in_one_way(text):
     for source in ([text], pd.Series([text], dtype=object)):
         (mended,) = documents(read_corpus(source))
-        for chunk in as_chunked(source):
-            assert as_texts(chunk, "words").data.tobytes() == mended.encode()
+        for chunk in as_corpus(source):
+            assert as_text_batch(chunk, "words").data.tobytes() == mended.encode()
 
 
 def test_a_column_of_missing_values_holds_empty_documents():

@@ -150,7 +150,7 @@ def test_a_model_of_a_script_without_spaces_is_refused(tmp_path):
 
 
 def test_texts_that_are_written_in_one_way_first_have_a_table_but_no_tokenizer(tmp_path):
-    model = replace(model_of("idf-sum"), tokenizer="words-2+folded")
+    model = replace(model_of("idf-sum"), tokenizer="words+folded")
     with pytest.raises(dv.ModelError, match="normalization 'folded'"):
         model.export(tmp_path / "out")
     model.export(tmp_path / "out", "npy")

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 import deltavec as dv
-from deltavec.core.model import without_common
-from deltavec.core.text.batches import as_chunked
+from deltavec.core.model import remove_components
+from deltavec.core.text.batches import as_corpus
 from deltavec.evaluation.groups import Group, Groups, groups_of
 from deltavec.lab.experiment import Progress
 from deltavec.lab.results import Lengths, Results
@@ -206,7 +206,7 @@ def test_all_recipes_agree_with_models_fitted_on_the_same_corpus(made):
     for name, rows in found.items():
         model = dv.fit(corpus, vectors, name)
         if name.endswith("-pca"):
-            model = without_common(model, as_chunked(joined))
+            model = remove_components(model, as_corpus(joined))
         # float32 sums in another order
         np.testing.assert_allclose(rows, model.embed(joined), atol=2e-6, err_msg=name)
 

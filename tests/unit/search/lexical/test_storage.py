@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deltavec.core.learning.stemming import Stems
-from deltavec.core.text.batches import as_texts
+from deltavec.core.text.batches import as_text_batch
 from deltavec.errors import InputError
 from deltavec.search.hybrid.score_scale import spread_of
 from deltavec.search.lexical.storage import mapped_words, words_layout
@@ -18,7 +18,7 @@ def stored(tmp_path):
     """A file of words, and the sizes that its layout follows from."""
     path = tmp_path / "words"
     with WordsWriter(tmp_path) as writer:
-        writer.add(as_texts(["sea room sea", "room wind", ""], "words"))
+        writer.add(as_text_batch(["sea room sea", "room wind", ""], "words"))
         vectors = np.eye(3, 2, dtype=np.float32)
         spread = spread_of(vectors, None, 1)
         sizes = writer.finish(path, lambda v: Stems.none(len(v)), lambda: spread, vectors.shape[1])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deltavec.core.arrays import frozen
+from deltavec.core.arrays import read_only
 from deltavec.search.tsne import kernels
 from deltavec.search.tsne.kernels import Links, Motion
 
@@ -41,9 +41,9 @@ def test_what_is_read_off_is_the_field_where_the_point_is() -> None:
 
 def test_neighbours_pull_by_their_weight_and_distance() -> None:
     links = Links(
-        frozen(np.array([0, 2, 3, 4])),
-        frozen(np.array([1, 2, 0, 0], np.int32)),
-        frozen(np.array([0.25, 0.25, 0.25, 0.25], np.float32)),
+        read_only(np.array([0, 2, 3, 4])),
+        read_only(np.array([1, 2, 0, 0], np.int32)),
+        read_only(np.array([0.25, 0.25, 0.25, 0.25], np.float32)),
     )
     places = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
     pulls = np.zeros((3, 2))
