@@ -76,7 +76,7 @@ REVIEWS ?=
 bench:  ## Measure speed and memory beside peers (REVIEWS=file.parquet for your text)
 	@$(MAKE) --no-print-directory VENV=$(BENCH) $(BENCH)/.installed-base
 	@$(BENCH)/bin/python benchmarks/set_up.py
-	@$(BENCH)/bin/python benchmarks/bench.py $(if $(REVIEWS),"$(REVIEWS)")
+	@$(BENCH)/bin/python benchmarks/run.py --peers --models $(BENCH)/models $(if $(REVIEWS),--text "$(REVIEWS)")
 
 .PHONY: clean
 clean:  ## Remove the set-up, the caches and what was built

@@ -1,20 +1,23 @@
-"""What every benchmark needs: repeated timings, and a result that says where it was measured."""
+"""What every benchmark needs: times, memory, and where a result was measured."""
 
 from __future__ import annotations
 
 import json
 import os
 import platform
+import resource
 import statistics
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[1]
 RESULTS = (":(exclude)benchmarks/results", ":(exclude)docs/guides/speed.md")
+MAIN = "from deltavec.cli import main; main()"
 
 
 class Timed(NamedTuple):
@@ -25,18 +28,62 @@ class Timed(NamedTuple):
 
     @property
     def median(self) -> float:
-        """The time in the middle."""
+        """The median of the seconds."""
         return statistics.median(self.seconds)
 
 
 def timed(function: Callable[[], Any], repeats: int) -> Timed:
+    """Run a function several times."""
     seconds, result = [], None
     for _ in range(repeats):
-        result = None  # the last one's memory is free again before the clock starts
+        result = None  # frees the memory of the previous one before the clock starts
         begin = time.perf_counter()
         result = function()
         seconds.append(round(time.perf_counter() - begin, 4))
     return Timed(result, seconds)
+
+
+class Usage(NamedTuple):
+    """What a child process took: wall and CPU seconds, and its peak memory."""
+
+    wall: float
+    cpu: float
+    peak_megabytes: float
+
+
+def command(*arguments: str | Path, program: str = MAIN, cwd: Path | None = None) -> Usage:
+    """Run ``deltavec ARGUMENTS`` (or another program) in a child process that must succeed."""
+    begin = time.perf_counter()
+    child = subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", program, *map(str, arguments)],
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    assert child.stderr is not None
+    complaint = child.stderr.read()
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    child.stderr.close()
+    if child.returncode:
+        raise RuntimeError(f"{' '.join(map(str, arguments))}: {complaint.decode()[-500:]}")
+    return Usage(time.perf_counter() - begin, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+
+
+def cpu_seconds(process: int) -> float:
+    """CPU time of a running process (Linux)."""
+    fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def peak_megabytes(process: int | str = "self") -> float:
+    """Peak memory of a running process (Linux); of this one elsewhere."""
+    status = Path(f"/proc/{process}/status")
+    if not status.exists():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    entries = dict(line.split(":", 1) for line in status.read_text().splitlines())
+    return int(entries["VmHWM"].split()[0]) / 1024
 
 
 def surroundings(packages: Sequence[str]) -> dict[str, Any]:
@@ -44,13 +91,22 @@ def surroundings(packages: Sequence[str]) -> dict[str, Any]:
     return {
         "commit": commit(),
         "python": platform.python_version(),
-        "versions": {name: version(name) for name in ("deltavec", *packages)},
+        "versions": {name: installed for name in packages if (installed := version_of(name))},
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        "load": [round(one, 1) for one in os.getloadavg()],
     }
 
 
+def version_of(package: str) -> str | None:
+    """The installed version of a package; None if it is absent."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
 def commit(checkout: Path = ROOT) -> str | None:
-    """The commit that was measured, marked if files other than results differ from it."""
+    """The commit that is measured, marked if files other than results differ from it."""
     git = ["git", "-C", str(checkout)]
     answer = subprocess.run(
         [*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
@@ -63,7 +119,7 @@ def commit(checkout: Path = ROOT) -> str | None:
 
 def publish(report: dict[str, Any], output: Path | None) -> None:
     """Print the report, and write it where it was asked for."""
-    text = json.dumps(report, indent=2)
+    text = json.dumps(report, indent=1)
     print(text)
     if output is not None:
         output.write_text(text + "\n")

@@ -15,24 +15,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from speed.carried import MODELS, fetched, last_line
+from models import MODELS, fetched, last_line
 
 HERE = Path(__file__).parent
 ENVIRONMENT = Path(sys.prefix)
-# matplotlib draws the figures. What follows torch finds it there, and brings no other build of it.
-PACKAGES = (
-    "matplotlib",
-    "torch",
-    "model2vec",
-    "wordllama",
-    "fasttext-numpy2-wheel",
-    "bm25s",
-    "tokenizers",
-    "sentence-transformers",
-    "spacy",
-    "faiss-cpu",
-    "usearch",
-)
+PACKAGES = ("model2vec", "bm25s", "faiss-cpu", "gensim", "hnswlib", "usearch")
 
 
 def pinned(requirements: str) -> dict[str, str]:
@@ -76,7 +63,7 @@ def set_up() -> dict[str, str]:
 
 def fingerprint() -> str:
     """A name for what the set-up is made from."""
-    sources = (HERE / "requirements.txt", HERE / "set_up.py", HERE / "speed" / "carried.py")
+    sources = (HERE / "requirements.txt", HERE / "set_up.py", HERE / "models.py")
     return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
 
 

@@ -21,11 +21,11 @@ from statistics import median
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from live_changes import documents, held, served, typed
 from pyarrow import parquet
 
 import deltavec as dv
 from campaigns.clients import ATTACKS, Attacker
+from campaigns.live_changes import documents, held, served, typed
 
 PATIENCE = 300.0  # seconds for an answer, on a machine that does much else
 DOCUMENTS = 72

@@ -20,7 +20,6 @@ from pathlib import Path
 from shutil import which
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from campaigns import fuzz, kills, pages

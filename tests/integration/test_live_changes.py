@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from live_changes import campaign
+
+from campaigns.live_changes import campaign
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at the processes themselves")
 
