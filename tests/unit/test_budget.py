@@ -35,7 +35,7 @@ BUDGETS = {
     "collection/filters": 350,
     "collection/topics": 625,
     "collection/map": 350,
-    "server": 2_568,
+    "server": 2_372,
     "cli": 3_136,
     "spark": 765,
     "lab": 4_758,  # with cli/commands/evaluate/

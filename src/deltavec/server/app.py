@@ -27,7 +27,7 @@ from deltavec.server.openapi import openapi
 from deltavec.server.page.routes import page_files
 from deltavec.server.pool import Pools
 from deltavec.server.reload import Reloader
-from deltavec.server.routes import Api, operations
+from deltavec.server.routes import ADDRESSES, OPERATIONS, Api
 
 ORIGIN = re.compile(r"https?://(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+)(:[0-9]{1,5})?")
 TOKEN = re.compile(r"[ -~]+")
@@ -79,7 +79,7 @@ def create_app(
     map_view = map_view or MapView.of(collection, points=limits.map_points)
     BUDGET.load_compiler()
     make_ready(collection.index, collection.words)
-    metrics = Metrics(metrics_folder)
+    metrics = Metrics(ADDRESSES, metrics_folder)
     pools = Pools(limits, metrics)
     reloader = Reloader(Explorer(collection, map_view, limits, name), metrics)
     api = Api(reloader, pools, metrics)
@@ -93,8 +93,7 @@ def create_app(
         pools.stop()
         api.batcher.stop()
 
-    served = operations(api)
-    page = page_files(openapi(served, root_path))
+    page = page_files(openapi(OPERATIONS, root_path))
     cors = Middleware(
         CORSMiddleware,
         allow_origins=list(origins),
@@ -108,9 +107,9 @@ def create_app(
         public={"/health", "/ready", *(file.path for file in page)},
         loopback_only=loopback_only,
     )
-    return Starlette(
+    app = Starlette(
         routes=[
-            *(Route(one.path, one, methods=[one.method]) for one in served),
+            *(Route(one.path, one, methods=[one.method]) for one in OPERATIONS),
             *(Route(file.path, file, methods=["GET"]) for file in page),
         ],
         middleware=[
@@ -121,6 +120,8 @@ def create_app(
         exception_handlers=HANDLERS,
         lifespan=lifespan,
     )
+    app.state.api = api
+    return app
 
 
 def require_settings(token: str | None, origins: Sequence[str], root_path: str) -> None:

@@ -10,37 +10,13 @@ from __future__ import annotations
 import os
 import sys
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from deltavec.core.arrays import Float64s
 
-ADDRESSES = (
-    "/search",
-    "/similar",
-    "/similar/{id}",
-    "/explain",
-    "/why",
-    "/documents",
-    "/documents/{id}",
-    "/list",
-    "/selection",
-    "/selection/export",
-    "/selection/words",
-    "/topics",
-    "/columns",
-    "/map",
-    "/map/colors",
-    "/info",
-    "/health",
-    "/ready",
-    "/metrics",
-    "/v1/embeddings",
-    "/v1/models",
-    "/v1/models/{name}",
-)
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 STATUSES = (200, 304, 400, 401, 404, 405, 408, 413, 421, 422, 500, 503, 504)
 OTHER = "other"  # address or status
@@ -51,7 +27,6 @@ GAUGES = {
 }
 # Per address: a count for each status and for others, the buckets, the overflow and the seconds.
 PER_ADDRESS = len(STATUSES) + 1 + len(BUCKETS) + 1 + 1
-WIDTH = len(GAUGES) + (len(ADDRESSES) + 1) * PER_ADDRESS
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
@@ -60,18 +35,20 @@ class Metrics:
 
     Parameters
     ----------
+    addresses
+        The addresses of the API; others are counted together.
     folder
         Where the processes that serve together keep their numbers; None for one process alone.
     """
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, addresses: Sequence[str] = (), folder: Path | None = None) -> None:
         self.folder = folder
-        if folder is None:
-            self.row: Float64s = np.zeros(WIDTH)
-        else:
-            self.row = np.memmap(folder / str(os.getpid()), np.float64, "w+", shape=(WIDTH,))
-        self.addresses = (*ADDRESSES, OTHER)
+        self.addresses = (*addresses, OTHER)
         self.positions = {address: position for position, address in enumerate(self.addresses)}
+        self.row: Float64s = np.zeros(len(GAUGES) + len(self.addresses) * PER_ADDRESS)
+        if folder is not None:
+            name = folder / str(os.getpid())
+            self.row = np.memmap(name, np.float64, "w+", shape=self.row.shape)
 
     def count(self, address: str, status: int, seconds: float) -> None:
         """Count an answered request."""
@@ -94,7 +71,7 @@ class Metrics:
         self.read_memory()
         rows = {os.getpid(): self.row}
         for file in sorted(self.folder.iterdir()) if self.folder else ():
-            rows[int(file.name)] = np.fromfile(file, np.float64, WIDTH)
+            rows[int(file.name)] = np.fromfile(file, np.float64, len(self.row))
         return "".join(f"{line}\n" for line in self._lines(rows))
 
     def _lines(self, rows: dict[int, Float64s]) -> Iterator[str]:

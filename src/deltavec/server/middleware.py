@@ -19,17 +19,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from deltavec.server.errors import RequestError, error_response, internal_error
 from deltavec.server.limits import Limits
 
-POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "img-src 'self'",
-        "connect-src 'self'",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "frame-ancestors 'none'",
-    )
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 SECURITY = {
     "Content-Security-Policy": POLICY,

@@ -39,12 +39,12 @@ def openapi(operations: Sequence[Operation], root_path: str) -> dict[str, Any]:
 
 def describe(operation: Operation) -> dict[str, Any]:
     """One operation of the document."""
-    method, name = operation.method.lower(), operation.name
+    method, respond = operation.method.lower(), operation.respond
     described: dict[str, Any] = {
         "tags": [operation.tag],
-        "summary": name.replace("_", " ").title(),
-        "description": operation.description,
-        "operationId": re.sub(r"\W", "_", f"{name}{operation.address}_{method}"),
+        "summary": respond.__name__.replace("_", " ").title(),
+        "description": (respond.__doc__ or "").partition("\n")[0],
+        "operationId": re.sub(r"\W", "_", f"{respond.__name__}{operation.address}_{method}"),
     }
     if method == "post":
         body = content("application/json", reference(operation.takes))

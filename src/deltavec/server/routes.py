@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any
+from functools import wraps
+from typing import Any, TypeAlias
 from urllib.parse import parse_qsl
 
 from pydantic import BaseModel, ValidationError
@@ -45,6 +45,9 @@ from deltavec.server.requests import (
 )
 from deltavec.version import __version__
 
+Respond: TypeAlias = Callable[[Any, Any], Awaitable[Response]]  # of the Api and a request
+Work: TypeAlias = Callable[[Explorer, Any], bytes]
+
 
 @dataclass(frozen=True)
 class Operation:
@@ -54,26 +57,22 @@ class Operation:
     ----------
     method, path : str
         Its address, as Starlette's router has it.
-    name, tag : str
-        Its name and its group in the OpenAPI schema.
+    tag : str
+        Its group in the OpenAPI schema.
     takes : type of BaseModel
         The request. Its fields come from the path, and from the query or a JSON body.
     returns : type of BaseModel or None
         The response; None for plain text.
     respond : callable
-        What gives the response to a request.
-    description : str
-        What it returns, for the OpenAPI schema.
+        What gives the response to a request. The OpenAPI schema has its name and its docstring.
     """
 
     method: str
     path: str
-    name: str
     tag: str
     takes: type[BaseModel]
     returns: type[BaseModel] | None
-    respond: Callable[[Any], Awaitable[Response]]
-    description: str
+    respond: Respond
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -86,7 +85,7 @@ class Operation:
             request = self.takes.model_validate(fields)
         except ValidationError as error:
             raise validation_error(error) from None
-        response = await self.respond(request)
+        response = await self.respond(scope["app"].state.api, request)
         await response(scope, receive, send)
 
     @property
@@ -106,9 +105,6 @@ async def read_body(request: Request) -> Any:
     except (ValueError, RecursionError):
         message = "expected a JSON object in the body, got something else"
         raise RequestError(400, message) from None
-
-
-Work = Callable[[Explorer, Any], bytes]
 
 
 class Api:
@@ -136,16 +132,19 @@ class Api:
         # The explorer is taken once: a batch sees one state of the collection.
         return explorer.search(self.reloader.explorer, requests, threads, turn)
 
-    async def search(self, request: SearchRequest | SimilarRequest) -> Response:
-        """The response to a search, which shares a batch with others that wait."""
+    async def search(self, request: SearchRequest) -> Response:
+        """The documents that match a text best. POST takes texts too long for an address."""
         return json_response(await self.batcher.run(request))
 
-    async def run(self, work: Work, request: Any) -> Response:
-        """The response that some work gives."""
-        return json_response(await self.run_work(work, request))
+    async def similar(self, request: SimilarRequest) -> Response:
+        """The documents most similar to one of them, itself left out."""
+        return json_response(await self.batcher.run(request))
 
-    async def run_work(self, work: Work, request: Any) -> bytes:
-        """What some work gives, done in the pool for long requests if it turns out to be long."""
+    async def run(self, work: Work, request: Any) -> bytes:
+        """The result of some work, done in the pool for long requests if it turns out to be long.
+
+        The explorer is taken once: a request sees one state of the collection.
+        """
         current = self.reloader.explorer
         try:
             return await self.pools.short.run(work, current, request)
@@ -154,34 +153,34 @@ class Api:
         return await self.pools.long.run(work, replace(current, at_length=True), request)
 
     async def export(self, request: ExportRequest) -> Response:
-        """A selection as a file."""
-        content = await self.run_work(export, request)
+        """The selected documents as a file."""
+        content = await self.run(export, request)
         kind, ending = ("csv", "csv") if request.format == "csv" else ("plain", "txt")
         headers = {"Content-Disposition": f'attachment; filename="documents.{ending}"'}
         return Response(content, headers=headers, media_type=f"text/{kind}; charset=utf-8")
 
     async def health(self, request: NoRequest) -> Response:
-        """That the server runs."""
+        """Whether the server runs. Needs no token."""
         return json_response(as_json({"status": "ok", "version": __version__}))
 
     async def ready(self, request: NoRequest) -> Response:
-        """That the queue is not full."""
+        """Whether the server accepts requests; 503 while its queue is full. Needs no token."""
         if not self.pools.ready:
             raise RequestError(503, "no more requests are taken now", headers=RETRY_AFTER)
         return json_response(as_json({"status": "ready"}))
 
     async def report(self, request: NoRequest) -> Response:
-        """The metrics."""
+        """Request counts, durations, queue length and memory for Prometheus."""
         return Response(self.metrics.text(), media_type=MEDIA_TYPE)
 
 
 def topics(explorer: Explorer, request: TopicsRequest) -> bytes:
-    """Clusters with their names."""
+    """Groups of similar documents, named by their words."""
     return explorer.map_view.topics_json(explorer.clusters(request.clusters))
 
 
 def map_colors(explorer: Explorer, request: ColorsRequest) -> bytes:
-    """A value for each point of the map."""
+    """What colors the points of the map: a column, or ``cluster``."""
     explorer.map_view.require_color(request.by)
     is_other = request.by == CLUSTER and request.clusters is not None
     clusters = explorer.clusters(request.clusters) if is_other else None
@@ -189,83 +188,53 @@ def map_colors(explorer: Explorer, request: ColorsRequest) -> bytes:
 
 
 def columns(explorer: Explorer, request: NoRequest) -> bytes:
-    """The columns with examples of filters."""
+    """What the columns hold, and examples of filters."""
     return explorer.map_view.columns_json()
 
 
 def map_points(explorer: Explorer, request: NoRequest) -> bytes:
-    """The points of the map."""
+    """The documents as points in two dimensions."""
     return explorer.map_view.map_json()
 
 
-# fmt: off
-def operations(api: Api) -> list[Operation]:
-    """All operations, in the order of the reference."""
-    def run(work: Work) -> Callable[[Any], Awaitable[Response]]:
-        return partial(api.run, work)
+def run(work: Work) -> Respond:
+    """What answers with the result of some work, which is done in a thread."""
 
-    return [
-        Operation("GET", "/search", "search", "find", SearchRequest,
-                  responses.Results, api.search, "The documents that match a text best."),
-        Operation("POST", "/search", "search_long", "find", SearchRequest,
-                  responses.Results, api.search, "The same, for a text too long for an address."),
-        Operation("GET", "/similar", "similar", "find", SimilarRequest,
-                  responses.Results, api.search,
-                  "The documents most similar to one of them, itself left out."),
-        Operation("GET", "/similar/{id:path}", "similar_to", "find", SimilarRequest,
-                  responses.Results, api.search, "The same, the id in the path."),
-        Operation("GET", "/explain", "explain", "explain", ExplainRequest,
-                  responses.Why, run(explorer.explain),
-                  "Why two texts are as similar as they are."),
-        Operation("POST", "/explain", "explain_long", "explain", ExplainRequest,
-                  responses.Why, run(explorer.explain),
-                  "The same, for texts too long for an address."),
-        Operation("GET", "/why", "why", "explain", WhyRequest,
-                  responses.Found, run(explorer.why), "Why a document has its score for a query."),
-        Operation("POST", "/why", "why_long", "explain", WhyRequest,
-                  responses.Found, run(explorer.why),
-                  "The same, for a query too long for an address."),
-        Operation("GET", "/documents", "document", "look", DocumentRequest,
-                  responses.Document, run(explorer.document),
-                  "One whole document with its keywords."),
-        Operation("GET", "/documents/{id:path}", "document_at", "look", DocumentRequest,
-                  responses.Document, run(explorer.document), "The same, the id in the path."),
-        Operation("GET", "/list", "list", "look", ListRequest,
-                  responses.Listing, run(list_documents),
-                  "Documents by filter, topic or area, page by page."),
-        Operation("GET", "/selection", "selection", "look", SelectionRequest,
-                  responses.Selection, run(select),
-                  "How many documents, and which points of the map."),
-        Operation("GET", "/selection/words", "selection_words", "look", SelectionRequest,
-                  responses.SelectionWords, run(selection_words),
-                  "The words that set these documents apart."),
-        Operation("GET", "/selection/export", "export", "look", ExportRequest,
-                  None, api.export, "These documents as a file."),
-        Operation("GET", "/topics", "topics", "look", TopicsRequest,
-                  responses.TopicList, run(topics),
-                  "Groups of similar documents, named by their words."),
-        Operation("GET", "/columns", "columns", "look", NoRequest,
-                  responses.Columns, run(columns),
-                  "What the columns hold, and examples of filters."),
-        Operation("GET", "/map", "map", "look", NoRequest,
-                  responses.Map, run(map_points), "The documents as points in two dimensions."),
-        Operation("GET", "/map/colors", "map_colors", "look", ColorsRequest,
-                  responses.MapColors, run(map_colors),
-                  "What colors the points of the map: a column, or ``cluster``."),
-        Operation("GET", "/info", "info", "server", NoRequest,
-                  responses.Info, run(explorer.info),
-                  "What is served, and the limits of the server."),
-        Operation("GET", "/health", "health", "server", NoRequest,
-                  responses.Health, api.health, "Whether the server runs. Needs no token."),
-        Operation("GET", "/ready", "ready", "server", NoRequest,
-                  responses.Ready, api.ready, "503 while the queue is full. Needs no token."),
-        Operation("GET", "/metrics", "metrics", "server", NoRequest,
-                  None, api.report, "Request counts, durations, queue and memory for Prometheus."),
-        Operation("POST", "/v1/embeddings", "embeddings", "OpenAI-compatible", EmbeddingsRequest,
-                  responses.Embeddings, run(openai.embeddings), "Texts as vectors."),
-        Operation("GET", "/v1/models", "models", "OpenAI-compatible", NoRequest,
-                  responses.Models, run(openai.models), "The names of the model."),
-        Operation("GET", "/v1/models/{name}", "one_model", "OpenAI-compatible", ModelRequest,
-                  responses.Model, run(openai.one_model), "One of the names."),
-    ]
-# fmt: on
+    @wraps(work)
+    async def respond(api: Api, request: Any) -> Response:
+        return json_response(await api.run(work, request))
+
+    return respond
+
+
+OPENAI = "OpenAI-compatible"
+DOCUMENT, WORDS = run(explorer.document), run(selection_words)
+EMBED, ONE_MODEL = run(openai.embeddings), run(openai.one_model)
+OPERATIONS = (
+    Operation("GET", "/search", "find", SearchRequest, responses.Results, Api.search),
+    Operation("POST", "/search", "find", SearchRequest, responses.Results, Api.search),
+    Operation("GET", "/similar", "find", SimilarRequest, responses.Results, Api.similar),
+    Operation("GET", "/similar/{id:path}", "find", SimilarRequest, responses.Results, Api.similar),
+    Operation("GET", "/explain", "explain", ExplainRequest, responses.Why, run(explorer.explain)),
+    Operation("POST", "/explain", "explain", ExplainRequest, responses.Why, run(explorer.explain)),
+    Operation("GET", "/why", "explain", WhyRequest, responses.Found, run(explorer.why)),
+    Operation("POST", "/why", "explain", WhyRequest, responses.Found, run(explorer.why)),
+    Operation("GET", "/documents", "look", DocumentRequest, responses.Document, DOCUMENT),
+    Operation("GET", "/documents/{id:path}", "look", DocumentRequest, responses.Document, DOCUMENT),
+    Operation("GET", "/list", "look", ListRequest, responses.Listing, run(list_documents)),
+    Operation("GET", "/selection", "look", SelectionRequest, responses.Selection, run(select)),
+    Operation("GET", "/selection/words", "look", SelectionRequest, responses.SelectionWords, WORDS),
+    Operation("GET", "/selection/export", "look", ExportRequest, None, Api.export),
+    Operation("GET", "/topics", "look", TopicsRequest, responses.TopicList, run(topics)),
+    Operation("GET", "/columns", "look", NoRequest, responses.Columns, run(columns)),
+    Operation("GET", "/map", "look", NoRequest, responses.Map, run(map_points)),
+    Operation("GET", "/map/colors", "look", ColorsRequest, responses.MapColors, run(map_colors)),
+    Operation("GET", "/info", "server", NoRequest, responses.Info, run(explorer.info)),
+    Operation("GET", "/health", "server", NoRequest, responses.Health, Api.health),
+    Operation("GET", "/ready", "server", NoRequest, responses.Ready, Api.ready),
+    Operation("GET", "/metrics", "server", NoRequest, None, Api.report),
+    Operation("POST", "/v1/embeddings", OPENAI, EmbeddingsRequest, responses.Embeddings, EMBED),
+    Operation("GET", "/v1/models", OPENAI, NoRequest, responses.Models, run(openai.models)),
+    Operation("GET", "/v1/models/{name}", OPENAI, ModelRequest, responses.Model, ONE_MODEL),
+)
+ADDRESSES = tuple(dict.fromkeys(one.address for one in OPERATIONS))

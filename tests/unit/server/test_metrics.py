@@ -11,6 +11,7 @@ import pytest
 
 from deltavec.server.metrics import BUCKETS, Metrics, resident_memory
 
+ADDRESSES = ("/search", "/map", "/info")
 SAMPLE = re.compile(r'([a-z_]+)\{((?:[a-z]+="[^"]*",?)+)\} (\d+(?:\.\d+)?)')
 
 
@@ -27,7 +28,7 @@ def samples(text: str) -> dict[str, float]:
 
 
 def test_requests_are_counted_by_address_and_status_and_their_times_fill_buckets() -> None:
-    metrics = Metrics()
+    metrics = Metrics(ADDRESSES)
     for seconds in (0.001, 0.02, 0.02, 100.0):
         metrics.count("/search", 200, seconds)
     metrics.count("/search", 503, 0.001)
@@ -46,13 +47,13 @@ def test_requests_are_counted_by_address_and_status_and_their_times_fill_buckets
 
 
 def test_a_time_on_a_bound_is_within_it() -> None:
-    metrics = Metrics()
+    metrics = Metrics(ADDRESSES)
     metrics.count("/map", 200, BUCKETS[0])
     assert 'seconds_bucket{address="/map",le="0.005"} 1' in metrics.text()
 
 
 def test_counts_are_summed_over_processes_and_gauges_are_of_those_that_run(tmp_path: Path) -> None:
-    own = Metrics(tmp_path)
+    own = Metrics(ADDRESSES, tmp_path)
     own.count("/info", 200, 0.1)
     own.set_queue(1, 7)
     ended = tmp_path / "999999999"

@@ -17,7 +17,7 @@ from deltavec.errors import InputError
 from deltavec.server.app import create_app
 from deltavec.server.limits import Limits
 from deltavec.server.log import JsonLines
-from deltavec.server.metrics import ADDRESSES
+from deltavec.server.routes import ADDRESSES
 from support.served import ask, asked, small_collection
 
 ORIGIN = "https://example.org"
@@ -54,9 +54,9 @@ def test_readiness_ends_while_the_queue_is_full_and_the_queue_is_told(
     def slow(self: object, *arguments: Any, **options: Any) -> Any:
         begun.set()
         free.wait()
-        return b"{}"
+        return {}
 
-    monkeypatch.setattr("deltavec.server.explorer.info", slow)
+    monkeypatch.setattr("deltavec.server.explorer.plain", slow)
     app = create_app(collection, limits=Limits(workers=1, waiting=1), token="secret")
     assert ask(app, "GET", "/ready").json == {"status": "ready"}
     headers = {"authorization": "Bearer secret"}
