@@ -71,19 +71,30 @@ def command(*arguments: str | Path, program: str = MAIN, cwd: Path | None = None
     return Usage(time.perf_counter() - begin, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
 
 
+def with_children(process: int) -> list[int]:
+    """A running process and those that it started (Linux)."""
+    children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    return [process, *(one for child in children for one in with_children(int(child)))]
+
+
 def cpu_seconds(process: int) -> float:
-    """CPU time of a running process (Linux)."""
-    fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    """CPU time of a running process and its children (Linux)."""
+    ticks = 0
+    for one in with_children(process):
+        fields = Path(f"/proc/{one}/stat").read_text().rsplit(")", 1)[1].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def peak_megabytes(process: int | str = "self") -> float:
-    """Peak memory of a running process (Linux); of this one elsewhere."""
-    status = Path(f"/proc/{process}/status")
-    if not status.exists():
+def peak_megabytes(process: int | None = None) -> float:
+    """Peak memory of a running process and its children (Linux), by default of this one alone."""
+    if process is None:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    entries = dict(line.split(":", 1) for line in status.read_text().splitlines())
-    return int(entries["VmHWM"].split()[0]) / 1024
+    kilobytes = 0
+    for one in with_children(process):
+        lines = Path(f"/proc/{one}/status").read_text().splitlines()
+        kilobytes += int(dict(line.split(":", 1) for line in lines)["VmHWM"].split()[0])
+    return kilobytes / 1024
 
 
 def surroundings(packages: Sequence[str]) -> dict[str, Any]:

@@ -71,6 +71,21 @@ async def answers(address: str, requests: list[bytes], clients: int, until: floa
     return [second for share in shares for second in share]
 
 
+async def warm_up(address: str, requests: list[bytes]) -> None:
+    """Send requests until some are answered: the first ones may wait for a compiler."""
+    for attempt in range(20):
+        client = await Client().connect(address)
+        try:
+            for request in requests[:4]:
+                await client.send(request)
+            return
+        except (RuntimeError, asyncio.IncompleteReadError):
+            if attempt == 19:
+                raise
+        finally:
+            client.writer.close()
+
+
 async def first_hits(address: str, requests: list[bytes]) -> list[dict[str, Any]]:
     """The hits of the first requests."""
     client = await Client().connect(address)
@@ -122,6 +137,8 @@ def steps(given: Given) -> dict[str, Step]:
     embeddings = [post(texts[at : at + BATCH]) for at in range(0, len(texts), BATCH)]
 
     def ask(requests: list[bytes], clients: int, *, each: int = 1) -> Step:
+        asyncio.run(warm_up(address, requests))
+
         def step() -> dict[str, Any]:
             used, begin = cpu_seconds(server.pid), time.perf_counter()
             seconds = asyncio.run(answers(address, requests, clients, begin + given.seconds))
