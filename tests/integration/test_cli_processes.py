@@ -179,7 +179,7 @@ def test_an_embedding_that_was_killed_goes_on_and_gives_the_same_file(
     arguments = ("embed", small / "reviews.dv", corpus, "-o")
     with Process(command(*arguments, again)) as running:
         partial = tmp_path / "again.parquet.partial"
-        wait_for(lambda: any(path.stat().st_size for path in partial.glob("*.journal")), running)
+        wait_for(lambda: any(partial.glob("part-*")), running)
         running.kill()
     assert not again.exists()
     resumed = process(*arguments, again, "--json").json

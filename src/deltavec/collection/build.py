@@ -279,7 +279,7 @@ class FirstPass:
                 if self.writer:
                     self.writer.add(texts)
                 yield texts
-                done += piece.documents
+                done += len(piece.batch)
                 if self.on_progress:
                     self.on_progress(Progress(done, piece.consumed))
         if not done:

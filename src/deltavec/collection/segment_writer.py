@@ -97,7 +97,7 @@ class StoredColumns:
     def ids(self, piece: Piece, first: int) -> pa.Array:
         """The ids of a piece's documents, of which the first has this number."""
         if not self.id_column:
-            return ids.numbered(first, piece.documents)
+            return ids.numbered(first, len(piece.batch))
         return ids.as_ids(piece.batch.column(self.id_column), self.id_column, first)
 
     def stored(self, batch: pa.RecordBatch, texts: pa.Array, names: pa.Array) -> pa.RecordBatch:
@@ -176,7 +176,7 @@ def write_segment(
         done = first
         for piece in pieces:
             names.append(columns.ids(piece, done))
-            done += piece.documents
+            done += len(piece.batch)
             yield piece
 
     def rows(pieces: Iterable[Piece]) -> Iterator[EmbeddedRows]:

@@ -105,12 +105,12 @@ def embed(
 def writing_vectors(output: str, keep: list[str]) -> AbstractContextManager[None]:
     """While it lasts the output is ours to write; refused if it cannot be."""
     from deltavec.io.artifacts.locks import only_writer
-    from deltavec.io.output.growing import FORMATS
     from deltavec.io.output.sink import Target
+    from deltavec.io.output.writers import WRITERS
 
     path = Path(output)
     if not path.is_dir() and not output.endswith("/"):
-        require_suffix(path, FORMATS)
+        require_suffix(path, WRITERS)
     target = Target.of(output, keep).path
     require_folder_of(target)
     return only_writer(target)

@@ -6,9 +6,7 @@ column is the documents, as Arrow ``string``, valid UTF-8, in chunks small enoug
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -23,38 +21,19 @@ CHUNK_BYTES = 8 << 20
 CHUNK_DOCUMENTS = 65_536
 
 
-@dataclass(frozen=True, eq=False)
-class Piece:
-    """Some documents in a row, and how much of their source has been read by then.
-
-    They may be packed still: then whoever looks at them first unpacks them, in a thread of theirs.
+class Piece(NamedTuple):
+    """Some documents in a row.
 
     Attributes
     ----------
-    documents : int
-        How many there are.
+    batch : pyarrow.RecordBatch
+        The documents in the first column, columns kept beside them after it.
     consumed : float or None
         Fraction of the source read so far; None where the size of the source is unknown.
-    read : callable
-        Gives the documents; `batch` calls it once.
-    packed : int
-        Bytes of text to unpack, which `read` then gives as a chunk of its own; 0 if there are none.
     """
 
-    documents: int
+    batch: pa.RecordBatch
     consumed: float | None
-    read: Callable[[], pa.RecordBatch]
-    packed: int = 0
-
-    @classmethod
-    def of(cls, batch: pa.RecordBatch, consumed: float | None) -> Piece:
-        """Documents that are there."""
-        return cls(len(batch), consumed, lambda: batch)
-
-    @functools.cached_property
-    def batch(self) -> pa.RecordBatch:
-        """The documents in the first column, columns kept beside them after it."""
-        return self.read()
 
 
 def shown_columns(columns: Sequence[str]) -> str:
@@ -121,54 +100,33 @@ def bounded(
 
     Large batches are cut and small ones joined, so the work per chunk is about the same whether a
     corpus is one file of millions of documents or thousands of small files. A chunk has at least
-    one document, however long. What is packed stays so, unless it has to be cut.
+    one document, however long.
     """
     pending: list[pa.RecordBatch] = []
     size = documents = 0
     consumed: float | None = None
     before = 0.0
-    for piece in pieces:
-        if 0 < piece.packed <= chunk_bytes and piece.documents <= chunk_documents:
-            yield from _joined(pending, consumed)
-            pending, size, documents = [], 0, 0
-            yield piece
-        else:
-            for part in _cut_to_size(piece, before, chunk_bytes, chunk_documents):
-                rows = part.batch.num_rows
-                if size + part.size > chunk_bytes or documents + rows > chunk_documents:
-                    yield from _joined(pending, consumed)
-                    pending, size, documents = [], 0, 0
-                pending.append(part.batch)
-                size, documents, consumed = size + part.size, documents + rows, part.consumed
-        before = piece.consumed or 0.0
+    for batch, total in pieces:
+        rows = 0
+        for part, part_size in _cut(batch, chunk_bytes, chunk_documents):
+            if size + part_size > chunk_bytes or documents + len(part) > chunk_documents:
+                yield from _joined(pending, consumed)
+                pending, size, documents = [], 0, 0
+            pending.append(part)
+            size, documents, rows = size + part_size, documents + len(part), rows + len(part)
+            # Each part stands for its share of what the piece consumed.
+            share = 1.0 if rows == len(batch) else rows / len(batch)
+            consumed = None if total is None else before + (total - before) * share
+        before = total or 0.0
     yield from _joined(pending, consumed)
-
-
-class _Part(NamedTuple):
-    batch: pa.RecordBatch
-    size: int
-    consumed: float | None
-
-
-def _cut_to_size(
-    piece: Piece, before: float, chunk_bytes: int, chunk_documents: int
-) -> Iterator[_Part]:
-    """A piece cut to size; each part stands for its share of what the piece consumed."""
-    batch, consumed = piece.batch, piece.consumed
-    rows = 0
-    for part, size in _cut(batch, chunk_bytes, chunk_documents):
-        rows += part.num_rows
-        whole = rows == batch.num_rows
-        share = None if consumed is None else before + (consumed - before) * rows / len(batch)
-        yield _Part(part, size, consumed if whole else share)
 
 
 def _joined(batches: list[pa.RecordBatch], consumed: float | None) -> Iterator[Piece]:
     if len(batches) == 1:
-        yield Piece.of(batches[0], consumed)
+        yield Piece(batches[0], consumed)
     elif batches:
         for batch in pa.Table.from_batches(batches).combine_chunks().to_batches():
-            yield Piece.of(batch, consumed)
+            yield Piece(batch, consumed)
 
 
 def _cut(

@@ -100,7 +100,7 @@ def excel_pieces(path: Path, wanted: Wanted) -> Generator[Piece]:
             columns = zip(*rows, strict=True)
             arrays = [string_array(column, pa.string()) for column in columns]
             consumed = min(1.0, done / sheet.stated) if sheet.stated else None
-            yield Piece.of(pa.record_batch(arrays, names=wanted.columns), consumed)
+            yield Piece(pa.record_batch(arrays, names=wanted.columns), consumed)
 
 
 def _in_batches(

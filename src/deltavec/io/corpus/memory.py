@@ -62,7 +62,7 @@ class ColumnCorpus(Corpus):
         done = 0
         for batch in self._table(keep).to_batches(max_chunksize=CHUNK_DOCUMENTS):
             done += batch.num_rows
-            yield Piece.of(batch, done / len(self.text))
+            yield Piece(batch, done / len(self.text))
 
     def _table(self, keep: Sequence[str]) -> pa.Table:
         beside = pa.schema([(each, pa.null()) for each in self.names])
@@ -106,7 +106,7 @@ class StringCorpus(Corpus):
 
     def _piece(self, texts: list[str | None], done: int) -> Piece:
         batch = pa.record_batch([string_array(texts, pa.string())], names=self.columns)
-        return Piece.of(batch, done / self.documents if self.documents else None)
+        return Piece(batch, done / self.documents if self.documents else None)
 
 
 def _no_text(name: str, place: int, document: Any) -> CorpusError:

@@ -7,14 +7,10 @@ each of them is as long as the longest value of the dictionary.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Generator, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from threading import Event
 from typing import Any, BinaryIO, NamedTuple
 
 import pyarrow as pa
@@ -31,11 +27,8 @@ from deltavec.io.corpus.columns import (
 from deltavec.io.corpus.footers import Chunk, row_groups
 from deltavec.io.corpus.formats import Wanted
 from deltavec.io.corpus.pages import dictionary_of, longest_value
-from deltavec.io.corpus.plain.packed import PackedTexts, State
-from deltavec.io.corpus.plain.pages import OddError, may_be_plain, plain_pages, rows_before_plain
 
 DECODED_BYTES = 1 << 30  # of rows that are decoded at once, whatever they name
-LEAST_UNPACKED = 1 << 20  # bytes of a group of rows: pyarrow reads many small ones together
 
 
 def parquet_file(path: Path) -> Any:
@@ -54,115 +47,24 @@ def parquet_file(path: Path) -> Any:
 
 def parquet_pieces(path: Path, wanted: Wanted) -> Generator[Piece]:
     """The documents and columns wanted, and the fraction of the rows read."""
-    with parquet_file(path) as file, path.open("rb") as bytes_of_file:
-        pieces = _pieces(path, file, bytes_of_file, wanted)
-        rows, total = 0, max(1, file.metadata.num_rows)
-        while True:
-            with _damage_told(path, rows):
-                piece = next(pieces, None)
-            if piece is None:
-                break
-            read = partial(_read_telling, path, rows, piece.read)
-            rows += piece.documents
-            yield replace(piece, consumed=min(1.0, rows / total), read=read)
-
-
-@contextmanager
-def _damage_told(path: Path, rows: int) -> Iterator[None]:
-    """Within it, whatever is wrong behind so many rows of a file is one clear error."""
-    try:
-        yield
-    except (pa.ArrowException, OSError, UnicodeDecodeError, KeyError) as error:
-        raise CorpusError(f"{path}: damaged after row {rows} ({error}); write it again") from error
-
-
-def _read_telling(path: Path, rows: int, read: Callable[[], pa.RecordBatch]) -> pa.RecordBatch:
-    with _damage_told(path, rows):
-        return read()
-
-
-def _pieces(path: Path, file: Any, bytes_of_file: BinaryIO, wanted: Wanted) -> Iterator[Piece]:
-    """The rows of a file; text alone, in the form that most files have, is not unpacked yet."""
-    level = _plain_text_level(file, wanted)
-    state, odd = State.of(bytes_of_file), Event()
-    for run in _runs(path, bytes_of_file, file.num_row_groups, wanted.columns):
-        known = len(run.chunks) == len(run.groups) and all(map(may_be_plain, run.chunks))
-        small = any(chunk.size < LEAST_UNPACKED for chunk in run.chunks)
-        # Who has not loaded the compiler has little to read.
-        if level is None or not known or small or "numba" not in sys.modules or odd.is_set():
-            for batch in file.iter_batches(run.at_once, run.groups, wanted.columns):
-                yield _sound(batch, wanted)
-            continue
-        for group, chunk in zip(run.groups, run.chunks, strict=True):
-            rows = 0
-            try:
-                before = rows_before_plain(bytes_of_file, chunk)
-                for batch in _rows(file, run.at_once, group, wanted, 0, before):
+    with parquet_file(path) as file, path.open("rb") as raw:
+        rows, total = 0, file.metadata.num_rows
+        try:
+            for run in _runs(path, raw, file.num_row_groups, wanted.columns):
+                for batch in file.iter_batches(run.at_once, run.groups, wanted.columns):
                     rows += len(batch)
-                    yield _sound(batch, wanted)
-                for pages in plain_pages(bytes_of_file, chunk, before, CHUNK_BYTES):
-                    # What a header does not tell is found out too late for pages that others have
-                    # by then: each of these costs a look through the group. So no more are given.
-                    if odd.is_set():
-                        raise OddError
-                    packed = PackedTexts(path, state, chunk, bool(level), pages, odd)
-                    read = partial(_unpacked, packed, group, rows, run.at_once, wanted)
-                    yield Piece(packed.documents, None, read, packed.size)
-                    rows += packed.documents
-            except OddError:
-                for batch in _rows(file, run.at_once, group, wanted, rows, chunk.rows):
-                    yield _sound(batch, wanted)
+                    yield Piece(_sound(batch, wanted), min(1.0, rows / max(1, total)))
+            # Of a damaged page pyarrow may give fewer rows than there are, without an error.
+            if rows < total:
+                raise pa.ArrowInvalid(f"{total - rows} of {total} rows are missing")
+        except (pa.ArrowException, OSError, UnicodeDecodeError, KeyError) as error:
+            raise CorpusError(
+                f"{path}: damaged after row {rows} ({error}); write it again"
+            ) from error
 
 
-def _rows(
-    file: Any, at_once: int, group: int, wanted: Wanted, first: int, last: int
-) -> Iterator[pa.RecordBatch]:
-    """The rows of a group from one to another, read by pyarrow.
-
-    Of a damaged page it may give fewer rows than there are, without a word.
-    """
-    if first == last:
-        return
-    place = 0
-    for batch in file.iter_batches(min(at_once, last), [group], wanted.columns):
-        begin = max(0, first - place)
-        if begin < len(batch):
-            yield batch.slice(begin, last - place - begin)
-        place += len(batch)
-        if place >= last:
-            return
-    raise pa.ArrowInvalid(f"a group of {last} rows or more holds {place}")
-
-
-def _unpacked(
-    packed: PackedTexts, group: int, first: int, at_once: int, wanted: Wanted
-) -> pa.RecordBatch:
-    """The texts of pages, which begin with this row of a group; pyarrow reads odd ones."""
-    texts = packed.unpacked()
-    if texts is None:
-        last = first + packed.documents
-        with parquet_file(packed.path) as file:
-            batches = list(_rows(file, at_once, group, wanted, first, last))
-        texts = pa.concat_arrays([batch.column(0).cast(pa.string()) for batch in batches])
-    return pa.record_batch([repaired(texts)], names=wanted.columns)
-
-
-def _plain_text_level(file: Any, wanted: Wanted) -> int | None:
-    """How deep the only column wanted is: 1 if it may have gaps, else 0; None if it is no text."""
-    (name,) = wanted.columns if len(wanted.columns) == 1 else (None,)
-    if name is None or not is_plain_text(file.schema_arrow.field(name).type):
-        return None
-    leaves = map(file.schema.column, range(len(file.schema)))
-    levels = [
-        leaf.max_definition_level
-        for leaf in leaves
-        if leaf.path == name and leaf.max_repetition_level == 0
-    ]
-    return levels[0] if len(levels) == 1 and levels[0] in (0, 1) else None
-
-
-def _sound(batch: pa.RecordBatch, wanted: Wanted) -> Piece:
-    """The same rows, once the values kept are known to be such; the documents are looked at later.
+def _sound(batch: pa.RecordBatch, wanted: Wanted) -> pa.RecordBatch:
+    """The batch, its kept values validated; the documents are validated later.
 
     Text that is not UTF-8 is repaired, as it is in other formats.
     """
@@ -173,19 +75,18 @@ def _sound(batch: pa.RecordBatch, wanted: Wanted) -> Piece:
             continue
         columns[place] = repaired(column) if is_plain_text(column.type) else column
         columns[place].validate(full=True)
-    return Piece.of(pa.record_batch(columns, names=batch.schema.names), None)
+    return pa.record_batch(columns, names=batch.schema.names)
 
 
 class _Run(NamedTuple):
-    """Groups of rows that are read together, so many rows at once, and their columns if known."""
+    """Row groups that are read together, and how many rows to decode at once."""
 
     groups: list[int]
     at_once: int
-    chunks: list[Chunk]
 
 
 def _runs(path: Path, file: BinaryIO, count: int, columns: Sequence[str]) -> Iterator[_Run]:
-    """The groups of rows one after the other, small ones together."""
+    """The row groups in order, small ones together."""
     chunks = [[one for one in group if one.column in columns] for group in row_groups(path)]
     _require_short_values(path, file, chunks)
     fewest, begin = CHUNK_DOCUMENTS, 0
@@ -198,7 +99,7 @@ def _runs(path: Path, file: BinaryIO, count: int, columns: Sequence[str]) -> Ite
         fewest = min(fewest, at_once)
         if end == begin:  # beyond the groups that were looked at
             end, at_once = count, fewest
-        yield _Run(list(range(begin, end)), at_once, list(chain(*chunks[begin:end])))
+        yield _Run(list(range(begin, end)), at_once)
         begin = end
 
 

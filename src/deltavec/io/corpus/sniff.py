@@ -119,7 +119,7 @@ def file_pieces(file: CorpusFile, wanted: Wanted) -> Iterator[Piece]:
         return
     with parsed_file(file, BLOCK_BYTES) as (parsed, stream):
         for batch in parsed.form.batches(parsed.blocks, wanted):
-            yield Piece.of(batch, stream.position())
+            yield Piece(batch, stream.position())
 
 
 def require_use(reading: Reading, formats: Sequence[str], where: str) -> None:

@@ -162,7 +162,7 @@ class Corpus(ABC):
                         "were before: the file has changed meanwhile"
                     )
                 batch = batch.set_column(place, name, values)
-        return Piece.of(batch, piece.consumed)
+        return Piece(batch, piece.consumed)
 
     def _beside(self, columns: Sequence[str]) -> list[str]:
         return [name for name in dict.fromkeys(columns) if name != self.column]
@@ -175,7 +175,7 @@ class Corpus(ABC):
                 last = piece.consumed
                 self.on_consumed(last)
             if self.on_documents:
-                self.on_documents(piece.documents)
+                self.on_documents(len(piece.batch))
         if self.on_consumed and last != 1.0:
             self.on_consumed(1.0)
 
@@ -264,9 +264,9 @@ class FileCorpus(Corpus):
             for piece in file_pieces(file, wanted):
                 done = (before + (piece.consumed or 0.0) * file.size) / total
                 if keep:
-                    yield Piece.of(_with_types(piece.batch, types), done)
+                    yield Piece(_with_types(piece.batch, types), done)
                 else:
-                    yield replace(piece, consumed=done)
+                    yield piece._replace(consumed=done)
             before += file.size
 
 

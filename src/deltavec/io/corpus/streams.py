@@ -79,7 +79,7 @@ class StreamCorpus(Corpus):
         parsing, first, rest = self.opened()
         wanted = Wanted(self.name, self.column, tuple(keep))
         blocks = filter(None, chain([first], rest))
-        return (Piece.of(batch, None) for batch in parsing.batches(blocks, wanted))
+        return (Piece(batch, None) for batch in parsing.batches(blocks, wanted))
 
     def _found(self) -> pa.Schema:
         return self.opened().schema(Wanted(self.name, self.column))

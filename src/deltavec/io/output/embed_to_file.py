@@ -1,9 +1,8 @@
 """Vectors of a corpus to a file, in bounded memory, so that a kill loses next to nothing.
 
 The documents are read, embedded and written at the same time. Finished vectors go to the folder
-``<output>.partial``: to one file that grows (see `deltavec.io.output.growing`), or, if columns are
-kept or a folder is wanted, to shards (see `deltavec.io.output.shards`). When all are there, the
-file or the folder takes the place of the output in one step.
+``<output>.partial`` in shards (see `deltavec.io.output.shards`). When all are there, the file or
+the folder takes the place of the output in one step.
 """
 
 from __future__ import annotations
@@ -28,9 +27,10 @@ from deltavec.io.corpus.sources import FileCorpus
 from deltavec.io.output import shards
 from deltavec.io.output.pipeline import embedded_pieces
 from deltavec.io.output.read_ahead import pieces_ahead
-from deltavec.io.output.sink import Target
+from deltavec.io.output.shards import Shard
+from deltavec.io.output.sink import Store, Target
 
-FORMAT_VERSION = 4
+FORMAT_VERSION = 1
 
 
 class Progress(NamedTuple):
@@ -90,9 +90,10 @@ def embed_to_file(
     corpus
         A `Corpus`, or whatever `deltavec.read_corpus` reads.
     output : path
-        A ``.parquet`` file (the columns kept and ``embedding``, a list of float32), a ``.npy``
-        file (float32, one row per document), or a folder, with a slash at its end or there
-        already, for a dataset of parquet files. What stood there is replaced at the very end.
+        A ``.parquet`` or ``.arrow`` file (the columns kept and ``embedding``, a list of float32;
+        Arrow IPC is faster to write and can be memory-mapped), a ``.npy`` file (float32, one row
+        per document), or a folder, with a slash at its end or there already, for a dataset of
+        Parquet files. What stood there is replaced at the very end.
     keep : sequence of str
         Columns of the corpus to write beside the vectors.
     threads : int or None
@@ -179,9 +180,9 @@ def _skipped(pieces: Iterable[Piece], count: int) -> Iterator[Piece]:
     for piece in pieces:
         if count == 0:
             yield piece
-        elif count < piece.documents:
-            yield Piece.of(piece.batch.slice(count), piece.consumed)
-        count = max(0, count - piece.documents)
+        elif count < len(piece.batch):
+            yield Piece(piece.batch.slice(count), piece.consumed)
+        count = max(0, count - len(piece.batch))
     if count:
         raise CorpusError(
             f"the corpus ends {count:,} documents before the vectors already written for it; "
@@ -212,12 +213,12 @@ def _written(
     groups: Iterable[list[shards.EmbeddedRows]],
     schema: pa.Schema,
     target: Target,
-    store: shards.Store,
+    store: Store,
     require_ours: Callable[[], None],
-) -> Iterator[shards.Finished]:
+) -> Iterator[Shard]:
     """What is written behind the embedding; of an empty corpus, one group without rows."""
 
-    def write(group: list[shards.EmbeddedRows]) -> shards.Finished:
+    def write(group: list[shards.EmbeddedRows]) -> Shard:
         table = shards.as_table(group, schema)
         with target.failing_clearly():
             require_ours()

@@ -1,13 +1,12 @@
-"""Vectors on disk in shards, each whole or not there: what survives a kill.
+"""Vectors on disk in shards, each complete or absent: what survives a kill.
 
-A run writes to a folder of its own, one file for each few thousand documents, beside a manifest
-that says what they were made from: parquet files where the folder itself is wanted, else Arrow
-files, which cost next to nothing to write and to read again. A shard gets its name only when it
-is on disk; so whatever stops the run, the shards in the folder are good, and a run with the same
-manifest goes on after the last of them. Each shard names the run as well, by a digest of the
-manifest: even where two runs were in one folder their shards are not mixed. Where a shard ends
-depends on the documents alone, never on how they were read: a run that was killed and one that was
-not write the same shards.
+A run writes one file for every few thousand documents into a folder of its own, beside a manifest
+that says what they were made from: Parquet files if the output is a folder, else Arrow IPC files,
+which cost next to nothing to write and read. A shard gets its name only when it is on disk. So
+whatever stops the run, the shards in the folder are good, and a run with the same manifest
+continues after the last of them. Each shard also carries a digest of the manifest, so shards of
+two runs are never mixed. Where a shard ends depends on the documents alone, so a run that was
+killed and resumed writes the same shards as one that was not.
 """
 
 from __future__ import annotations
@@ -15,10 +14,10 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,8 +25,7 @@ import pyarrow as pa
 
 from deltavec.core.text.batches import combine_chunks
 from deltavec.errors import InputError
-from deltavec.io.artifacts.atomic import UNFINISHED, put_in_place, replacing, unfinished
-from deltavec.io.output.vector_pages import VectorPages
+from deltavec.io.artifacts.atomic import UNFINISHED, replacing
 
 EMBEDDING = "embedding"
 MANIFEST = "_deltavec.json"  # readers of parquet folders pass over names that begin so
@@ -38,13 +36,7 @@ RUN = b"deltavec.run"  # in the metadata of a shard
 
 _UNFINISHED = re.compile(rf"{UNFINISHED}|{re.escape(MANIFEST)}\.tmp")
 _SHARD = r"part-\d{6}\.(?:arrow|parquet)"
-_GROWN = r"grown-[0-9a-f]{64}(?:\.journal)?"  # see `deltavec.io.output.growing`
-# Earlier versions wrote to .tmp and to assembled.
-_OURS = re.compile(rf"({_SHARD}|{re.escape(MANIFEST)})(\.tmp)?|assembled|{_GROWN}|{UNFINISHED}")
-
-
-Put: TypeAlias = Callable[[pa.Table], object]
-"""Puts the rows of a shard behind those that are in the output already."""
+_OURS = re.compile(rf"({_SHARD}|{re.escape(MANIFEST)})(\.tmp)?|{UNFINISHED}")
 
 
 class EmbeddedRows(NamedTuple):
@@ -63,42 +55,12 @@ class EmbeddedRows(NamedTuple):
         )
 
 
-class Finished(Protocol):
-    """Rows that are on disk."""
-
-    @property
-    def documents(self) -> int:
-        """How many they are."""
-
-    @property
-    def zero_rows(self) -> int:
-        """How many of them are zero."""
-
-
 class Shard(NamedTuple):
     """A finished shard."""
 
     path: Path
     documents: int
     zero_rows: int
-
-
-class Store(NamedTuple):
-    """Where vectors go, so that they survive a kill.
-
-    Attributes
-    ----------
-    before : sequence of Finished
-        What earlier runs have left.
-    add : callable
-        Puts the rows of a table behind those; when it returns they are on disk.
-    path : Path
-        Where the output is until it is whole.
-    """
-
-    before: Sequence[Finished]
-    add: Callable[[pa.Table], Finished]
-    path: Path
 
 
 def in_shards(
@@ -181,50 +143,9 @@ def zero_rows(vectors: npt.NDArray[np.float32]) -> int:
     return int(len(suspects) - np.count_nonzero(suspects.any(axis=1)))
 
 
-@contextmanager
-def parquet_rows(file: BinaryIO, schema: pa.Schema) -> Iterator[Put]:
-    """What puts a table into a parquet file, as a row group; the file is whole at the end."""
-    if schema.names == [EMBEDDING]:
-        pages = VectorPages(file, schema)
-        yield lambda table: pages.add(vectors_of(table))
-        pages.finish()
-        return
-    from pyarrow import parquet
-
-    with parquet.ParquetWriter(file, schema, **parquet_options(schema)) as writer:
-        yield lambda table: writer.write_table(table, row_group_size=max(1, len(table)))
-
-
-def parquet_options(schema: pa.Schema) -> dict[str, Any]:
-    """How pyarrow writes vectors with columns: no dictionary of floats, no statistics of them."""
-    kept = schema.names[:-1]
-    return {
-        # Floats are not worth compressing: zstd took 404 bytes for the 400 of a vector.
-        "compression": dict.fromkeys(kept, "zstd") | {f"{EMBEDDING}.list.element": "none"},
-        "use_dictionary": kept,
-        "write_statistics": kept,
-        "write_batch_size": 1 << 16,  # numbers at once; a quarter less work than with the default
-    }
-
-
 def shard_path(folder: Path, number: int, suffix: str) -> Path:
     """Where the shard of a number is."""
     return folder / f"part-{number:06}{suffix}"
-
-
-def write_shard(path: Path, table: pa.Table) -> Shard:
-    """Write a shard, whole: the name appears when the bytes are on disk."""
-    temporary = unfinished(path)
-    # a Python file: what it says about a full disk reaches us as it is
-    with temporary.open("xb") as file:
-        if path.suffix == ".arrow":
-            with pa.ipc.new_file(file, table.schema) as writer:
-                writer.write_table(table)
-        else:
-            with parquet_rows(file, table.schema) as put:
-                put(table)
-    put_in_place(temporary, path)
-    return Shard(path, len(table), zero_rows(vectors_of(table)))
 
 
 def read_shard(path: Path) -> pa.Table:

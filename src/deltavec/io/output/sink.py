@@ -1,13 +1,11 @@
-"""Where vectors are written to: one parquet file, one npy file, or a folder of parquet files."""
+"""The output of an embedding run: one file, or a folder of Parquet files."""
 
 from __future__ import annotations
 
 import errno
-import itertools
 import os
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,44 +22,58 @@ from deltavec.io.artifacts.atomic import (
 from deltavec.io.artifacts.locks import only_writer
 from deltavec.io.artifacts.workdir import MOVE_AWAY, open_to_all, own_folder, require_same_folder
 from deltavec.io.output import shards
-from deltavec.io.output.growing import FORMATS, grown
-from deltavec.io.output.shards import Put, Shard, Store
+from deltavec.io.output.shards import Shard
+from deltavec.io.output.writers import WRITERS, Writer
 
 
-@contextmanager
-def folder_of_shards(folder: Path, schema: pa.Schema) -> Iterator[Store]:
-    """A folder of parquet files: the shards are the output."""
-    before = shards.finished_shards(folder, schema, ".parquet")
-    yield shard_store(folder, ".parquet", before, folder, put=lambda table: None)
+class Store:
+    """The shards of a run and, unless they are the output themselves, the file made of them.
 
+    Each shard goes to the file while the next documents are embedded. The file has a name of this
+    run alone: where locks do nothing, another run never gets it.
 
-@contextmanager
-def one_parquet(folder: Path, schema: pa.Schema) -> Iterator[Store]:
-    """A parquet file of vectors with columns, a row group for each shard.
-
-    pyarrow writes it, and cannot go on with a file that it has left: a run goes on from shards
-    beside it. Each goes to the output while the next are embedded; to put all of them together
-    afterwards would leave the other cores idle.
+    Attributes
+    ----------
+    before : list of Shard
+        Shards that earlier runs left.
+    path : Path
+        The output until it is complete.
     """
-    before = shards.finished_shards(folder, schema, ".arrow")
-    # A name of this run alone: where locks do nothing, another run never gets it.
-    path = unfinished(folder / "assembled")
-    with path.open("xb") as file, shards.parquet_rows(file, schema) as put:
-        for shard in before:
-            put(shards.read_shard(shard.path))
-        yield shard_store(folder, ".arrow", before, path, put)
 
+    def __init__(self, folder: Path, schema: pa.Schema, suffix: str | None) -> None:
+        self._folder = folder
+        self._suffix = ".parquet" if suffix is None else ".arrow"
+        self.before = shards.finished_shards(folder, schema, self._suffix)
+        self._count = len(self.before)
+        self.path = folder if suffix is None else unfinished(folder / "assembled")
+        self._writer: Writer | None = None
+        if suffix is not None:
+            self._file = self.path.open("xb")
+            self._writer = WRITERS[suffix](self._file, schema)
+            for shard in self.before:
+                self._writer.write_table(shards.read_shard(shard.path))
 
-def shard_store(folder: Path, suffix: str, before: list[Shard], path: Path, put: Put) -> Store:
-    """What makes shards after those before, and puts each into the output."""
-    numbers = itertools.count(len(before))
+    def add(self, table: pa.Table) -> Shard:
+        """Write a shard; when this returns it is on disk."""
+        path = shards.shard_path(self._folder, self._count, self._suffix)
+        temporary = unfinished(path)
+        # A Python file: its errors of a full disk reach us as they are.
+        with (
+            temporary.open("xb") as file,
+            closing(WRITERS[self._suffix](file, table.schema)) as writer,
+        ):
+            writer.write_table(table)
+        put_in_place(temporary, path)
+        self._count += 1
+        if self._writer is not None:
+            self._writer.write_table(table)
+        return Shard(path, len(table), shards.zero_rows(shards.vectors_of(table)))
 
-    def add(table: pa.Table) -> Shard:
-        shard = shards.write_shard(shards.shard_path(folder, next(numbers), suffix), table)
-        put(table)
-        return shard
-
-    return Store(before, add, path)
+    def close(self) -> None:
+        """Complete the output."""
+        if self._writer is not None:
+            with self._file:
+                self._writer.close()
 
 
 @dataclass(frozen=True)
@@ -76,9 +88,9 @@ class Target:
         """The target that an output names, if it can be written."""
         path = Path(output) if Path(output).name else Path(output).resolve()
         target = cls(path, os.fspath(output).endswith(("/", os.sep)) or path.is_dir())
-        if not target.is_folder and path.suffix.lower() not in FORMATS:
+        if not target.is_folder and target.suffix not in WRITERS:
             raise InputError(
-                f"output must end in {' or '.join(FORMATS)}, or be a folder "
+                f"output must end in {', '.join(WRITERS)}, or be a folder "
                 f"(with a slash at its end), got {os.fspath(output)!r}"
             )
         if not path.absolute().parent.is_dir():
@@ -89,7 +101,7 @@ class Target:
             )
         if isinstance(keep, str):
             raise InputError(f"keep must be a list of columns, got the string {keep!r}")
-        if keep and path.suffix.lower() == ".npy" and not target.is_folder:
+        if keep and target.suffix == ".npy" and not target.is_folder:
             raise InputError("a .npy file holds vectors only; to keep columns write .parquet")
         if shards.EMBEDDING in keep:
             raise InputError(
@@ -131,25 +143,22 @@ class Target:
 
     @contextmanager
     def store(self, schema: pa.Schema) -> Iterator[Store]:
-        """Where vectors of a run go, out of sight; the output is whole when the context ends."""
-        if self.is_folder:
-            kind = folder_of_shards(self.partial, schema)
-        elif schema.names == [shards.EMBEDDING]:
-            kind = grown(self.partial, schema, self.path.suffix.lower())
-        else:
-            kind = one_parquet(self.partial, schema)
-        with ExitStack() as stack:
-            with self.failing_clearly():
-                store = stack.enter_context(kind)
-            try:
-                yield store
-            except BaseException:
-                # A full disk has been complained of already.
-                with suppress(OSError, pa.ArrowException):
-                    stack.__exit__(*sys.exc_info())
-                raise
-            with self.failing_clearly():
-                stack.close()
+        """Where the vectors of a run go until the output is complete, at the end of the context."""
+        with self.failing_clearly():
+            store = Store(self.partial, schema, None if self.is_folder else self.suffix)
+        try:
+            yield store
+        except BaseException:
+            with suppress(OSError, pa.ArrowException):  # the first error is the one to report
+                store.close()
+            raise
+        with self.failing_clearly():
+            store.close()
+
+    @property
+    def suffix(self) -> str:
+        """The ending of the file."""
+        return self.path.suffix.lower()
 
     @contextmanager
     def failing_clearly(self) -> Iterator[None]:

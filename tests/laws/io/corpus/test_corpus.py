@@ -197,7 +197,7 @@ def test_blocks_hold_every_byte_and_end_where_rows_do(data, block_bytes):
 @given(st.lists(st.lists(st.none() | any_text)), st.integers(1, 20), st.integers(1, 5))
 def test_any_batching_gives_the_same_documents_within_the_bounds(rows, size, count):
     pieces = [
-        Piece.of(pa.record_batch({"text": pa.array(batch, pa.large_string())}), (i + 1) / len(rows))
+        Piece(pa.record_batch({"text": pa.array(batch, pa.large_string())}), (i + 1) / len(rows))
         for i, batch in enumerate(rows)
     ]
     chunks = list(bounded(iter(pieces), size, count))

@@ -114,7 +114,6 @@ def test_groups_beyond_those_looked_at_are_read_as_carefully_as_the_worst_before
     with path.open("rb") as file:
         runs = list(parquet._runs(path, file, 4, ["text"]))
     assert [run[:2] for run in runs] == [([0, 1], 100), ([2, 3], 100)]
-    monkeypatch.setattr(parquet, "LEAST_UNPACKED", 0)
     assert [text for chunk in read_corpus(path) for text in chunk.to_pylist()] == texts
 
 

@@ -40,6 +40,6 @@ def test_a_table_too_large_for_a_copy_stays_where_it_is(mapped, monkeypatch):
 
 def test_vectors_are_the_same_before_and_after_the_rows_were_copied(mapped):
     batch = pa.record_batch([pa.array(TEXTS * 5)], names=["text"])
-    made = list(embedded_pieces(mapped, [Piece.of(batch, None)] * 6, threads=2))
+    made = list(embedded_pieces(mapped, [Piece(batch, None)] * 6, threads=2))
     expected = mapped.embed(TEXTS * 5).tobytes()
     assert [piece.found.vectors.tobytes() for piece in made] == [expected] * 6

@@ -1,1 +1,0 @@
-"""Plain text of parquet pages, unpacked by ourselves."""
