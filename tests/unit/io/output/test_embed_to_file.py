@@ -168,9 +168,7 @@ def test_progress_counts_documents_and_ends_with_the_whole_corpus(model, big, tm
 
 @pytest.mark.parametrize("name", ["out.csv", "out", "out.parquet.gz"])
 def test_a_wrong_suffix_is_refused_with_the_right_ones(model, tmp_path, name):
-    with pytest.raises(
-        InputError, match=r"must end in \.parquet, \.arrow, \.npy, or be .*got"
-    ):
+    with pytest.raises(InputError, match=r"must end in \.parquet, \.arrow, \.npy, or be .*got"):
         embed_to_file(model, ["a"], tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 
