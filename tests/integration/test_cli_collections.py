@@ -19,9 +19,6 @@ from deltavec.cli.application import app
 from support.processes import Process
 from support.typed import Deltavec, command, reviews
 
-SNAPSHOTS = Path(__file__).parents[1] / "snapshots" / "collections"
-OLD_COLLECTIONS = sorted(path.name for path in SNAPSHOTS.iterdir())
-
 COMMANDS = (
     "index build",
     "index add",
@@ -507,23 +504,6 @@ def test_a_query_of_a_hundred_thousand_words_is_a_query(built: Path, deltavec: D
     done = deltavec("search", built / "rated.idx", query, "--by", "both", "-k", "3", "--json")
     assert len(done.json["found"]) == 3
     assert done.code == 0
-
-
-@pytest.mark.parametrize("name", OLD_COLLECTIONS)
-def test_a_collection_of_before_words_is_searched_changed_and_given_words(
-    name: str, tmp_path: Path, deltavec: Deltavec
-) -> None:
-    folder = tmp_path / name
-    shutil.copytree(SNAPSHOTS / name, folder)
-    assert deltavec("search", folder, "quiet room sea").code == 0
-    said = deltavec("search", folder, "quiet room sea", "--by", "words").error
-    assert "add them with `deltavec index words`" in said
-    first = dv.open_collection(folder)
-    removed = deltavec("index", "remove", folder, first.ids[0].as_py(), "--json").json
-    assert (removed["documents"], removed["words"]) == (len(first) - 1, None)
-    assert deltavec("index", "words", folder, "--json").json["words"]["words"] > 0
-    assert deltavec("search", folder, "quiet room sea", "--by", "words").code == 0
-    assert deltavec("index", "remove", folder, first.ids[1].as_py(), "--json").json["removed"] == 1
 
 
 def test_a_collection_by_a_tokenizer_of_others_is_trusted_or_refused(

@@ -1,16 +1,12 @@
-"""Public behaviour as plain records: what snapshots hold, and what is compared with them.
+"""Public behavior as plain records: what snapshots hold, and what is compared with them.
 
 Records are JSON values. `lost` lists what a later version no longer has; what it adds is no loss.
 """
 
 from __future__ import annotations
 
-import csv
-import json
 import re
-import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from enum import Enum
 from pathlib import Path
 from typing import Any, get_args
@@ -18,24 +14,15 @@ from typing import Any, get_args
 import typer
 from typer.testing import CliRunner
 
-import deltavec as dv
-
 WIDTH = 80
 # Typer's own, and other ones where it can tell the shell.
 TYPERS_OWN = ("install_completion", "show_completion")
 TYPES = {str: "text", int: "integer", float: "float", bool: "boolean", Path: "path"}
-FOUND_FOR_EACH = 5
-FILTER = "stars >= 4 and kind in ('sea', 'room')"
 # Schemas say these in prose, and prose may change.
 PROSE = ("title", "description", "examples")
 
 
-def as_json(value: Any) -> Any:
-    """The value as it comes back from a JSON file; a date is its text."""
-    return json.loads(json.dumps(value, allow_nan=False, default=str))
-
-
-def lost(recorded: Any, current: Any, tolerance: float = 0.0, place: str = "") -> list[str]:
+def lost(recorded: Any, current: Any, place: str = "") -> list[str]:
     """What was recorded and is now gone or different; entries of objects may be added."""
     if isinstance(recorded, dict) and isinstance(current, dict):
         gone = [f"{place}/{name}: gone" for name in recorded.keys() - current.keys()]
@@ -44,17 +31,10 @@ def lost(recorded: Any, current: Any, tolerance: float = 0.0, place: str = "") -
         gone = []
         both = list(zip(range(len(recorded)), recorded, current, strict=True))
     else:
-        same = recorded == current or is_close(recorded, current, tolerance)
-        return [] if same else [f"{place}: was {recorded!r}, is {current!r}"]
+        return [] if recorded == current else [f"{place}: was {recorded!r}, is {current!r}"]
     for name, before, now in both:
-        gone += lost(before, now, tolerance, f"{place}/{name}")
+        gone += lost(before, now, f"{place}/{name}")
     return sorted(gone)
-
-
-def is_close(recorded: Any, current: Any, tolerance: float) -> bool:
-    """Whether two values are floating-point numbers that differ by the tolerance at most."""
-    both = isinstance(recorded, float) and isinstance(current, float)
-    return both and abs(recorded - current) <= tolerance
 
 
 def command_line(app: typer.Typer) -> dict[str, Any]:
@@ -216,62 +196,3 @@ def types(part: Mapping[str, Any]) -> list[str]:
     if not names and not set(part) - {*PROSE, "default"}:
         names = ["anything"]
     return [*names, *(f"requires {name}" for name in part.get("required", []))]
-
-
-def explanation(model: dv.EmbeddingModel, a: str, b: str) -> dict[str, Any]:
-    """Why two texts are alike, in a model."""
-    shown: dict[str, Any] = as_json(asdict(model.explain(a, b)))
-    return shown
-
-
-def index_answers(index: dv.Index, queries: Any) -> dict[str, Any]:
-    """What an index finds, and what it says about itself."""
-    hits = index.search(queries, FOUND_FOR_EACH)
-    few = index.search(queries, FOUND_FOR_EACH, where=index.ids[::2].tolist())
-    return {
-        "info": index.info(),
-        "all": {"ids": hits.ids.tolist(), "scores": hits.scores.tolist()},
-        "every_second": {"ids": few.ids.tolist(), "scores": few.scores.tolist()},
-    }
-
-
-def collection_answers(collection: dv.Collection, queries: list[str]) -> dict[str, Any]:
-    """What a collection finds, and what it says about itself and its documents."""
-    ids = collection.ids.to_pylist()
-    filters = [None, FILTER] if collection.columns else [None]
-    near = collection.duplicates()
-    return as_json(
-        {
-            "ids": ids,
-            "columns": collection.columns,
-            "info": collection.info(),
-            "search": [
-                [one._asdict() for one in collection.search(query, FOUND_FOR_EACH, filter=rule)]
-                for rule in filters
-                for query in queries
-            ],
-            "similar": {
-                id: [one._asdict() for one in collection.similar(id, FOUND_FOR_EACH)]
-                for id in ids[::7]
-            },
-            "keywords": {
-                id: [one._asdict() for one in collection.keywords(id, 3)] for id in ids[::7]
-            },
-            "duplicates": {
-                "pairs": {name: values.tolist() for name, values in near.pairs._asdict().items()},
-                "groups": [group.tolist() for group in near.groups],
-            },
-        }
-    )
-
-
-def copied(folder: Path, target: Path) -> Path:
-    """A copy of a snapshot, to be written to."""
-    return Path(shutil.copytree(folder, target))
-
-
-def table(path: Path) -> dict[str, list[str]]:
-    """The columns of a CSV file, as text."""
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    return {name: [row[name] for row in rows] for name in rows[0]}
