@@ -45,7 +45,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, threading.Ev
         finally:
             ended.set()
 
-    monkeypatch.setattr(explain, "stop_if_unwanted", work)
+    monkeypatch.setattr(explain, "stop_if_cancelled", work)
     monkeypatch.setattr(explorer, "LONG_TEXT", 1)
     return begun, ended
 
