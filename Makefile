@@ -8,7 +8,7 @@ PYTEST := $(BIN)/pytest --quiet --numprocesses=auto --dist=loadfile
 
 # What pyproject.toml offers, but for adapters, of which LangChain's alone is quick to install; the tools are a
 # dependency group, which older versions of pip do not know.
-EXTRAS := bm25,excel,plots,serve,spark
+EXTRAS := excel,lab,serve,spark
 GROUPS := pip>=25.1
 
 # Stamps: a set-up is done again only when what it is made from has changed.
@@ -99,7 +99,7 @@ $(BIN)/python:
 
 $(BASE): pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing deltavec into $(VENV) ..."
-	@$(PIP) install -c constraints.txt -e .
+	@$(PIP) install -c constraints.txt -e '.[lab]'
 	@touch $@
 
 $(DEV): pyproject.toml constraints.txt | $(BIN)/python

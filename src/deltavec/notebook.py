@@ -89,7 +89,7 @@ def swatch(colour: str) -> str:
 def explanation_plot(explanation: Explanation, words: int) -> Any:
     """Two matplotlib axes side by side, with the strongest words of each text."""
     require_whole("words", words)
-    with needing("plots", "explanation.plot() needs matplotlib"):
+    with needing("lab", "explanation.plot() needs matplotlib"):
         from matplotlib import pyplot
     height = 1.2 + 0.26 * words
     figure, axes = pyplot.subplots(1, 2, figsize=(9, height), sharex=True, layout="constrained")

@@ -15,7 +15,7 @@ from deltavec.core.text.batches import Tokenizer, as_corpus, as_text_batch, requ
 from deltavec.core.threads import thread_count
 from deltavec.core.vectors import WordVectors
 from deltavec.core.vocabulary import Vocabulary
-from deltavec.errors import MissingDependencyError
+from deltavec.errors import needing
 from deltavec.io.artifacts.atomic import scratch_folder
 
 METHODS = ("ppmi", "word2vec")
@@ -154,13 +154,8 @@ def epoch_callback(epochs: int, on_progress: Callable[[float], None] | None) -> 
     MissingDependencyError
         If gensim is not there.
     """
-    try:
+    with needing("lab", "word2vec needs gensim (Python 3.11 to 3.13)"):
         from gensim.models.callbacks import CallbackAny2Vec
-    except ImportError:
-        raise MissingDependencyError(
-            "word2vec and doc2vec need gensim, which comes with deltavec on Python 3.11 to 3.13: "
-            "pip install gensim"
-        ) from None
 
     class Epochs(CallbackAny2Vec):  # type: ignore[misc]
         done = 0

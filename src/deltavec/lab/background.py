@@ -1,61 +1,39 @@
-"""What every experiment learns from its whole corpus, and the methods that all of them have."""
+"""What every experiment learns from its whole corpus, and the methods that all of them share."""
 
 from __future__ import annotations
 
 import functools
+import hashlib
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from deltavec.core.fitting import fit
 from deltavec.core.model import EmbeddingModel
-from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.threads import one_blas_thread
 from deltavec.core.vectors import WordVectors
 from deltavec.core.weights import idf
 from deltavec.errors import SmallModelWarning
 from deltavec.io.corpus.corpus import Corpus
+from deltavec.io.vectors.load import load_vectors, save_vectors
 from deltavec.lab.baselines import tfidf
-from deltavec.lab.cache import OWN_PACKAGES, Part
-from deltavec.lab.experiment import Given, Method, Outcome
-from deltavec.lab.words import CorpusWords, Counts, KnownWords, read_words, weight_curve
+from deltavec.lab.experiment import Documents, Given, Method
+from deltavec.lab.results import versions
+from deltavec.lab.variants import variants
+from deltavec.lab.words import CorpusWords, KnownWords, read_words
 from deltavec.training import train_vectors
-
-Matrix = npt.NDArray[np.float32]
-
-
-class Documents(Protocol):
-    """The documents of one problem, as every method sees them."""
-
-    @property
-    def counts(self) -> Counts:
-        """How often each word of the corpus occurs in each of them."""
-
-    @property
-    def statistics(self) -> CorpusStatistics:
-        """The counts that weights come from."""
-
-    def texts(self) -> list[str]:
-        """Their texts."""
-
-    def score(self, vectors: Any) -> float:
-        """How good vectors of them are: rows of unit length, dense or sparse."""
-
-
-D = TypeVar("D", bound=Documents)
 
 
 class Background:
-    """What is learned from the whole corpus, each thing when it is first asked for.
+    """What is learned from the whole corpus, each part on first use.
 
     Parameters
     ----------
     given
-        What the experiment is given.
+        The input of the experiment.
     corpus
         The texts.
     digest
@@ -75,31 +53,36 @@ class Background:
         called: str,
     ) -> None:
         self.given, self.corpus, self.digest, self.rows = given, corpus, digest, rows
-        self.vectors_name = given.vectors_name or (
-            f"{given.settings.vectors_method}, trained on the {called}"
-        )
-        with given.clock.timed("vectors"):
-            self.vectors = given.vectors or self._trained()
+        method = given.settings.vectors_method
+        self.vectors_name = given.vectors_name or f"{method}, trained on the {called}"
 
-    def _trained(self) -> WordVectors:
+    @functools.cached_property
+    def vectors(self) -> WordVectors:
+        """The word vectors: given, cached, or trained on the corpus."""
         settings, given = self.given.settings, self.given
-        part = Part(
-            f"vectors-{settings.vectors_method}",
-            {"data": self.digest, "seed": settings.seed, "tokenizer": settings.tokenizer},
-            (*OWN_PACKAGES, "gensim"),
+        if given.vectors is not None:
+            return given.vectors
+        method, seed, tokenizer = settings.vectors_method, settings.seed, settings.tokenizer
+        path = None
+        if given.folder is not None:
+            origin = repr((self.digest, method, seed, tokenizer, versions()))
+            key = hashlib.sha256(origin.encode()).hexdigest()[:16]
+            path = given.folder / f"vectors-{key}.safetensors"
+            if path.exists():
+                return load_vectors(path)
+        vectors = train_vectors(
+            self.corpus,
+            method=method,
+            seed=seed,
+            tokenizer=tokenizer,
+            threads=given.threads,
+            on_stage=given.progress.stage,
+            on_progress=given.progress.reach,
         )
-        return given.cache.vectors(
-            part,
-            lambda: train_vectors(
-                self.corpus,
-                method=settings.vectors_method,
-                seed=settings.seed,
-                tokenizer=settings.tokenizer,
-                threads=given.threads,
-                on_stage=given.progress.stage,
-                on_progress=given.progress.reach,
-            ),
-        )
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            save_vectors(vectors, path)
+        return vectors
 
     @functools.cached_property
     def words(self) -> CorpusWords:
@@ -110,23 +93,21 @@ class Background:
 
     @functools.cached_property
     def known(self) -> KnownWords:
-        """Those of the words that have vectors."""
+        """The words that have a vector."""
         return KnownWords.of(self.words, self.vectors)
 
     @functools.cached_property
     def spectral(self) -> EmbeddingModel:
-        """The model that `deltavec.fit` makes of the corpus when nothing else is asked for."""
+        """The default model of `deltavec.fit`, fitted on the corpus."""
         self.given.progress.stage("fitting spectral")
-        given = self.given
+        rule, threads = self.given.settings.tokenizer, self.given.threads
         with warnings.catch_warnings():
-            # Little text is what the experiment is about, if it is about little text.
-            warnings.simplefilter("ignore", SmallModelWarning)
-            rule = given.settings.tokenizer
-            return fit(self.corpus, tokenizer=rule, units="words", threads=given.threads)
+            warnings.simplefilter("ignore", SmallModelWarning)  # a small corpus is intended here
+            return fit(self.corpus, tokenizer=rule, units="words", threads=threads)
 
     @property
     def origin(self) -> dict[str, Any]:
-        """What methods were given, for who reads the results."""
+        """The embedder and the word vectors, for the results."""
         embedder = self.given.embedder
         return {
             "embedder": embedder and embedder.name,
@@ -136,100 +117,72 @@ class Background:
         }
 
     def facts(self) -> dict[str, Any]:
-        """How many words the corpus holds, and the weights of some of them."""
-        origin = {
-            "data": self.digest,
-            "vectors": self.vectors.fingerprint,
-            "tokenizer": self.given.settings.tokenizer,
+        """The size of the corpus, and how much of it has vectors."""
+        statistics = self.known.statistics
+        return {
+            "words": statistics.tokens,
+            "distinct_words": len(self.words.vocabulary),
+            "words_with_vectors": len(self.known.vectors),
+            "coverage": statistics.coverage,
         }
-        part, cache = Part("corpus", origin), self.given.cache
-        facts = cache.get(part)
-        if facts is None:
-            statistics = self.known.statistics
-            facts = {
-                "words": statistics.tokens,
-                "distinct_words": len(self.words.vocabulary),
-                "words_with_vectors": len(self.known.vectors),
-                "coverage": statistics.coverage,
-                "curve": asdict(weight_curve(statistics)),
-            }
-            cache.put(part, facts)
-        return facts
 
 
-def of_one_matrix(
-    name: str,
-    embed: Callable[[D], Matrix],
-    cost: float = 1.0,
-    needs: tuple[str, ...] = ("words",),
-    **about: Any,
-) -> Method[D]:
-    """A method that gives one matrix; the other arguments are those of `Method`."""
+def matrix_method(
+    name: str, embed: Callable[[Documents], npt.NDArray[np.float32]], *needs: str
+) -> Method:
+    """A method that embeds all documents as one matrix."""
 
-    def run(documents: D) -> Outcome:
-        outcome = Outcome()
-        with outcome.timed(name):
-            vectors = embed(documents)
-        with outcome.timed("comparing"), one_blas_thread():
-            outcome.scores[name] = documents.score(vectors)
-        return outcome
+    def scores(documents: Documents) -> dict[str, float]:
+        vectors = embed(documents)
+        with one_blas_thread():
+            return {name: documents.score(vectors)}
 
-    return Method(name, run, cost, needs, **about)
+    return Method(name, scores, needs)
 
 
-@one_blas_thread()
-def tfidf_scores(documents: Documents) -> Outcome:
-    """Sparse tf-idf, with idf and with its square."""
-    outcome = Outcome()
-    with outcome.timed("tf-idf"):
-        weights = idf(documents.statistics)
-        for name, power in (("tf-idf", 1.0), ("tf-idf2", 2.0)):
-            rows = tfidf(documents.counts, weights, power=power)
-            outcome.scores[name] = documents.score(rows)
-    return outcome
+def variant_method(background: Background) -> Method:
+    """The 19 recipes; the component is fitted on the documents, as in the paper."""
+
+    @one_blas_thread()
+    def scores(documents: Documents) -> dict[str, float]:
+        known = background.known
+        counts = documents.counts[:, known.columns]
+        found = variants(counts, known.vectors, documents.statistics.taken(known.columns))
+        return {variant.name: documents.score(variant.vectors) for variant in found}
+
+    return Method("variants", scores, ("known",))
 
 
-def spectral(background: Background, *, own_centre: bool) -> Method[Any]:
-    """The default recipe, fitted on the corpus; centred on the documents compared, or on it."""
+def spectral_method(background: Background, *, own_center: bool) -> Method:
+    """The default recipe fitted on the corpus, centered on the documents compared or on it."""
 
-    def embed(documents: Documents) -> Matrix:
-        texts, threads = documents.texts(), background.given.threads
+    def embed(documents: Documents) -> npt.NDArray[np.float32]:
+        texts, threads = documents.texts, background.given.threads
         model = background.spectral
-        if own_centre:
+        if own_center:
             model = model.for_collection(texts, threads=threads)
         return model.embed(texts, threads=threads)
 
-    return of_one_matrix("spectral", embed, needs=("words", "spectral"))
+    return matrix_method("spectral", embed, "spectral")
 
 
-def chosen(
-    background: Background, doc2vec: Sequence[Method[Any]], lsa: Method[Any], cost: float = 1.0
-) -> list[Method[Any]]:
-    """The baselines that are not to be skipped, and the user's own embedder.
-
-    Parameters
-    ----------
-    background
-        What comes from the whole corpus.
-    doc2vec, lsa
-        The methods that each experiment has in its own way.
-    cost
-        What tf-idf takes, a fiftieth of what an embedder does.
-    """
-    given = background.given
-    ways: dict[str, Sequence[Method[Any]]] = {
-        "doc2vec": doc2vec,
-        "tf-idf": [Method("tf-idf", tfidf_scores, cost)],
-        "lsa": [lsa],
+@one_blas_thread()
+def tfidf_scores(documents: Documents) -> dict[str, float]:
+    """The scores of sparse tf-idf, with idf and with its square."""
+    weights, counts = idf(documents.statistics), documents.counts
+    powers = {"tf-idf": 1.0, "tf-idf2": 2.0}
+    return {
+        name: documents.score(tfidf(counts, weights, power=power)) for name, power in powers.items()
     }
-    methods = [
-        method for name, some in ways.items() if name not in given.settings.skip for method in some
-    ]
-    embedder = given.embedder
+
+
+def baselines(background: Background, doc2vec: Sequence[Method], lsa: Method) -> list[Method]:
+    """The baselines that are not skipped, and the user's own embedder."""
+    named = {"doc2vec": doc2vec, "tf-idf": [Method("tf-idf", tfidf_scores)], "lsa": [lsa]}
+    skip, embedder = background.given.settings.skip, background.given.embedder
+    methods = [method for name, some in named.items() if name not in skip for method in some]
     if embedder is not None:
-        own: Method[Documents] = of_one_matrix(
-            embedder.name, lambda documents: embedder.embed(documents.texts()), 50 * cost
+        methods.append(
+            matrix_method(embedder.name, lambda documents: embedder.embed(documents.texts))
         )
-        # Its name may hold what no file's name can.
-        methods.append(own._replace(name="embedder", origin={"name": embedder.name}))
     return methods

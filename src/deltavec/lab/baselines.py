@@ -1,4 +1,4 @@
-"""What the recipes are compared with: sparse tf-idf, LSA, doc2vec, and the user's own embedder."""
+"""Baselines: sparse tf-idf, LSA, doc2vec, and the user's own embedder."""
 
 from __future__ import annotations
 
@@ -13,18 +13,17 @@ from scipy import sparse
 from deltavec.core.learning.vocabulary_builder import usual_min_count
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.threads import thread_count
-from deltavec.errors import InputError
+from deltavec.errors import InputError, needing
 from deltavec.evaluation.auc import Block, Blocks, blocks_auc, group_numbers
 from deltavec.io.artifacts.atomic import scratch_folder
 from deltavec.lab.words import Counts
-from deltavec.training import epoch_callback
 
 DOC2VEC_MIN_COUNTS = (1, 5)
 DOC2VEC_DIMENSIONS = 300
 LSA_DIMENSIONS = 300
 
 ROWS_AT_ONCE = 256
-# Columns that this share of the documents fill cost less as a dense matrix.
+# Columns filled by more than this share of the documents are multiplied as a dense matrix.
 DENSE_FROM = 0.02
 MOST_DENSE = 4096
 
@@ -58,14 +57,14 @@ def tfidf(counts: Counts, idf: npt.NDArray[np.float64], *, power: float = 1.0) -
 def sparse_pairwise_auc(
     vectors: sparse.csr_matrix, labels: npt.ArrayLike, *, threads: int | None = None
 ) -> float:
-    """The same as `deltavec.pairwise_auc`, exact as well, for sparse rows."""
+    """`deltavec.pairwise_auc` of sparse rows."""
     groups = group_numbers(labels)
     order = np.argsort(groups, kind="stable")
     return blocks_auc(cosines(vectors[order]), groups[order], threads=threads)
 
 
 def cosines(vectors: sparse.csr_matrix) -> Blocks:
-    """The products of sparse rows, block by block; frequent columns are multiplied as dense."""
+    """The products of sparse rows, block by block; frequent columns are made dense."""
     filled = np.bincount(vectors.indices, minlength=vectors.shape[1])
     frequent = np.argsort(-filled, kind="stable")[:MOST_DENSE]
     frequent = np.sort(frequent[filled[frequent] > DENSE_FROM * vectors.shape[0]])
@@ -92,7 +91,7 @@ class Lsa:
     dimensions
         The length of a vector; fewer if the documents or words are fewer.
     seed
-        Where random numbers begin.
+        The seed.
     """
 
     def __init__(
@@ -123,7 +122,7 @@ def lsa_vectors(counts: Counts, statistics: CorpusStatistics, seed: int) -> npt.
     return Lsa(frequent, seed=seed).embed(frequent)
 
 
-def trained_doc2vec(
+def train_doc2vec(
     documents: Iterable[Iterable[Any]],
     *,
     min_count: int,
@@ -131,31 +130,28 @@ def trained_doc2vec(
     epochs: int = 20,
     seed: int = 0,
     threads: int | None = None,
-    on_progress: Callable[[float], None] | None = None,
 ) -> Any:
-    """A doc2vec of gensim, with the settings of the paper (section 5), trained on these documents.
+    """Train gensim's doc2vec on these documents with the settings of the paper (section 5).
 
     Parameters
     ----------
     documents
-        Lists of words, or of their numbers. No word may hold white space.
+        Lists of words, or of their ids. No word may hold white space.
     min_count
         How often a word must occur.
     dimensions, epochs
         300 and 20 in the paper.
     seed
-        Where random numbers begin; training repeats exactly only with one thread.
+        The seed. Training gives the same result every time only with one thread.
     threads
         How many cores to use; all of them by default.
-    on_progress
-        Called with the share of the training that is done, after each epoch.
     """
-    epochs_done = epoch_callback(epochs, on_progress)
-    from gensim.models.doc2vec import Doc2Vec
+    with needing("lab", "doc2vec needs gensim"):
+        from gensim.models.doc2vec import Doc2Vec
 
     with scratch_folder() as folder:
         path = folder / "documents.txt"
-        # From a file gensim works without the interpreter; from Python objects it does not.
+        # From a file gensim trains without holding the GIL.
         with path.open("w", encoding="utf-8") as file:
             file.writelines(" ".join(map(str, document)) + "\n" for document in documents)
         return Doc2Vec(
@@ -173,7 +169,6 @@ def trained_doc2vec(
             epochs=epochs,
             seed=seed,
             workers=thread_count(threads),
-            callbacks=[epochs_done],
         )
 
 
@@ -184,61 +179,45 @@ def doc2vec_vectors(
     dimensions: int = DOC2VEC_DIMENSIONS,
     **training: Any,
 ) -> npt.NDArray[np.float32]:
-    """The vectors of the documents that doc2vec is trained on, of unit length or zero.
+    """Train doc2vec on these documents; return their vectors, normalized or zero.
 
-    A document that has none of the words that occur often enough is a row of zeros. The parameters,
-    ``training`` among them, are those of `trained_doc2vec`.
+    A document without a frequent word gets a zero row. The parameters are those of `train_doc2vec`.
     """
     lists = [np.asarray(document) for document in documents]
-    has_words = holding_frequent_words(lists, min_count)
-    if not has_words.any():
-        return np.zeros((len(documents), dimensions), np.float32)
-    model = trained_doc2vec(
+    _, word, occurrences = np.unique(np.concatenate(lists), return_inverse=True, return_counts=True)
+    document = np.repeat(np.arange(len(lists)), [len(words) for words in lists])
+    frequent = np.bincount(document, occurrences[word] >= min_count, len(lists)) > 0
+    if not frequent.any():
+        return np.zeros((len(lists), dimensions), np.float32)
+    model = train_doc2vec(
         (document.tolist() for document in lists),
         min_count=min_count,
         dimensions=dimensions,
         **training,
     )
-    return scaled_rows(model.dv.vectors[: len(documents)] * has_words[:, None])
-
-
-def holding_frequent_words(
-    documents: Sequence[npt.NDArray[Any]], min_count: int
-) -> npt.NDArray[np.bool_]:
-    """Whether each document holds a word that occurs at least so often in all of them."""
-    _, word, occurrences = np.unique(
-        np.concatenate(documents), return_inverse=True, return_counts=True
-    )
-    frequent = occurrences[word] >= min_count
-    document = np.repeat(np.arange(len(documents)), [len(words) for words in documents])
-    return np.bincount(document, weights=frequent, minlength=len(documents)) > 0
+    return unit_rows(model.dv.vectors[: len(lists)] * frequent[:, None])
 
 
 class Embedder(NamedTuple):
-    """A function of the user's that turns texts into a matrix, and what it is called."""
+    """A function of the user from texts to a matrix, and its name."""
 
     name: str
     function: Callable[[list[str]], Any]
 
     @classmethod
     def named(cls, name: str) -> Embedder:
-        """The embedder ``module:function``, imported and tried on two short texts."""
-        module, colon, path = name.partition(":")
-        if not (colon and module and path):
+        """Import the embedder ``module:function`` and try it on two short texts."""
+        module, _, path = name.partition(":")
+        if not (module and path):
             raise InputError(
                 f"an embedder is named module:function, such as my_models:embed; got {name!r}"
             )
         try:
-            found: Any = importlib.import_module(module)
-        except Exception as error:  # whatever the user's module does when it is imported
+            function: Any = importlib.import_module(module)
+        except Exception as error:  # anything the user's module raises
             raise InputError(f"embedder {name!r}: cannot import {module!r} ({error})") from error
         for part in path.split("."):
-            found = getattr(found, part, None)
-        return cls.of(name, found)
-
-    @classmethod
-    def of(cls, name: str, function: Any) -> Embedder:
-        """The embedder, tried on two short texts."""
+            function = getattr(function, part, None)
         if not callable(function):
             raise InputError(f"embedder {name!r}: expected a function, got {function!r}")
         embedder = cls(name, function)
@@ -246,10 +225,10 @@ class Embedder(NamedTuple):
         return embedder
 
     def embed(self, texts: list[str]) -> npt.NDArray[np.float32]:
-        """The vectors of the texts, of unit length or zero."""
+        """The vectors of the texts: unit rows, or zero."""
         try:
             rows = np.asarray(self.function(texts))
-        except Exception as error:  # whatever the user's code raises
+        except Exception as error:  # anything the user's code raises
             raise InputError(f"embedder {self.name!r}: {type(error).__name__}: {error}") from error
         if rows.ndim != 2 or len(rows) != len(texts) or rows.dtype.kind not in "fiu":
             raise InputError(
@@ -258,11 +237,11 @@ class Embedder(NamedTuple):
             )
         if not np.isfinite(rows).all():
             raise InputError(f"embedder {self.name!r}: returned NaN or infinity")
-        return scaled_rows(rows)
+        return unit_rows(rows)
 
 
-def scaled_rows(rows: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
-    """The rows at unit length; a row of zeros stays one."""
+def unit_rows(rows: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+    """Normalized rows; a zero row stays zero."""
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
     scaled = rows / np.where(lengths > 0, lengths, 1.0)[:, None]
     return scaled.astype(np.float32)

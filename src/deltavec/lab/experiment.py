@@ -1,27 +1,31 @@
-"""One runner for the paper's experiments: every method on every problem, what is done kept on disk.
+"""The runner of the paper's experiments: every method on every problem, with resume.
 
 Reviews, questions and Lee's stories differ in their documents and in what a score is. They share
-the rest: what they are asked for, what is learned from the whole corpus, and how it all is run.
+the options, what is learned from the whole corpus, and the runner.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
+import numpy as np
+import numpy.typing as npt
+
 from deltavec.core.arguments import require_one_of, require_whole
+from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.text.batches import resolve_tokenizer
 from deltavec.core.vectors import WordVectors
 from deltavec.io.vectors.load import load_vectors
 from deltavec.lab.baselines import Embedder
-from deltavec.lab.cache import OWN_PACKAGES, Cache, Part
-from deltavec.lab.results import Lengths, Problem, Results, WeightCurve
+from deltavec.lab.results import Problem, Results, write_atomically
+from deltavec.lab.words import Counts, document_lengths, weight_curve
 from deltavec.training import METHODS
 
 if TYPE_CHECKING:
@@ -29,29 +33,27 @@ if TYPE_CHECKING:
 
 SKIPPABLE = ("doc2vec", "tf-idf", "lsa")
 
-Item = TypeVar("Item")
-Location = str | os.PathLike[str]
+Path_ = str | os.PathLike[str]
 
 
 def ignore(_: Any) -> None:
-    """Tell nobody."""
+    """Do nothing: the default of every callback."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Who is told how an experiment goes on; by default nobody.
+    """Callbacks for the progress of an experiment.
 
     Attributes
     ----------
     stage : callable
         Called with a few words when each stage begins.
     reach : callable
-        Called with the share of the stage that is done.
+        Called with the fraction of the stage that is done.
     notice : callable
-        Called with a sentence where the data did not allow what was asked for, where something
-        was left out, and where earlier work is used.
+        Called with a sentence when data is left out and when earlier work is reused.
     results : callable
-        Called after each problem with what is there so far.
+        Called after each problem with the results so far.
     """
 
     stage: Callable[[str], None] = ignore
@@ -62,14 +64,14 @@ class Progress:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What every experiment can be asked for, checked before any work.
+    """The settings of every experiment, checked before any work.
 
     Attributes
     ----------
     seed : int
-        Where random numbers begin.
+        The seed of all random draws.
     vectors_method : str
-        ``ppmi`` or ``word2vec``, for word vectors that are trained.
+        ``ppmi`` or ``word2vec``: how to train word vectors if none are given.
     skip : tuple of str
         Baselines to leave out: ``doc2vec``, ``tf-idf``, ``lsa``.
     tokenizer : str
@@ -89,299 +91,212 @@ class Settings:
         for name in self.skip:
             require_one_of("skip", name, SKIPPABLE)
 
-    def as_record(self) -> dict[str, Any]:
-        """The options, as JSON knows them."""
-        return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in asdict(self).items()
-        }
 
-
-D = TypeVar("D")
 S = TypeVar("S", bound=Settings)
-
-
-@dataclass(frozen=True)
-class Stopwatch:
-    """How many seconds each step took."""
-
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    @contextmanager
-    def timed(self, step: str) -> Iterator[None]:
-        """Add the time that something takes to a step."""
-        begun = time.perf_counter()
-        yield
-        self.seconds[step] = self.seconds.get(step, 0.0) + time.perf_counter() - begun
-
-    def timed_each(self, step: str, items: Iterable[Item]) -> Iterator[Item]:
-        """The items; the time that each takes to come is added to a step."""
-        iterator = iter(items)
-        while True:
-            with self.timed(step):
-                try:
-                    item = next(iterator)
-                except StopIteration:
-                    return
-            yield item
-
-
-@dataclass(frozen=True)
-class Outcome(Stopwatch):
-    """What a method found on a problem: scores, facts, and the seconds that each step took."""
-
-    scores: dict[str, float] = field(default_factory=dict)
-    facts: dict[str, Any] = field(default_factory=dict)
-
-
-class Meter:
-    """How much of the evaluation is done, in the unit in which methods tell their cost."""
-
-    def __init__(self, reach: Callable[[float], None]) -> None:
-        self.reach = reach
-        self.total = self.done = self.current = 0.0
-
-    @contextmanager
-    def step(self, cost: float) -> Iterator[None]:
-        """A step that costs so much; it is done in the end."""
-        self.current = cost
-        yield
-        self.done += cost
-        self.reach(self.done / self.total)
-
-    def within(self, fraction: float) -> None:
-        """So much of the current step is done."""
-        self.reach((self.done + fraction * self.current) / self.total)
 
 
 @dataclass(frozen=True, eq=False)
 class Given(Generic[S]):
-    """What an experiment is given besides its data: read and tried before any work.
+    """The checked input of an experiment, except for its data.
 
     Attributes
     ----------
     settings : Settings
-        What is asked for.
+        The settings.
     vectors : WordVectors or None
-        Word vectors, if there are any.
+        Word vectors, if any were given.
     vectors_name : str
-        Where word vectors come from; empty for those that are trained.
+        Where they come from; empty if they are to be trained.
     embedder : Embedder or None
-        The user's own.
-    cache : Cache
-        What is finished.
+        The user's own embedder.
+    folder : Path or None
+        The folder for results and trained vectors.
     threads : int or None
         How many cores to use.
     progress : Progress
-        Who is told.
-    clock : Stopwatch
-        How long the preparation takes.
-    meter : Meter
-        How much of the evaluation is done.
+        The callbacks.
     """
 
     settings: S
     vectors: WordVectors | None
     vectors_name: str
     embedder: Embedder | None
-    cache: Cache
+    folder: Path | None
     threads: int | None
     progress: Progress
-    clock: Stopwatch
-    meter: Meter
-
-    @classmethod
-    def of(
-        cls,
-        kind: type[S],
-        *,
-        vectors: WordVectors | Location | None = None,
-        embedder: str | Embedder | None = None,
-        cache: Location | None = None,
-        threads: int | None = None,
-        progress: Progress = Progress(),  # noqa: B008, frozen
-        **settings: Any,
-    ) -> Given[S]:
-        """What these arguments mean: files are read, and an embedder is tried.
-
-        Parameters
-        ----------
-        kind
-            The settings of the experiment.
-        vectors
-            Word vectors, or their file; by default they are trained on the texts.
-        embedder
-            A function from a list of texts to a matrix, as ``module:function`` or an `Embedder`.
-        cache
-            A folder in which finished parts and trained vectors are kept: the same call goes on
-            from there.
-        threads
-            How many cores to use; all of them by default. word2vec and doc2vec repeat exactly
-            only with 1.
-        progress
-            Who is told how it goes on.
-        **settings
-            The fields of the settings.
-        """
-        asked = kind(**settings)
-        if isinstance(embedder, str):
-            progress.stage(f"trying {embedder}")
-            embedder = Embedder.named(embedder)
-        name = "" if vectors is None else "given in memory"
-        if isinstance(vectors, str | os.PathLike):
-            name = Path(vectors).name  # never where it lies
-            progress.stage(f"loading {name}")
-            vectors = load_vectors(vectors)
-        kept = Cache(None if cache is None else Path(cache))
-        return cls(
-            asked, vectors, name, embedder, kept, threads, progress, Stopwatch(),
-            Meter(progress.reach),
-        )  # fmt: skip
 
 
-class Method(NamedTuple, Generic[D]):
-    """A way to embed documents, and what to know of it before it is run.
+def prepare(
+    kind: type[S],
+    *,
+    vectors: WordVectors | Path_ | None = None,
+    embedder: str | Embedder | None = None,
+    folder: Path_ | None = None,
+    threads: int | None = None,
+    progress: Progress = Progress(),  # noqa: B008, frozen
+    **settings: Any,
+) -> Given[S]:
+    """Check the options of an experiment, read word vectors and try the embedder.
+
+    Parameters
+    ----------
+    kind
+        The settings class of the experiment.
+    vectors
+        Word vectors, or their file. By default they are trained on the texts.
+    embedder
+        A function from a list of texts to a matrix, as ``module:function`` or an `Embedder`.
+    folder
+        A folder for ``results.json`` and trained vectors. The same call resumes from it.
+    threads
+        How many cores to use; all of them by default. word2vec and doc2vec give the same result
+        every time only with 1.
+    progress
+        The callbacks.
+    **settings
+        The fields of ``kind``.
+    """
+    checked = kind(**settings)
+    if isinstance(embedder, str):
+        progress.stage(f"trying {embedder}")
+        embedder = Embedder.named(embedder)
+    name = "" if vectors is None else "given in memory"
+    if isinstance(vectors, str | os.PathLike):
+        name = Path(vectors).name  # results never hold a path
+        progress.stage(f"loading {name}")
+        vectors = load_vectors(vectors)
+    kept = None if folder is None else Path(folder)
+    return Given(checked, vectors, name, embedder, kept, threads, progress)
+
+
+@dataclass(frozen=True, eq=False)
+class Documents:
+    """The documents of one problem, as every method sees them.
+
+    Attributes
+    ----------
+    counts : sparse matrix
+        The count of each corpus word in each document.
+    statistics : CorpusStatistics
+        The counts that weights come from.
+    texts : list of str
+        The texts.
+    tokens : list of ndarray of int32
+        The token ids of each document.
+    score : callable
+        Returns the score of their vectors: unit rows, dense or sparse.
+    facts : Mapping
+        Numbers for the table of problems.
+    """
+
+    counts: Counts
+    statistics: CorpusStatistics
+    texts: list[str]
+    tokens: Sequence[npt.NDArray[np.int32]]
+    score: Callable[[Any], float]
+    facts: Mapping[str, Any]
+
+
+class Method(NamedTuple):
+    """A way to embed documents.
 
     Attributes
     ----------
     name : str
-        What it is called.
-    run : callable
-        Gives the outcome for a problem's documents.
-    cost : float
-        About how long it takes, beside the other methods.
+        Its name in the table of times.
+    scores : callable
+        Returns the scores for a problem's documents, by the name of the column.
     needs : tuple of str
-        What it asks of the background, to be made before the first problem.
-    origin : Mapping
-        What the outcome depends on, besides the documents.
-    packages : tuple of str
-        The packages it depends on, besides our own.
+        The attributes of the background to compute before the first problem.
     """
 
     name: str
-    run: Callable[[D], Outcome]
-    cost: float = 1.0
-    needs: tuple[str, ...] = ("words",)
-    origin: Mapping[str, Any] = MappingProxyType({})
-    packages: tuple[str, ...] = ()
+    scores: Callable[[Documents], Mapping[str, float]]
+    needs: tuple[str, ...] = ()
 
 
-class Task(NamedTuple, Generic[D]):
-    """One problem, before it is solved.
-
-    Attributes
-    ----------
-    name : str
-        The name of its row.
-    file_name : str
-        What its files in the cache begin with.
-    origin : Mapping
-        What all its outcomes depend on.
-    documents : callable
-        Makes its documents, once a method needs them.
-    methods : sequence of Method
-        What is run on them.
-    """
+class Task(NamedTuple):
+    """One problem: its name, its documents, made when needed, and the methods to run on them."""
 
     name: str
-    file_name: str
-    origin: Mapping[str, Any]
-    documents: Callable[[], D]
-    methods: Sequence[Method[D]]
-
-    def part(self, method: Method[D]) -> Part:
-        """A method on this problem, as the cache knows it."""
-        return Part(
-            f"{self.file_name}-{method.name}",
-            {**self.origin, **method.origin},
-            (*OWN_PACKAGES, *method.packages),
-        )
-
-    def solved(self, given: Given[Any]) -> Problem:
-        """The row of the table: finished parts from the cache, the rest computed."""
-        documents: D | None = None
-        outcomes = []
-        for method in self.methods:
-            part = self.part(method)
-            outcome = given.cache.get(part)
-            if outcome is None:
-                documents = documents or self.documents()
-                with given.meter.step(method.cost):
-                    outcome = asdict(method.run(documents))
-                given.cache.put(part, outcome)
-            outcomes.append(outcome)
-        return problem_of(self.name, outcomes)
-
-
-def problem_of(name: str, outcomes: Sequence[Mapping[str, Any]]) -> Problem:
-    """A row of the table, from what each method found."""
-    scores: dict[str, float] = {}
-    seconds: dict[str, float] = {}
-    facts: dict[str, Any] = {}
-    for outcome in outcomes:
-        scores |= outcome["scores"]
-        facts |= outcome["facts"]
-        for step, taken in outcome["seconds"].items():
-            seconds[step] = round(seconds.get(step, 0.0) + taken, 3)
-    lengths = Lengths(**facts.pop("lengths"))
-    return Problem(name, scores, lengths, facts | {"seconds": seconds})
+    documents: Callable[[], Documents]
+    methods: Sequence[Method]
 
 
 def run(
     experiment: str,
     measure: str,
-    tasks: Sequence[Task[Any]],
+    tasks: Sequence[Task],
     background: Background,
     *,
     data: Mapping[str, Any],
     settings: Mapping[str, Any] = MappingProxyType({}),
 ) -> Results:
-    """The results of an experiment; who follows its progress is given what is there after each.
+    """Run every method on every problem; return the results.
 
     Parameters
     ----------
     experiment
-        What it is called.
+        The name of the experiment.
     measure
         What a score is.
     tasks
-        Its problems.
+        The problems.
     background
-        What comes from the whole corpus.
+        What is learned from the whole corpus.
     data, settings
-        What else to tell of its data and its settings.
+        More facts for the results.
     """
-    given = background.given
-    clock, progress, meter = given.clock, given.progress, given.meter
-    every = [(task, method) for task in tasks for method in task.methods]
-    missing = [method for task, method in every if given.cache.get(task.part(method)) is None]
-    if len(missing) < len(every):
-        done = len(every) - len(missing)
-        progress.notice(f"{done} of {len(every)} parts are there from an earlier run")
-    for need in dict.fromkeys(need for method in missing for need in method.needs):
-        with clock.timed(need):
-            getattr(background, need)
-    facts = dict(background.facts())
-    curve = WeightCurve(**facts.pop("curve"))
+    folder, progress = background.given.folder, background.given.progress
+    known = json.loads(json.dumps(asdict(background.given.settings) | background.origin))
+    empty = Results(experiment, measure, (), known | dict(settings), data)
+    problems = {problem.name: problem for problem in finished_problems(folder, empty)}
+    if problems:
+        progress.notice(f"{len(problems)} of {len(tasks)} problems are there from an earlier run")
+    left = [task for task in tasks if task.name not in problems]
+    for need in dict.fromkeys(n for task in left for method in task.methods for n in method.needs):
+        getattr(background, need)
+    facts = background.facts()
     progress.stage("evaluating")
-    meter.total = sum(method.cost for method in missing)
-    problems: list[Problem] = []
+    steps = sum(len(task.methods) for task in left)
+    done = 0
     for task in tasks:
-        problems.append(task.solved(given))
-        results = Results(
-            experiment,
-            measure,
-            tuple(problems),
-            given.settings.as_record() | background.origin | dict(settings),
-            {
-                **data,
-                **facts,
-                "preparation_seconds": {
-                    step: round(taken, 3) for step, taken in clock.seconds.items()
-                },
-            },
-            curve,
+        if task.name not in problems:
+            documents = task.documents()
+            scores: dict[str, float] = {}
+            seconds: dict[str, float] = {}
+            for method in task.methods:
+                begun = time.perf_counter()
+                scores |= method.scores(documents)
+                seconds[method.name] = round(time.perf_counter() - begun, 3)
+                done += 1
+                progress.reach(done / steps)
+            lengths, details = document_lengths(documents.counts), {"seconds": seconds}
+            problems[task.name] = Problem(
+                task.name, scores, lengths, {**documents.facts, **details}
+            )
+        results = replace(
+            empty,
+            problems=tuple(problems[one.name] for one in tasks if one.name in problems),
+            data={**data, **facts},
+            curve=weight_curve(background.known.statistics),
             complete=len(problems) == len(tasks),
         )
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            write_atomically(folder / "results.json", results.as_json() + "\n")
         progress.results(results)
     return results
+
+
+def finished_problems(folder: Path | None, wanted: Results) -> Sequence[Problem]:
+    """The problems that an earlier run of the same experiment on the same data finished."""
+    if folder is None or not (folder / "results.json").exists():
+        return ()
+    earlier = Results.from_json((folder / "results.json").read_text("utf-8"))
+    same = (
+        earlier.settings == wanted.settings
+        and earlier.data.get("sha256") == wanted.data["sha256"]
+        and earlier.versions == wanted.versions
+    )
+    return earlier.problems if same else ()

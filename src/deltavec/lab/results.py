@@ -1,4 +1,4 @@
-"""What an experiment found, as data: one row per problem, one score per method."""
+"""The results of an experiment: one row per problem, one score per method."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PACKAGES = ("deltavec", "gensim", "numba", "numpy", "pyarrow", "scikit-learn", "
 
 @dataclass(frozen=True)
 class Lengths:
-    """How many words the documents of a problem hold."""
+    """The number of words in the documents of a problem."""
 
     shortest: int
     mean: float
@@ -28,7 +28,7 @@ class Lengths:
 
 @dataclass(frozen=True)
 class WeightCurve:
-    """The three weights of some words against their share of the corpus, for Figure 1."""
+    """The three weights of some words, by their term frequency in the corpus, for Figure 1."""
 
     term_frequencies: Sequence[float]
     idf: Sequence[float]
@@ -43,13 +43,13 @@ class Problem:
     Attributes
     ----------
     name : str
-        What sets it apart: the number of reviews in a document, or a forum.
+        The number of reviews in a document, or the name of a forum.
     scores : Mapping[str, float]
         The score of each method.
     lengths : Lengths or None
-        How long its documents are.
+        The lengths of its documents.
     details : Mapping
-        Numbers of documents and pairs, and the seconds that each step took.
+        Numbers of documents and pairs, and the seconds that each method took.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Results:
-    """All that an experiment found, and from what.
+    """The results of an experiment, with its data and settings.
 
     Attributes
     ----------
@@ -75,11 +75,11 @@ class Results:
     data : Mapping
         Name, hash and size of what was read.
     curve : WeightCurve or None
-        The weights of the corpus' words.
+        The weights of the words of the corpus.
     complete : bool
         Whether every problem is finished.
     versions : Mapping[str, str]
-        Of Python and of the packages that matter.
+        The versions of Python and of the packages.
     """
 
     experiment: str
@@ -93,20 +93,11 @@ class Results:
 
     @property
     def methods(self) -> list[str]:
-        """The methods that some problem has a score for, in the order of their first one."""
+        """The methods that have a score, in the order of their first one."""
         return list(dict.fromkeys(name for problem in self.problems for name in problem.scores))
 
-    @property
-    def seconds(self) -> dict[str, float]:
-        """How long each step took, the preparation and all problems together."""
-        total = dict(self.data.get("preparation_seconds", {}))
-        for problem in self.problems:
-            for step, taken in problem.details.get("seconds", {}).items():
-                total[step] = total.get(step, 0.0) + taken
-        return {step: round(taken, 3) for step, taken in total.items()}
-
     def as_json(self) -> str:
-        """The results as text; `from_json` reads them back."""
+        """The results as JSON; `from_json` reads them back."""
         return json.dumps(asdict(self), indent=1, allow_nan=False)
 
     @classmethod
@@ -120,24 +111,21 @@ class Results:
             curve = content.pop("curve")
             return cls(problems=problems, curve=curve and WeightCurve(**curve), **content)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"these are no results that deltavec wrote: {error!r}") from None
+            raise InputError(f"not a results file of deltavec: {error!r}") from None
 
 
 def versions() -> dict[str, str]:
     """The versions that a result depends on."""
     found = {"python": platform.python_version(), "cores": str(os.cpu_count())}
-    return found | {name: installed(name) for name in PACKAGES}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:  # an extra, or a source tree that was never installed
+            found[name] = "unknown"
+    return found
 
 
-def installed(package: str) -> str:
-    """The version of a package."""
-    try:
-        return version(package)
-    except PackageNotFoundError:  # run from a tree that was never installed
-        return "unknown"
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that it is there whole or not at all."""
+def write_atomically(path: Path, text: str) -> None:
+    """Write a text file under a temporary name, then rename it."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")

@@ -1,8 +1,8 @@
-"""Lee's news stories, what people said of them, and how well vectors agree with that.
+"""Lee's news stories, the similarity judgments of people, and the agreement of vectors with them.
 
 300 stories, and 50 more of which 83 students rated every pair (M. D. Lee, B. Pincombe and M. Welsh,
-An empirical evaluation of models of text document similarity, CogSci 2005). gensim carries them
-in its test data.
+An empirical evaluation of models of text document similarity, CogSci 2005). They are in gensim's
+test data.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FILES = ("lee_background.cor", "lee.cor", "similarities0-1.txt")
 
 @dataclass(frozen=True, eq=False)
 class LeeDocuments:
-    """The stories and what people said.
+    """The stories and the judgments.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class LeeDocuments:
     judged : list of str
         50 stories.
     judgements : ndarray of float64, shape (50, 50)
-        How alike people found two of them, from 0 to 1; only above the diagonal.
+        The similarity that people gave two of them, from 0 to 1; only above the diagonal.
     """
 
     background: list[str]
@@ -44,11 +44,11 @@ class LeeDocuments:
 
     @property
     def pairs(self) -> int:
-        """How many pairs of stories were judged."""
+        """The number of judged pairs."""
         return len(self.judged) * (len(self.judged) - 1) // 2
 
     def judgement(self, one: int, other: int) -> float:
-        """How alike people found two of the judged stories."""
+        """The similarity that people gave two of the judged stories."""
         return float(self.judgements[min(one, other), max(one, other)])
 
 
@@ -61,15 +61,14 @@ def lee_documents() -> LeeDocuments:
 
 
 def data_folder() -> Path:
-    """Where gensim keeps its test data; gensim itself, slow to import, is not imported."""
+    """The folder of gensim's test data. gensim is slow to import and is not imported."""
     package = find_spec("gensim")
     for place in package.submodule_search_locations or [] if package else []:
         folder = Path(place, "test", "test_data")
         if all((folder / name).is_file() for name in FILES):
             return folder
     raise MissingDependencyError(
-        "this needs the news stories in gensim's test data, which are not there: "
-        "pip install --force-reinstall gensim"
+        "the news stories come with gensim (Python 3.11 to 3.13): pip install 'deltavec[lab]'"
     )
 
 
@@ -79,9 +78,9 @@ def stories_in(path: Path) -> list[str]:
 
 
 def agreement(vectors: npt.NDArray[np.float32], judgements: npt.NDArray[np.float64]) -> float:
-    """Pearson's correlation of the vectors' cosines with judgements, over all pairs.
+    """Pearson's correlation of the vectors' cosines with judgments, over all pairs.
 
-    0 for vectors whose cosines are all the same, which say nothing.
+    0 if all cosines are the same.
     """
     pairs = np.triu_indices(len(vectors), 1)
     cosines = (vectors @ vectors.T)[pairs]

@@ -1,4 +1,4 @@
-"""The words of a corpus: counted over the whole of it, and listed for some of its documents."""
+"""The words of a corpus: counts over all of it, and token ids of some of its documents."""
 
 from __future__ import annotations
 
@@ -24,49 +24,44 @@ from deltavec.errors import CorpusError
 from deltavec.lab.results import Lengths, WeightCurve
 
 Counts: TypeAlias = sparse.csr_matrix
-"""How often each word (column) occurs in each document (row); only what occurs is stored."""
+"""The count of each word (column) in each document (row), sparse."""
 
 
-class Words(NamedTuple):
-    """The ids of the documents' words, in their order, and where each document begins."""
+class TokenIds(NamedTuple):
+    """The token ids of some documents, in order, and the offset of each document."""
 
     ids: npt.NDArray[np.int32]
-    begins: npt.NDArray[np.int64]
+    offsets: npt.NDArray[np.int64]
 
     @classmethod
     def of(
-        cls, chunk: Any, vocabulary: Vocabulary, tokenizer: Tokenizer, threads: int | None = None
-    ) -> Words:
-        """The words of a chunk of documents that are in the vocabulary."""
-        pieces = ids_of(as_text_batch(chunk, tokenizer), vocabulary, threads)
-        listed = np.concatenate([np.zeros(0, np.int32), *pieces])
-        lengths = np.diff(np.flatnonzero(listed < 0), prepend=-1) - 1
-        return cls(listed[listed >= 0], offsets_of(lengths))
-
-    @classmethod
-    def joined(cls, parts: list[Words]) -> Words:
-        """The documents of all parts, one after the other."""
-        lengths = [np.diff(part.begins) for part in parts]
-        return cls(
-            np.concatenate([np.zeros(0, np.int32), *(part.ids for part in parts)]),
-            offsets_of(np.concatenate([np.zeros(0, np.int64), *lengths])),
-        )
+        cls,
+        texts: Any,
+        vocabulary: Vocabulary,
+        tokenizer: Tokenizer,
+        threads: int | None = None,
+    ) -> TokenIds:
+        """The ids of the documents' tokens that are in the vocabulary."""
+        pieces = ids_of(as_text_batch(texts, tokenizer), vocabulary, threads)
+        ids = np.concatenate([np.zeros(0, np.int32), *pieces])
+        lengths = np.diff(np.flatnonzero(ids < 0), prepend=-1) - 1  # -1 ends a document
+        return cls(ids[ids >= 0], offsets_of(lengths))
 
     @property
     def documents(self) -> int:
-        """How many documents there are."""
-        return len(self.begins) - 1
+        """The number of documents."""
+        return len(self.offsets) - 1
 
-    def of_document(self, place: int) -> npt.NDArray[np.int32]:
-        """The words of one document."""
-        return self.ids[self.begins[place] : self.begins[place + 1]]
+    def of_document(self, row: int) -> npt.NDArray[np.int32]:
+        """The token ids of one document."""
+        return self.ids[self.offsets[row] : self.offsets[row + 1]]
 
-    def counts(self, words: int) -> Counts:
-        """How often each word occurs in each document, for a vocabulary of this many words."""
+    def counts(self, vocabulary_size: int) -> Counts:
+        """The count of each word in each document."""
         ones = np.ones(len(self.ids), np.int32)
-        # Copies: adding up repeats rewrites the matrix in place, and the words keep their order.
-        places = self.ids.copy(), self.begins.copy()
-        counts = sparse.csr_matrix((ones, *places), (self.documents, words))
+        # Copies: summing duplicates rewrites the matrix in place.
+        structure = self.ids.copy(), self.offsets.copy()
+        counts = sparse.csr_matrix((ones, *structure), (self.documents, vocabulary_size))
         counts.sum_duplicates()
         return counts
 
@@ -83,7 +78,7 @@ class CorpusWords:
         Their counts in the whole corpus.
     rows : ndarray of int64
         The documents that are kept, ascending.
-    words : Words
+    words : TokenIds
         Their words.
     texts : pyarrow.Array
         Their texts.
@@ -92,16 +87,16 @@ class CorpusWords:
     vocabulary: Vocabulary
     statistics: CorpusStatistics
     rows: npt.NDArray[np.int64]
-    words: Words
+    words: TokenIds
     texts: Any
 
     @functools.cached_property
     def counts(self) -> Counts:
-        """How often each word occurs in each of the documents kept."""
+        """The count of each word in each document that is kept."""
         return self.words.counts(len(self.vocabulary))
 
-    def places(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Where these rows of the corpus are among those kept."""
+    def positions(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """The positions of these rows of the corpus among those kept."""
         return np.searchsorted(self.rows, rows)
 
 
@@ -112,7 +107,7 @@ def read_words(
     *,
     threads: int | None = None,
 ) -> CorpusWords:
-    """The words of a whole corpus, and those of some of its documents; it is read twice.
+    """The words of a whole corpus, and those of some of its documents; reads it three times.
 
     Parameters
     ----------
@@ -121,7 +116,7 @@ def read_words(
     rows
         The documents to keep, ascending.
     tokenizer
-        What parts a text into words.
+        The tokenizer.
     threads
         How many cores to use; all of them by default.
     """
@@ -129,26 +124,32 @@ def read_words(
     if len(vocabulary) == 0:
         raise CorpusError("the texts hold no words")
     statistics = CorpusStatistics.empty(len(vocabulary))
-    parts: list[Words] = []
-    texts = []
-    first = 0
     for chunk in corpus:
         statistics += count_batch(as_text_batch(chunk, tokenizer), vocabulary, threads)
+    texts = take_texts(corpus, rows)
+    ids = TokenIds.of(texts, vocabulary, tokenizer, threads)
+    return CorpusWords(vocabulary, statistics, rows, ids, texts)
+
+
+def take_texts(corpus: Chunked, rows: npt.NDArray[np.int64]) -> Any:
+    """The documents in these ascending rows, as an Arrow array."""
+    parts = []
+    first = 0
+    for chunk in corpus:
         begin, end = np.searchsorted(rows, (first, first + len(chunk)))
-        texts.append(chunk.take(pa.array(rows[begin:end] - first)))
-        parts.append(Words.of(texts[-1], vocabulary, tokenizer, threads))
+        parts.append(chunk.take(pa.array(rows[begin:end] - first)))
         first += len(chunk)
-    return CorpusWords(vocabulary, statistics, rows, Words.joined(parts), pa.concat_arrays(texts))
+    return pa.concat_arrays(parts)
 
 
-def lengths_of(counts: Counts) -> Lengths:
-    """How many words counted documents hold."""
+def document_lengths(counts: Counts) -> Lengths:
+    """The shortest, mean and longest document, in words."""
     words = np.asarray(counts.sum(axis=1)).reshape(-1)
     return Lengths(int(words.min()), float(words.mean()), int(words.max()))
 
 
-def statistics_of(counts: Counts) -> CorpusStatistics:
-    """The statistics of counted documents, all of whose words are counted."""
+def count_statistics(counts: Counts) -> CorpusStatistics:
+    """The statistics of these documents."""
     return CorpusStatistics(
         np.asarray(counts.sum(axis=0), np.int64).reshape(-1),
         np.asarray(counts.getnnz(axis=0), np.int64),
@@ -177,12 +178,12 @@ class KnownWords(NamedTuple):
 
     @classmethod
     def of(cls, words: CorpusWords, vectors: WordVectors) -> KnownWords:
-        """Those of the corpus' words that are among the vectors'."""
-        places = vectors.vocabulary.ids(words.vocabulary.words)
-        columns = np.flatnonzero(places >= 0)
+        """The words of the corpus that have a vector."""
+        ids = vectors.vocabulary.ids(words.vocabulary.words)
+        columns = np.flatnonzero(ids >= 0)
         statistics = words.statistics.taken(columns)
         require_known_words(statistics)
-        rows = vectors.matrix[places[columns]]
+        rows = vectors.matrix[ids[columns]]
         known = WordVectors.from_unit_rows(words.vocabulary.taken(columns), rows)
         return cls(columns, known, statistics)
 

@@ -1,4 +1,4 @@
-"""``deltavec tune``: the recipe that suits one's own labels."""
+"""``deltavec tune``: the recipe that suits your own labels."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     "deltavec tune reviews.parquet --group-column location -o recipe.json",
-    "deltavec tune questions.csv --pairs labelled.csv --id-column id --budget 90s",
+    "deltavec tune questions.csv --pairs labeled.csv --id-column id --budget 90s",
 )
 
 
@@ -34,7 +34,7 @@ def tune(
         Path | None,
         options.option(
             "FILE",
-            "Labelled pairs instead of groups: a table with the columns label (1: they "
+            "Labeled pairs instead of groups: a table with the columns label (1: they "
             "belong together, 0: not), id_a and id_b; or label, text_a and text_b.",
         ),
     ] = None,
@@ -82,7 +82,7 @@ def tune(
     """Find the recipe that suits your own labels.
 
     Recipes are fitted on the whole corpus, without labels, and compared by the area under the
-    ROC curve of their cosines: do documents that belong together lie closer than others? One
+    ROC curve of their cosines: are documents that belong together closer than others? One
     half of the groups (or pairs) chooses; the other, held back, says how good the choice is.
     The default is kept unless another is better by more than noise.
     """
@@ -136,10 +136,10 @@ def tune(
 def require_time(budget: str) -> None:
     """Refuse a budget that is no time, as wrong usage."""
     from deltavec.errors import InputError
-    from deltavec.lab.tuning.budget import seconds_of
+    from deltavec.lab.tuning.tune import parse_budget
 
     try:
-        seconds_of(budget)
+        parse_budget(budget)
     except InputError as error:
         raise typer.BadParameter(str(error), param_hint="'--budget'") from None
 

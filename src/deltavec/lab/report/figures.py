@@ -1,254 +1,101 @@
-"""The figures of a report: scores by method and by k, and the paper's two about weights."""
+"""The figures of a report: scores by k, and the paper's Figures 1 and 2."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 from deltavec.core.recipes import RECIPES, Recipe
+from deltavec.lab.report.drawing import Figure, finish, new_canvas, power_of_ten, scale_areas
 from deltavec.lab.report.findings import weight_differences
-from deltavec.lab.report.plots import (
-    COLOURS,
-    Figure,
-    Named,
-    Panel,
-    apart,
-    colour,
-    name_ends,
-    nines,
-    number,
-    panel,
-    shares_around,
-    shortened,
-)
 from deltavec.lab.results import Problem, Results, WeightCurve
 
-WIDTH, HEIGHT = 500, 320
-PLANE_HEIGHT = 240  # about what is left of it for marks
-ROW = 19  # of a strip
-MOST_NAMED = 4  # problems that are told apart by colour
 BINS = 20
 WEIGHTS = ("idf", "sif", "subsampling")
-FORM_COLOURS = {"sum": "green", "center": "orange", "delta": "blue"}
-OTHER_COLOURS = ("purple", "gold", "cyan", "slate", "orange", "green")
-
-
-class Series(NamedTuple):
-    """The scores of one method, by k."""
-
-    method: str
-    ks: tuple[float, ...]
-    scores: tuple[float, ...]
-    colour: str
-    dashed: bool = False
+FORM_COLORS = {"sum": "C2", "center": "C1", "delta": "C0"}
 
 
 def are_numbered(problems: Sequence[Problem]) -> bool:
     """Whether there are several problems, each named by a number of its own."""
-    return len({numeric(problem.name) for problem in problems} - {None}) == len(problems) > 1
+    numbers = {name for p in problems if math.isfinite(name := as_number(p.name))}
+    return len(numbers) == len(problems) > 1
 
 
-def numeric(name: str) -> float | None:
-    """The number that a problem is named by, if it is one."""
+def as_number(name: str) -> float:
+    """The number that a problem is named by, or NaN."""
     try:
-        value = float(name)
+        return float(name)
     except ValueError:
-        return None
-    return value if math.isfinite(value) else None
+        return math.nan
 
 
 def scores_against_k(results: Results) -> Figure:
-    """One panel for each weight, and one for the best variant and the other methods."""
-    every = [series(results.problems, method) for method in results.methods]
-    variants = [one for one in every if is_variant(one.method)]
-    others = [one for one in every if not is_variant(one.method)]
-    panels = [
-        (weight, [one for one in variants if one.method.startswith(f"{weight}-")])
-        for weight in WEIGHTS
-    ]
-    if others:
-        best = leader(results.problems, [one.method for one in variants])
-        coloured = [
-            one._replace(colour=OTHER_COLOURS[place % len(OTHER_COLOURS)])
-            for place, one in enumerate(others)
-        ]
-        shown = [one for one in variants if one.method == best] + coloured
-        panels.append(("the best variant and the other methods", shown))
-    return Figure(
+    """One panel for each weight, and one for all other methods."""
+    panels: dict[str, list[str]] = {weight: [] for weight in (*WEIGHTS, "other methods")}
+    for method in results.methods:
+        weight = method.split("-")[0] if method in RECIPES else ""
+        panels[weight if weight in WEIGHTS else "other methods"].append(method)
+    shown = {title: methods for title, methods in panels.items() if methods}
+    canvas, axes = new_canvas(len(shown))
+    for panel, (title, methods) in zip(axes, shown.items(), strict=True):
+        draw_lines(panel, title, methods, results)
+    return finish(
+        canvas,
         "scores",
         f"{results.measure} against k, the number of texts in a document",
-        "Solid lines: with the common component removed; dashed: without. Grey: all other "
-        "methods. The scale widens towards 1, so that its upper end can be read.",
-        tuple(lines_panel(title, shown, every) for title, shown in panels if shown),
+        "Solid lines: with the common component removed; dashed: without. Gray: the other panels. "
+        "The scale widens toward 1.",
     )
 
 
-def series(problems: Sequence[Problem], method: str) -> Series:
-    """A method's scores in the order of k; its colour is its form's, dashed without removal."""
-    points = sorted(
-        (float(problem.name), problem.scores[method])
-        for problem in problems
-        if method in problem.scores
-    )
-    ks, scores = zip(*points, strict=True)
-    if not is_variant(method):
-        return Series(method, ks, scores, OTHER_COLOURS[0])
-    recipe = Recipe.named(method)
-    return Series(method, ks, scores, FORM_COLOURS[recipe.form], not recipe.n_components_removed)
-
-
-def is_variant(method: str) -> bool:
-    """Whether a method is one of the paper's 18."""
-    return method in RECIPES and method.split("-")[0] in WEIGHTS
-
-
-def leader(problems: Sequence[Problem], methods: Sequence[str]) -> str | None:
-    """The method that is the best one on most problems."""
-    best = [
-        max(there, key=lambda method: problem.scores[method])
-        for problem in problems
-        if (there := [name for name in methods if name in problem.scores])
-    ]
-    return max(best, key=best.count) if best else None
-
-
-def lines_panel(title: str, shown: Sequence[Series], every: Sequence[Series]) -> Panel:
-    """Some lines with labels, over the grey ones of every method."""
-    scores = [score for one in every for score in one.scores]
-    shares = shares_around(min(scores), max(scores))
-
-    def draw(axes: Any) -> None:
-        axes.set_title(title)
-        axes.set_xlabel("k")
-        axes.grid(visible=False, axis="x")
-        axes.xaxis.get_major_locator().set_params(integer=True)
-        axes.set_ylim(nines(shares[0]), nines(shares[-1]))
-        named = apart(shares, PLANE_HEIGHT)
-        axes.set_yticks([nines(share) for share in named], [number(share) for share in named])
-        for one in every:
-            axes.plot(one.ks, [*map(nines, one.scores)], color=colour("context"), linewidth=0.8)
-        ends = []
-        for one in shown:
-            heights = [*map(nines, one.scores)]
-            style, ink = "--" if one.dashed else "-", colour(one.colour)
-            axes.plot(one.ks, heights, style, color=ink, linewidth=1.8)
-            if len(one.ks) == 1:
-                axes.plot(one.ks, heights, "o", color=ink, markersize=4)
-            ends.append(Named(one.method, one.ks[-1], heights[-1], ink))
-        name_ends(axes, ends, PLANE_HEIGHT)
-
-    return panel(f"{title}: scores against k", WIDTH, HEIGHT, draw)
-
-
-def scores_by_method(results: Results, references: Mapping[str, float]) -> Figure:
-    """A strip for each method with a dot for each problem, and lines at published figures."""
-    problems = [problem for problem in results.problems if problem.scores]
-    is_share = results.measure == "ROC AUC"
-    dots = "One dot for each problem."
-    if len(problems) > MOST_NAMED:
-        dots = "One dot for each problem; the stroke is their mean."
-    return Figure(
-        "scores",
-        f"{results.measure} of every method",
-        dots + (" The scale widens towards 1." if is_share else ""),
-        (strips_panel(results, problems, references, is_share),),
-    )
-
-
-def strips_panel(
-    results: Results, problems: Sequence[Problem], references: Mapping[str, float], is_share: bool
-) -> Panel:
-    """The strips of all methods over one axis, the best first."""
-    means = {method: mean_score(problems, method) for method in results.methods}
-    ordered = sorted(means, key=lambda method: means[method])
-    scale = nines if is_share else float
-    few = len(problems) <= MOST_NAMED
-    scores = [score for problem in problems for score in problem.scores.values()]
-
-    def draw(axes: Any) -> None:
-        if is_share:
-            shares = shares_around(min(scores), max(scores))
-            named = apart(shares, PLANE_HEIGHT)
-            axes.set_xticks([nines(share) for share in named], [number(share) for share in named])
-        axes.grid(visible=False, axis="y")
-        axes.set_yticks(range(len(ordered)), [shortened(name) for name in ordered])
-        axes.tick_params("y", labelcolor=colour("ink"))
-        axes.set_ylim(-0.7, len(ordered) - 0.3)
-        for row, method in enumerate(ordered):
-            found = [scale(p.scores[method]) for p in problems if method in p.scores]
-            axes.plot([min(found), max(found)], [row, row], color=colour("context"), linewidth=1.5)
-            mean = f"{means[method]:.3f}".replace("0.", ".", 1)
-            axes.text(1.02, row, mean, transform=axes.get_yaxis_transform(), va="center")
-        for place, problem in enumerate(problems):
-            rows = [row for row, method in enumerate(ordered) if method in problem.scores]
-            axes.plot(
-                [scale(problem.scores[ordered[row]]) for row in rows],
-                rows,
-                "o",
-                color=colour(COLOURS[place] if few else "blue"),
-                alpha=1 if few else 0.45,
-                # Smaller ones come later, so that equal scores all show.
-                markersize=8 - 1.8 * place if few else 6,
-                label=shortened(problem.name),
-            )
-        if not few:
-            middles = [scale(means[method]) for method in ordered]
-            axes.plot(middles, range(len(ordered)), "|", color=colour("ink"), markersize=12)
-        for name, value in references.items():
-            label = f"{name} {number(value).ljust(3, '0')}"
-            axes.axvline(scale(value), linestyle=":", color=colour("soft"), label=label)
-        if references or 1 < len(problems) <= MOST_NAMED:
-            axes.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, fontsize=11)
-
-    title = f"{results.measure} of every method"
-    named = len(references) + (len(problems) if few else 0)
-    return panel(title, 560, 60 + ROW * (len(ordered) + named), draw)
-
-
-def mean_score(problems: Sequence[Problem], method: str) -> float:
-    """The mean of a method's scores."""
-    scores = [problem.scores[method] for problem in problems if method in problem.scores]
-    return sum(scores) / len(scores)
+def draw_lines(axes: Any, title: str, methods: Sequence[str], results: Results) -> None:
+    """Draw the scores of some methods by k, over the gray lines of all methods."""
+    lines = {
+        method: sorted(
+            (float(p.name), p.scores[method]) for p in results.problems if method in p.scores
+        )
+        for method in results.methods
+    }
+    scores = [score for points in lines.values() for _, score in points]
+    scale_areas(axes, min(scores), max(scores))
+    axes.set(title=title, xlabel="k")
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    for points in lines.values():
+        axes.plot(*zip(*points, strict=True), color="lightgray", linewidth=0.8)
+    for rank, method in enumerate(methods):
+        look = {"color": f"C{rank}", "linestyle": "-"}
+        if title in WEIGHTS:
+            recipe = Recipe.named(method)
+            removed = bool(recipe.n_components_removed)
+            look = {"color": FORM_COLORS[recipe.form], "linestyle": "-" if removed else "--"}
+        axes.plot(*zip(*lines[method], strict=True), marker=".", label=method, **look)
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
 
 
 def weight_functions(curve: WeightCurve) -> Figure:
-    """Figure 1: the three weights against the share of the corpus."""
-
-    def draw(axes: Any) -> None:
-        axes.set_xscale("log")
-        axes.set_xlabel("share of the corpus, tf_ic")
-        axes.xaxis.set_major_formatter(lambda share, _: power_of_ten(share))
-        axes.grid(visible=False, axis="x")
-        # From the rarest word on, whatever the order; a share of nothing has no place here.
-        order = sorted(
-            (share, place) for place, share in enumerate(curve.term_frequencies) if share > 0
-        )
-        shares = [share for share, _ in order]
-        values = scaled(curve.idf), curve.sif, curve.subsampling
-        idf, sif, subsampling = ([column[place] for _, place in order] for column in values)
-        blue, orange, green = map(colour, ("blue", "orange", "green"))
-        axes.plot(shares, idf, "o", color=blue, markersize=2.6, alpha=0.5, label="idf, scaled")
-        axes.plot(shares, sif, color=orange, linewidth=1.9, label="sif")
-        axes.plot(shares, subsampling, color=green, linewidth=1.9, label="subsampling")
-        axes.legend(frameon=False, fontsize=11, loc="upper right")
-
-    return Figure(
+    """Figure 1: the three weights against the term frequency in the corpus."""
+    canvas, (axes,) = new_canvas(1)
+    axes.set(xscale="log", xlabel="share of the corpus, tf_ic")
+    axes.xaxis.set_major_formatter(lambda share, _: power_of_ten(share))
+    columns = zip(
+        curve.term_frequencies, rescale(curve.idf), curve.sif, curve.subsampling, strict=True
+    )
+    shares, idf, sif, subsampling = zip(*sorted(columns), strict=True)
+    axes.plot(shares, idf, "o", color="C0", markersize=2.6, alpha=0.5, label="idf, scaled")
+    axes.plot(shares, sif, color="C1", label="sif")
+    axes.plot(shares, subsampling, color="C2", label="subsampling")
+    axes.legend(loc="upper right")
+    return finish(
+        canvas,
         "weights",
         "Figure 1. The three weights of a word",
         "Against its share of the corpus, tf_ic. idf is scaled to run from 0 to 1, as in the "
-        "paper; it depends on the documents a word is in, so that each word is a dot.",
-        (panel("The three weights against tf_ic", WIDTH, HEIGHT, draw),),
+        "paper. It depends on the document frequency, so each word is a dot.",
     )
 
 
-def power_of_ten(value: float) -> str:
-    """A decade for an axis: 10⁻⁴."""
-    power = str(round(math.log10(value)))
-    return "10" + power.translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-
-
-def scaled(values: Sequence[float]) -> list[float]:
+def rescale(values: Sequence[float]) -> list[float]:
     """The values moved and stretched to run from 0 to 1 (Schmidt, section 3)."""
     low, high = min(values), max(values)
     return [(value - low) / (high - low) if high > low else 0.0 for value in values]
@@ -256,35 +103,25 @@ def scaled(values: Sequence[float]) -> list[float]:
 
 def weight_histograms(measure: str, problems: Sequence[Problem]) -> Figure | None:
     """Figure 2: how far idf is ahead of each other weight; None without pairs to compare."""
-    gaps = {other: weight_differences(problems, other) for other in ("sif", "subsampling")}
-    panels = tuple(histogram_panel(other, found) for other, found in gaps.items() if found)
-    if not panels:
+    found = {other: weight_differences(problems, other) for other in ("sif", "subsampling")}
+    shown = {other: gaps for other, gaps in found.items() if gaps}
+    if not shown:
         return None
-    return Figure(
+    canvas, panels = new_canvas(len(shown))
+    for axes, (other, gaps) in zip(panels, shown.items(), strict=True):
+        widest = max(abs(gap) for gap in gaps) or 0.01
+        borders = [widest * step / (BINS // 2) for step in range(-BINS // 2, BINS // 2 + 1)]
+        axes.set(title=f"idf − {other}", xlabel="difference")
+        ahead = f"idf ahead on {sum(gap > 0 for gap in gaps)} of {len(gaps)}"
+        axes.set_title(ahead, loc="right", fontsize=11)
+        axes.yaxis.get_major_locator().set_params(integer=True)
+        for bar, border in zip(axes.hist(gaps, borders, rwidth=0.92)[2], borders, strict=False):
+            bar.set_color("C0" if border > -1e-12 else "C1")
+        axes.axvline(0, color="black", linewidth=1.2)
+    return finish(
+        canvas,
         "differences",
         "Figure 2. How far idf is ahead of the other weights",
         f"Differences in {measure}, one for each form, with and without removal, and problem. "
         "Right of the line idf is better.",
-        panels,
     )
-
-
-def histogram_panel(other: str, gaps: Sequence[float]) -> Panel:
-    """How often each difference occurs; no bar reaches across nothing."""
-    ahead = f"idf ahead on {sum(gap > 0 for gap in gaps)} of {len(gaps)}"
-    widest = max(abs(gap) for gap in gaps) or 0.01
-    borders = [widest * place / (BINS // 2) for place in range(-BINS // 2, BINS // 2 + 1)]
-
-    def draw(axes: Any) -> None:
-        axes.set_title(f"idf − {other}")
-        axes.set_title(ahead, loc="right", fontsize=11)
-        axes.set_xlabel("difference")
-        axes.grid(visible=False, axis="x")
-        axes.yaxis.get_major_locator().set_params(integer=True)
-        _, _, bars = axes.hist(gaps, borders, rwidth=0.92)
-        for bar, begin in zip(bars, borders, strict=False):
-            bar.set_color(colour("blue" if begin > -1e-12 else "orange"))
-        axes.axvline(0, color=colour("ink"), linewidth=1.2)
-
-    title = f"Histogram of idf minus {other}: {ahead}"
-    return panel(title, WIDTH, HEIGHT, draw)

@@ -1,6 +1,6 @@
-"""Which of the paper's findings hold on some results: counts of problems, nothing else.
+"""Which of the paper's findings hold on some results, as counts of problems.
 
-A problem that lacks a score or a length is left out of its count.
+A problem without the scores or lengths that a finding needs is not counted.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from deltavec.lab.results import Problem
 CENTER_UP_TO = 450
 SUM_UP_TO = 300
 
-# The longest problem's documents must be so many times as long as the shortest's before it
-# makes sense to ask at which length an order changes.
+# Lengths must differ by this factor before it makes sense to ask at which one an order changes.
 LENGTHS_DIFFER = 2
 
 VARIANTS = tuple(
@@ -25,7 +24,7 @@ VARIANTS = tuple(
 
 
 class Count(NamedTuple):
-    """On how many problems something held, of those that could tell."""
+    """On how many problems a finding held, of those that have the scores."""
 
     held: int
     problems: int
@@ -44,9 +43,9 @@ class Finding(NamedTuple):
     counted : Count
         The problems on which it held.
     note : str
-        What else there is to say; may be empty.
+        More about it; may be empty.
     of_all : bool
-        Whether it is about all problems together, so that it holds or does not.
+        Whether it is about all problems together.
     """
 
     claim: str
@@ -100,26 +99,19 @@ def weight_differences(problems: Iterable[Problem], other: str) -> list[float]:
 def removal_helps(problems: Problems, form: str) -> Finding:
     """Removal helps sum and delta on every problem (Schmidt, section 5)."""
     count = wins(problems, f"idf-{form}-pca", f"idf-{form}")
-    return Finding(f"Removal always helps {form}", count, with_other_weights(problems, form))
+    return Finding(f"Removal always helps {form}", count, "")
 
 
 def removal_is_mixed(problems: Problems) -> Finding:
     """Removal helps center on some problems only (Schmidt, section 5)."""
     helps, there = wins(problems, "idf-center-pca", "idf-center")
     told = int(there > 1)  # one problem alone cannot be mixed
-    others = with_other_weights(problems, "center")
     return Finding(
         "Removal is mixed for center: it helps on some problems, not on all",
         Count(int(0 < helps < there) * told, told),
-        "; ".join(filter(None, [f"helps on {helps} of {there}" if there else "", others])),
+        f"helps on {helps} of {there}" if there else "",
         of_all=True,
     )
-
-
-def with_other_weights(problems: Problems, form: str) -> str:
-    """The same count for the weights that the paper's tables leave out."""
-    counts = {w: wins(problems, f"{w}-{form}-pca", f"{w}-{form}") for w in ("sif", "subsampling")}
-    return "; ".join(f"with {w}, {count}" for w, count in counts.items() if count.problems)
 
 
 def ahead_of_delta(problems: Problems, form: str, removal: str, words: int) -> list[Finding]:
@@ -168,9 +160,8 @@ def unit_sum_is_behind(problems: Problems) -> Finding:
             behind += problem.scores["unit-sum"] < min(others)
             gaps.append(max(others) - problem.scores["unit-sum"])
     note = f"{sum(gaps) / len(gaps):.3f} below the best of them on average" if gaps else ""
-    return Finding(
-        "unit-sum is far behind: below every idf variant", Count(behind, len(gaps)), note
-    )
+    claim = "unit-sum is far behind: below every idf variant"
+    return Finding(claim, Count(behind, len(gaps)), note)
 
 
 def idf_beats(problems: Problems, other: str) -> Finding:

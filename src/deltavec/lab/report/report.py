@@ -1,45 +1,36 @@
-"""Reports: what an experiment found, beside what the paper did, as a page and as Markdown."""
+"""The report of an experiment: its results beside those of the paper."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from deltavec.lab.report.drawing import drawing_style
 from deltavec.lab.report.figures import (
     are_numbered,
     scores_against_k,
-    scores_by_method,
     weight_functions,
     weight_histograms,
 )
-from deltavec.lab.report.pages import (
-    Beside,
-    Block,
-    Report,
-    Section,
-    as_file,
-    as_html,
-    as_markdown,
-)
+from deltavec.lab.report.pages import Block, Report, Section, write_pages
 from deltavec.lab.report.published_tables import LEE, published
 from deltavec.lab.report.tables import (
     Table,
     decimals,
-    detail_table,
     fact_table,
     finding_table,
     length_table,
     method_table,
-    of_paper,
+    paper_columns,
     problem_table,
-    time_table,
 )
-from deltavec.lab.results import Problem, Results, write_whole
+from deltavec.lab.results import Problem, Results
 
 
 class Wording(NamedTuple):
-    """What an experiment's report calls things.
+    """The words of an experiment's report.
 
     Attributes
     ----------
@@ -48,9 +39,9 @@ class Wording(NamedTuple):
     table : str
         The paper's name of the table.
     row : str
-        What sets one problem apart.
+        What the rows of the table are.
     digits : int
-        With how many the paper prints a score.
+        The digits of a score in the paper.
     """
 
     title: str
@@ -65,167 +56,94 @@ WORDINGS = {
     "lee": Wording(
         "Lee's news stories: agreement with people",
         "The paper's methods",
-        "centre and component from",
+        "center and component from",
         3,
     ),
 }
-
-
 READING = (
     "Removal is that of the common component (-pca). Unless a weight is named, methods are those "
-    "with idf. A problem on which two methods tie does not count as held."
+    "with idf. A tie of two methods does not count as held."
 )
 
 
 def write_report(results: Results, folder: Path) -> None:
-    """Write ``report.html``, ``report.md`` and its figures to a folder that is there.
-
-    Each file is written under another name first and then renamed, so that a report is never
-    half of one.
-    """
-    report = as_report(results)
-    write_whole(folder / "report.html", as_html(report))
-    for figure in report.figures:
-        write_whole(folder / f"{figure.name}.svg", as_file(figure))
-    write_whole(folder / "report.md", as_markdown(report))
+    """Write ``report.html``, ``report.md`` and its figures to an existing folder."""
+    write_pages(as_report(results), folder)
 
 
 def as_report(results: Results) -> Report:
-    """The sections that these results have something for."""
+    """The report of some results; sections without content are left out."""
     wording = WORDINGS.get(results.experiment, Wording(results.experiment, "Scores", "problem", 3))
-    beside = published(results.experiment)
-    sections = [
-        Section("Scores", score_blocks(results)),
-        Section("Which findings hold here", finding_blocks(results, beside)),
-        Section("Tables", table_blocks(results, beside, wording)),
-        Section("Weights", weight_blocks(results)),
-        Section("How this was made", origin_blocks(results, wording)),
-    ]
+    column = results.settings.get("group_column")
+    title = f"Texts of the same {column}" if column else wording.title
+    scored = [problem for problem in results.problems if problem.scores]
+    paper = published(results.experiment)
+    sections = [Section("How this was made", origin_tables(results))]
+    with drawing_style():
+        sections.insert(0, Section("Weights", weight_figures(results)))
+        sections.insert(0, Section("Tables", paper_tables(results, paper, wording)))
+        if scored:
+            caption = "The paper's findings, by the number of problems"
+            found = finding_table(caption, results, paper)
+            sections.insert(0, Section("Which findings hold here", (READING, found)))
+            sections.insert(0, Section("Scores", score_blocks(results)))
+    warning = "Unfinished: the run was stopped. Run the same command again to resume."
     return Report(
-        f"{title(results, wording)}: {results.measure}",
-        warning(results),
-        lead(results),
+        f"{title}: {results.measure}",
+        "" if results.complete else warning,
+        summarize(scored, len(results.methods)),
         tuple(section for section in sections if section.blocks),
     )
 
 
-def title(results: Results, wording: Wording) -> str:
-    """What the report is about; texts are grouped by any column."""
-    column = results.settings.get("group_column")
-    return f"Texts of the same {column}" if column else wording.title
-
-
-def warning(results: Results) -> str:
-    """That the results are unfinished, if they are."""
-    if results.complete:
-        return ""
-    done = len(results.problems)
-    return (
-        f"Unfinished: the run was stopped after {done} problem{'' if done == 1 else 's'}. "
-        "Run the same command again to go on where it stopped."
-    )
-
-
-def lead(results: Results) -> str:
-    """The results in two sentences."""
-    scored = [problem for problem in results.problems if problem.scores]
-    if not scored:
+def summarize(problems: Sequence[Problem], methods: int) -> str:
+    """The best methods in two sentences."""
+    if not problems:
         return "No problem is finished yet."
-    best = [max(problem.scores, key=lambda name: problem.scores[name]) for problem in scored]
-    ranked = sorted(set(best), key=lambda method: -best.count(method))
-    counts = [f"{method} on {best.count(method)}" for method in ranked[:3]]
-    more = f" and others on {len(best) - sum(map(best.count, ranked[:3]))}" if ranked[3:] else ""
-    methods = f"{len(results.methods)} methods"
-    if len(scored) == 1:
-        return f"1 problem, {methods}. The best: {best[0]}."
-    return f"{len(scored)} problems, {methods}. The best: {', '.join(counts)}{more}."
+    best = Counter(max(problem.scores, key=problem.scores.__getitem__) for problem in problems)
+    counts = ", ".join(f"{method} on {count}" for method, count in best.most_common(3))
+    return f"Problems: {len(problems)}. Methods: {methods}. The best: {counts}."
 
 
 def score_blocks(results: Results) -> tuple[Block, ...]:
-    """The figure of all scores; where a problem is no point on a line, with the numbers beside."""
-    if not any(problem.scores for problem in results.problems):
-        return ()
-    if are_numbered(results.problems):
-        return (scores_against_k(results), every_method(results))
-    references = LEE if results.experiment == "lee" else {}
-    named = {f"published: {name}": value for name, value in references.items()}
-    return (Beside((scores_by_method(results, named), every_method(results))),)
-
-
-def every_method(results: Results) -> Table:
-    """All methods, with the problems across."""
+    """The table of every method, after a figure if the problems are numbered by k."""
     caption = "Every method; the best of each column in bold"
-    return method_table(caption, results.problems, results.methods, 3)
+    table = method_table(caption, results.problems, results.methods, 3)
+    return (scores_against_k(results), table) if are_numbered(results.problems) else (table,)
 
 
-def finding_blocks(results: Results, beside: Results | None) -> tuple[Block, ...]:
-    """What the paper found, counted here."""
-    if not any(problem.scores for problem in results.problems):
-        return ()
-    return (
-        READING,
-        finding_table("The paper's findings, by the number of problems", results, beside),
-    )
-
-
-def table_blocks(results: Results, beside: Results | None, wording: Wording) -> tuple[Block, ...]:
-    """The paper's tables with the published ones beside them."""
+def paper_tables(results: Results, paper: Results | None, wording: Wording) -> tuple[Table, ...]:
+    """The paper's tables, ours and the published ones."""
     tables: list[Table] = []
-    columns = of_paper(results.methods)
+    columns = paper_columns(results.methods)
     name, row, digits = wording.table, wording.row, wording.digits
     if columns:
         tables.append(problem_table(f"{name}, here", row, results.problems, columns, digits))
-        if beside:
-            rows, there = comparable(results, beside), of_paper(beside.methods)
+        if paper:
+            names = {problem.name for problem in results.problems}
+            same = [problem for problem in paper.problems if problem.name in names]
+            there = paper_columns(paper.methods)
+            rows = same or paper.problems
             tables.append(problem_table(f"{name}, published", row, rows, there, digits))
         if results.experiment == "lee":
             figures = {name: decimals(value, 3) for name, value in LEE.items()}
             tables.append(fact_table("Published", figures))
     if any(problem.lengths for problem in results.problems):
-        paper = beside if results.experiment == "reviews" else None
-        caption = "Table 3. Words in a document" if paper else "Words in a document"
-        tables.append(length_table(caption, row, results, paper))
-    return (Beside(tuple(tables)),) if tables else ()
+        beside = paper if results.experiment == "reviews" else None
+        caption = "Table 3. Words in a document" if beside else "Words in a document"
+        tables.append(length_table(caption, row, results, beside))
+    return tuple(tables)
 
 
-def comparable(results: Results, published: Results) -> list[Problem]:
-    """The paper's problems of the same name; if it has none, the mean of all of them."""
-    names = {problem.name for problem in results.problems}
-    same = [problem for problem in published.problems if problem.name in names]
-    if same:
-        return same
-    scores = {
-        method: sum(problem.scores[method] for problem in published.problems)
-        / len(published.problems)
-        for method in published.methods
-    }
-    return [Problem(f"mean of the paper's {len(published.problems)}", scores)]
-
-
-def weight_blocks(results: Results) -> tuple[Block, ...]:
+def weight_figures(results: Results) -> tuple[Block, ...]:
     """The paper's Figures 1 and 2."""
-    figures = [weight_histograms(results.measure, results.problems)]
-    if results.curve and any(share > 0 for share in results.curve.term_frequencies):
-        figures.insert(0, weight_functions(results.curve))
-    there = tuple(figure for figure in figures if figure)
-    return (Beside(there),) if there else ()
+    curve = weight_functions(results.curve) if results.curve else None
+    gaps = weight_histograms(results.measure, results.problems)
+    return tuple(figure for figure in (curve, gaps) if figure)
 
 
-def origin_blocks(results: Results, wording: Wording) -> tuple[Block, ...]:
-    """Data, settings, versions and times: what it takes to run the same again."""
-    data = {name: value for name, value in results.data.items() if name != "preparation_seconds"}
-    tables: list[Table] = [
-        fact_table(caption, facts)
-        for caption, facts in (
-            ("Data", data),
-            ("Settings", results.settings),
-            ("Versions", results.versions),
-        )
-        if facts
-    ]
-    if results.seconds:
-        tables.append(time_table("Where the time went", results.seconds))
-    detailed: Sequence[Problem] = [problem for problem in results.problems if problem.details]
-    if detailed:
-        tables.append(detail_table("Problems", wording.row, detailed))
-    return (Beside(tuple(tables)),) if tables else ()
+def origin_tables(results: Results) -> tuple[Table, ...]:
+    """Data, settings, versions, times and sizes: what it takes to repeat the run."""
+    facts = {"Data": results.data, "Settings": results.settings, "Versions": results.versions}
+    facts["Problems"] = {problem.name: problem.details for problem in results.problems}
+    return tuple(fact_table(caption, values) for caption, values in facts.items() if values)

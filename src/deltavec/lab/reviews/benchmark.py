@@ -1,4 +1,4 @@
-"""The paper's review benchmark: documents of one location should lie closer than those of two.
+"""The paper's review benchmark: documents of one location should be closer than others.
 
 (Schmidt, sections 4 and 5.) A document is k reviews of one location, and a problem is all pairs of
 documents for one k. The score of a method is the area under the ROC curve of its cosines.
@@ -15,10 +15,10 @@ import numpy as np
 from deltavec.core.text.batches import require_reiterable
 from deltavec.evaluation.groups import groups_of
 from deltavec.io.corpus.corpus import read_corpus
-from deltavec.lab.experiment import Given, Task, run
+from deltavec.lab.experiment import Documents, Task, prepare, run
 from deltavec.lab.results import Results
-from deltavec.lab.reviews.methods import ReviewBackground, ReviewDocuments, lsa_rows, methods
-from deltavec.lab.reviews.sample import chosen
+from deltavec.lab.reviews.methods import ReviewBackground, lsa_rows, methods, review_documents
+from deltavec.lab.reviews.sample import choose_locations
 from deltavec.lab.reviews.settings import ReviewSettings
 
 
@@ -31,7 +31,7 @@ def review_benchmark(
     delimiter: str | None = None,
     **options: Any,
 ) -> Results:
-    """What each method scores on documents of k reviews, for each k.
+    """The score of each method on documents of k reviews, for each k.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def review_benchmark(
     column, format, encoding, delimiter
         As for `deltavec.read_corpus`.
     **options
-        What `deltavec.lab.experiment.Given.of` takes, and the fields of
+        The options of `deltavec.lab.experiment.prepare`, and the fields of
         `deltavec.lab.reviews.settings.ReviewSettings`; ``group_column`` must be given.
 
     Returns
@@ -53,49 +53,25 @@ def review_benchmark(
         corpus, column=column, format=format, encoding=encoding, delimiter=delimiter
     )
     require_reiterable(source)
-    given = Given.of(ReviewSettings, **options)
-    asked, progress = given.settings, given.progress
+    given = prepare(ReviewSettings, **options)
+    settings, progress = given.settings, given.progress
     watched = source.watched(progress.reach)
     progress.stage("reading locations")
-    with given.clock.timed("locations"):
-        groups = groups_of(watched, asked.group_column, asked.kind_column)
-    each = asked.documents_per_location
-    sample = chosen(
-        groups,
-        asked.locations,
-        asked.reviews_needed,
-        by_kind=asked.kind_column is not None,
-        needed_for=f"{max(asked.ks)} for each of {each} documents",
-    )
+    groups = groups_of(watched, settings.group_column, settings.kind_column)
+    sample = choose_locations(groups, settings)
     for note in sample.notes:
         progress.notice(note)
-    rows = {k: sample.documents(k, each, asked.seed) for k in asked.ks}
-    needed = [*(drawn.reshape(-1) for drawn in rows.values()), lsa_rows(groups.documents, asked)]
-    background = ReviewBackground(
-        given, watched, groups.digest, np.unique(np.concatenate(needed)), "reviews"
-    )
-    drawn_from = {
-        "data": groups.digest,
-        "locations": [location.name for location in sample.locations],
-        "documents_per_location": each,
-        "seed": asked.seed,
-        "tokenizer": asked.tokenizer,
-    }
+    each, seed = settings.documents_per_location, settings.seed
+    rows = {k: sample.documents(k, each, seed) for k in settings.ks}
+    needed = [*(drawn.reshape(-1) for drawn in rows.values()), lsa_rows(groups.documents, settings)]
+    kept = np.unique(np.concatenate(needed))
+    background = ReviewBackground(given, watched, groups.digest, kept, "reviews")
 
-    def documents(k: int) -> ReviewDocuments:
-        words = background.words
-        return ReviewDocuments(words, words.places(rows[k]), sample.labels(each), given.threads)
+    def documents(k: int) -> Documents:
+        words, labels = background.words, sample.labels(each)
+        return review_documents(words, words.positions(rows[k]), labels, given.threads)
 
-    tasks = [
-        Task(
-            str(k),
-            f"k{k:02}",
-            drawn_from | {"k": k},
-            partial(documents, k),
-            methods(background, k),
-        )
-        for k in asked.ks
-    ]
+    tasks = [Task(str(k), partial(documents, k), methods(background, k)) for k in settings.ks]
     return run(
         "reviews",
         "ROC AUC",

@@ -1,9 +1,8 @@
-r"""How well cosines tell pairs apart, and how sure one can be of a difference.
+r"""The area under the ROC curve of labeled pairs, and the standard error of a difference.
 
-Two recipes are compared on the same pairs. What varies from one collection to the next is which
-groups are in it, not which pairs, so the standard error leaves out one group at a time (the
-jackknife): with D the difference of two areas, G groups, and :math:`D_{-g}` the same difference
-without all pairs that touch group g,
+Two recipes are compared on the same pairs. Collections differ in their groups, so the standard
+error leaves out one group at a time (the jackknife). With D the difference of two areas, G groups,
+and :math:`D_{-g}` the same difference without all pairs that touch group g,
 
 .. math:: \mathrm{se}^2 = \frac{G - 1}{G} \sum_g \left(D_{-g} - \overline{D}\right)^2
 
@@ -28,14 +27,14 @@ from deltavec.evaluation.pairs import pair_cosines
 
 Ints = npt.NDArray[np.int32]
 Bools = npt.NDArray[np.bool_]
-Places = npt.NDArray[np.int64]
+Rows = npt.NDArray[np.int64]
 
 # One-sided: a recipe that is no better passes in one case of forty.
 CONFIDENCE = 0.975
 
 
 @dataclass(frozen=True, eq=False)
-class LabelledPairs:
+class LabeledPairs:
     """Pairs of documents that belong together or do not, and the units they touch.
 
     Attributes
@@ -59,11 +58,11 @@ class LabelledPairs:
         return int(self.unit_of.max(initial=-1)) + 1
 
     @cached_property
-    def touching(self) -> list[tuple[Places, Places]]:
+    def touching(self) -> list[tuple[Rows, Rows]]:
         """The places of the positive pairs that touch each unit, and of the negative ones."""
         return [*zip(self._touching(self.positive), self._touching(~self.positive), strict=True)]
 
-    def _touching(self, wanted: Bools) -> list[Places]:
+    def _touching(self, wanted: Bools) -> list[Rows]:
         places = np.flatnonzero(wanted)
         one, other = self.unit_of[self.first[places]], self.unit_of[self.second[places]]
         across = one != other  # such a pair touches two units
@@ -86,7 +85,7 @@ class JackknifedAuc(NamedTuple):
     without: npt.NDArray[np.float64]
 
 
-def jackknifed_auc(scores: npt.NDArray[Any], pairs: LabelledPairs) -> JackknifedAuc:
+def jackknife_auc(scores: npt.NDArray[Any], pairs: LabeledPairs) -> JackknifedAuc:
     """The area over all pairs, and with each unit left out."""
     positives, negatives = np.sort(scores[pairs.positive]), np.sort(scores[~pairs.positive])
     require_both_classes(len(positives), len(negatives))

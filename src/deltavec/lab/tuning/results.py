@@ -1,4 +1,4 @@
-"""What tuning found: every recipe tried, the one it recommends, and why."""
+"""The results of tuning: every recipe tried, the recommended one, and why."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ class Trial:
     Attributes
     ----------
     name : str
-        What the recipe is called.
+        The name of the recipe.
     recipe : Recipe
         The recipe.
     choosing, held_back : float
         The area under the ROC curve on the half to choose on, and on the half that is held back.
     choosing_gain, held_back_gain : Gain
-        How much more that is than the default's, with its standard error.
+        The gain over the default, with its standard error.
     seconds : float
-        How long the trial took, beyond work that it shares with those before.
+        The time of the trial, without work that it shares with earlier ones.
     thresholds : tuple of AtThreshold
         Precision and recall of some cosines, on the half that is held back.
     best_threshold : AtThreshold or None
@@ -47,6 +47,17 @@ class Trial:
     thresholds: tuple[AtThreshold, ...] = ()
     best_threshold: AtThreshold | None = None
 
+    def as_record(self) -> dict[str, Any]:
+        """All of it, for JSON."""
+        return vars(self) | {
+            "recipe": self.recipe.entries,
+            "choosing_gain": self.choosing_gain._asdict(),
+            "held_back_gain": self.held_back_gain._asdict(),
+            "seconds": round(self.seconds, 3),
+            "thresholds": [one._asdict() for one in self.thresholds],
+            "best_threshold": self.best_threshold and self.best_threshold._asdict(),
+        }
+
 
 class Untried(NamedTuple):
     """A recipe that was not tried, and why."""
@@ -55,44 +66,31 @@ class Untried(NamedTuple):
     reason: str
 
 
-class Verdict(NamedTuple):
-    """The trial whose recipe is recommended, and why."""
+def choose(trials: Sequence[Trial]) -> tuple[Trial, str]:
+    """The trial whose recipe to recommend, and why; the default is the first trial.
 
-    trial: Trial
-    reason: str
-
-
-def verdict(trials: Sequence[Trial]) -> Verdict:
-    """The recipe to recommend; the default is the first trial.
-
-    The best on the choosing half, if it is better than the default there by more than noise, and
-    not worse on the half that is held back; else the default. The other half has a veto, and no
-    voice in the choice.
+    It is the best on the choosing half, if it beats the default there by more than noise and is not
+    worse on the half that is held back; else the default.
     """
     default = trials[0]
     best = max(trials, key=lambda trial: trial.choosing)
     gain, confirmed = best.choosing_gain, best.held_back_gain
     if len(trials) == 1:
-        return Verdict(default, "no other recipe was tried")
+        return default, "no other recipe was tried"
     if best is default:
-        return Verdict(default, "no other recipe scored higher on the choosing half")
+        return default, "no other recipe scored higher on the choosing half"
     scored = f"{best.name} scored {gain.value:+.4f} on the choosing half"
+    kept = f"the default is kept: {scored}"
     if gain.value <= gain.noise:
-        return Verdict(
-            default, f"the default is kept: {scored}, which is within noise ({gain.noise:.4f})"
-        )
+        return default, f"{kept}, which is within noise ({gain.noise:.4f})"
     if confirmed.value < 0:
-        return Verdict(
-            default,
-            f"the default is kept: {scored}, but {confirmed.value:+.4f} on the half that was "
-            "held back",
-        )
-    return Verdict(best, f"{scored}, more than noise ({gain.noise:.4f})")
+        return default, f"{kept}, but {confirmed.value:+.4f} on the half that was held back"
+    return best, f"{scored}, more than noise ({gain.noise:.4f})"
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """What `deltavec.tune` found.
+    """The results of `deltavec.tune`.
 
     Attributes
     ----------
@@ -114,7 +112,7 @@ class Tuning:
     notes : tuple of str
         What the data did not allow.
     seconds : float
-        How long it all took.
+        How long tuning took.
     """
 
     trials: tuple[Trial, ...]
@@ -139,7 +137,7 @@ class Tuning:
 
     @property
     def gain(self) -> Gain:
-        """How much better than the default, on the half that was held back."""
+        """The gain over the default, on the half that was held back."""
         return self.recommended.held_back_gain
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -158,7 +156,7 @@ class Tuning:
         )
 
     def as_record(self) -> dict[str, Any]:
-        """All of it, as JSON knows it."""
+        """All of it, for JSON."""
         return {
             "recommended": self.recommended.name,
             "recipe": self.recipe.entries,
@@ -166,25 +164,10 @@ class Tuning:
             "gain": self.gain.value,
             "standard_error": self.gain.standard_error,
             "standard_error_over": f"{self.unit}s",
-            "trials": [trial_record(trial) for trial in self.trials],
+            "trials": [trial.as_record() for trial in self.trials],
             "untried": [missing._asdict() for missing in self.untried],
             "halves": self.sizes,
             "vectors": self.vectors,
             "notes": list(self.notes),
             "seconds": round(self.seconds, 3),
         }
-
-
-def trial_record(trial: Trial) -> dict[str, Any]:
-    """A trial as JSON knows it."""
-    return {
-        "name": trial.name,
-        "recipe": trial.recipe.entries,
-        "choosing": trial.choosing,
-        "held_back": trial.held_back,
-        "choosing_gain": trial.choosing_gain._asdict(),
-        "held_back_gain": trial.held_back_gain._asdict(),
-        "seconds": round(trial.seconds, 3),
-        "thresholds": [one._asdict() for one in trial.thresholds],
-        "best_threshold": trial.best_threshold and trial.best_threshold._asdict(),
-    }

@@ -1,4 +1,4 @@
-"""Two halves of the labelled documents: one to choose a recipe on, one to report on.
+"""Two halves of the labeled documents: one to choose a recipe on, one to report on.
 
 No group, and no document, is on both sides.
 """
@@ -17,8 +17,9 @@ from scipy.sparse import csgraph
 from deltavec.errors import CorpusError
 from deltavec.evaluation.groups import Group, groups_of
 from deltavec.io.corpus.corpus import Corpus
-from deltavec.lab.tuning.jackknife import LabelledPairs
-from deltavec.lab.tuning.labels import Listed, Pairs
+from deltavec.lab.tuning.jackknife import LabeledPairs
+from deltavec.lab.tuning.labels import ListedPairs, Pairs
+from deltavec.lab.words import take_texts
 
 FEWEST_GROUPS = 4
 # With one group left out, two must be left to compare.
@@ -37,15 +38,25 @@ class Half(NamedTuple):
     ----------
     texts : pyarrow.Array
         The documents.
-    pairs : LabelledPairs
+    pairs : LabeledPairs
         Which of them are compared.
     groups : int
-        How many groups, or connected sets of documents, they make.
+        The number of groups, or of connected sets of documents.
     """
 
     texts: Any
-    pairs: LabelledPairs
+    pairs: LabeledPairs
     groups: int
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The numbers of groups, documents and pairs."""
+        return {
+            "groups": self.groups,
+            "documents": len(self.texts),
+            "pairs": len(self.pairs.positive),
+            "positive_pairs": int(self.pairs.positive.sum()),
+        }
 
 
 class Split(NamedTuple):
@@ -58,7 +69,7 @@ class Split(NamedTuple):
     unit : str
         What is left out at once for a standard error.
     notes : tuple of str
-        Where the data did not allow what one would wish for.
+        What the data did not allow.
     """
 
     choosing: Half
@@ -73,19 +84,26 @@ def split_groups(corpus: Corpus, group_column: str, documents: int, seed: int) -
     Parameters
     ----------
     corpus
-        The documents, with a column that says which group each belongs to.
+        The documents.
     group_column
-        That column.
+        The column with the group of each document.
     documents
-        How many documents to compare, in both halves together: of every group at most as many as
-        fit, of 25 at least; the largest groups first.
+        The number of documents to compare, in both halves together. The largest groups come first,
+        with at least 25 documents each.
     seed
-        Where random numbers begin: which documents of a group, and which half it is in.
+        The seed of the draw of documents and of the halves.
     """
     groups = usable_groups(groups_of(corpus, group_column).groups, group_column)
     rng = np.random.default_rng(seed)
-    drawn = drawn_rows(groups, documents, rng)
-    sides = alternating(len(drawn), rng)
+    each = max(DOCUMENTS_PER_GROUP, documents // len(groups))
+    drawn: list[Rows] = []
+    for group in groups:
+        if sum(map(len, drawn)) >= documents and len(drawn) >= FEWEST_GROUPS:
+            break
+        drawn.append(np.sort(rng.permutation(group.rows)[:each]))
+    # Of each two neighbors in size, one is on either side.
+    first = rng.integers(2, size=(len(drawn) + 1) // 2)
+    sides = np.stack([first, 1 - first], axis=1).reshape(-1)[: len(drawn)]
     unit = "group" if np.bincount(sides).min() >= FEWEST_UNITS else "document"
     notes = []
     if len(drawn) < len(groups):
@@ -95,52 +113,22 @@ def split_groups(corpus: Corpus, group_column: str, documents: int, seed: int) -
             "a half has fewer than 3 groups: standard errors are over documents, and too small"
         )
     choosing, held_back = (
-        half_of_groups(corpus, [drawn[place] for place in np.flatnonzero(sides == side)], unit)
+        half_of_groups(corpus, [drawn[group] for group in np.flatnonzero(sides == side)], unit)
         for side in (0, 1)
     )
     return Split(choosing, held_back, unit, tuple(notes))
 
 
 def usable_groups(groups: Sequence[Group], column: str) -> list[Group]:
-    """The groups that have two documents or more; an error if they are too few to split."""
-    if not groups:
-        raise CorpusError(f"no document holds text and a label in the column {column!r}")
-    if len(groups) == 1:
-        raise CorpusError(
-            f"expected several groups, got one: every label in the column {column!r} is "
-            f"{groups[0].name!r:.60}; name a column that tells documents apart"
-        )
+    """The groups of at least two documents; an error if they are too few to split."""
     usable = [group for group in groups if len(group.rows) > 1]
-    if not usable:
-        raise CorpusError(
-            f"expected groups of documents, got labels that all differ: each of the {len(groups):,}"
-            f" in the column {column!r} occurs once; name a column that several documents share"
-        )
     if len(usable) < FEWEST_GROUPS:
         raise CorpusError(
             f"expected at least {FEWEST_GROUPS} groups of two documents or more, to choose on one "
-            f"half of them and report on the other; the column {column!r} has {len(usable)}"
+            f"half of them and report on the other; the column {column!r} has {len(usable)} of "
+            f"{len(groups):,} different labels"
         )
     return usable
-
-
-def drawn_rows(groups: Sequence[Group], documents: int, rng: np.random.Generator) -> list[Rows]:
-    """Rows of each group, drawn without replacement, as long as there is room for documents."""
-    each = max(DOCUMENTS_PER_GROUP, documents // len(groups))
-    drawn: list[Rows] = []
-    total = 0
-    for group in groups:
-        if total >= documents and len(drawn) >= FEWEST_GROUPS:
-            break
-        drawn.append(np.sort(rng.permutation(group.rows)[:each]))
-        total += len(drawn[-1])
-    return drawn
-
-
-def alternating(count: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-    """A side for each of some things in a row, so that of each two neighbours one is on either."""
-    first = rng.integers(2, size=(count + 1) // 2)
-    return np.stack([first, 1 - first], axis=1).reshape(-1)[:count]
 
 
 def half_of_groups(corpus: Corpus, groups: Sequence[Rows], unit: str) -> Half:
@@ -151,133 +139,100 @@ def half_of_groups(corpus: Corpus, groups: Sequence[Rows], unit: str) -> Half:
     group_of = group_of[order]
     first, second = (side.astype(np.int32) for side in np.triu_indices(len(rows), 1))
     units = group_of if unit == "group" else np.arange(len(rows), dtype=np.int32)
-    pairs = LabelledPairs(first, second, group_of[first] == group_of[second], units)
-    return Half(texts_at(corpus, rows[order]), pairs, len(groups))
-
-
-def texts_at(corpus: Corpus, rows: Rows) -> Any:
-    """The documents in these rows, which ascend."""
-    parts = []
-    first = 0
-    for chunk in corpus:
-        begin, end = np.searchsorted(rows, (first, first + len(chunk)))
-        parts.append(chunk.take(pa.array(rows[begin:end] - first)))
-        first += len(chunk)
-    return pa.concat_arrays(parts)
+    pairs = LabeledPairs(first, second, group_of[first] == group_of[second], units)
+    return Half(take_texts(corpus, rows[order]), pairs, len(groups))
 
 
 class Cut(NamedTuple):
-    """A unit for each document, and a side for each unit."""
+    """The unit of each document, the side of each unit, and the name of a unit."""
 
     unit_of: Rows
     sides: Rows
     unit: str
 
-    def kept(self, pairs: Pairs) -> npt.NDArray[np.bool_]:
-        """The pairs whose documents are on one side."""
-        sides = self.sides[self.unit_of[pairs]]
-        within: npt.NDArray[np.bool_] = sides[:, 0] == sides[:, 1]
-        return within
-
     def on(self, side: int, pairs: Pairs) -> npt.NDArray[np.bool_]:
-        """The pairs on one side."""
-        here: npt.NDArray[np.bool_] = self.kept(pairs) & (
-            self.sides[self.unit_of[pairs[:, 0]]] == side
-        )
+        """Which pairs have both documents on a side."""
+        here: npt.NDArray[np.bool_] = (self.sides[self.unit_of[pairs]] == side).all(axis=1)
         return here
 
 
-def split_pairs(listed: Listed, texts: Any, seed: int) -> Split:
+def split_pairs(listed: ListedPairs, texts: Any, seed: int) -> Split:
     """Two halves of the pairs, each with the documents that they name.
 
-    Documents that are connected by pairs stay together. Where most of them are connected, those
-    that belong together do, and the other pairs that would join the halves are left out.
+    Documents that are connected by pairs stay together. If most of them are connected, only those
+    that belong together do, and other pairs between the halves are left out.
     """
-    cuts = (
-        cut(listed, connected(listed, listed.pairs), "connected set", seed),
-        cut(listed, connected(listed, listed.pairs[listed.positive]), "cluster", seed),
-    )
-    for made, share in zip(cuts, (SMALLEST_SHARE, 0.0), strict=True):
-        if is_fair(listed, made, share):
-            both = [half_of_pairs(listed, texts, made, side) for side in (0, 1)]
-            return Split(
-                both[0], both[1], made.unit, (*listed.notes, *notes_of_pairs(listed, made))
+    pairs = listed.pairs
+    for connecting, unit, share in (
+        (pairs, "connected set", SMALLEST_SHARE),
+        (pairs[listed.positive], "cluster", 0.0),
+    ):
+        cut = cut_units(listed, connect(len(listed.names), connecting), unit, seed)
+        if is_fair(listed, cut, share):
+            lost = len(pairs) - sum(int(cut.on(side, pairs).sum()) for side in (0, 1))
+            note = (
+                f"{lost:,} of {len(pairs):,} pairs would join the halves and are left out: most "
+                "documents are connected by pairs"
             )
-    positives = int(listed.positive.sum())
+            choosing, held_back = (half_of_pairs(listed, texts, cut, side) for side in (0, 1))
+            notes = (*listed.notes, note) if lost else listed.notes
+            return Split(choosing, held_back, unit, notes)
     raise CorpusError(
-        f"{len(listed.pairs):,} pairs ({positives:,} that belong together) cannot be cut into "
-        "halves that share no document: each half needs pairs of both labels, and some must be "
-        "left when a document is left out; add pairs of other documents"
+        f"{len(pairs):,} pairs ({int(listed.positive.sum()):,} that belong together) cannot be cut "
+        "into halves that share no document: each half needs pairs of both labels, and some must "
+        "be left when a document is left out; add pairs of other documents"
     )
 
 
-def connected(listed: Listed, pairs: Pairs) -> Rows:
+def connect(documents: int, pairs: Pairs) -> Rows:
     """A number for each document, the same for those that the pairs connect."""
-    documents = len(listed.names)
     links = sparse.coo_matrix((np.ones(len(pairs), np.int8), pairs.T), (documents, documents))
     numbers: Rows = csgraph.connected_components(links, directed=False)[1].astype(np.int64)
     return numbers
 
 
-def cut(listed: Listed, unit_of: Rows, unit: str, seed: int) -> Cut:
-    """The units shared out, the largest first, so that both sides have as many of each label."""
+def cut_units(listed: ListedPairs, unit_of: Rows, unit: str, seed: int) -> Cut:
+    """Share out the units, the largest first, so that the sides have as many of each label."""
     units = int(unit_of.max()) + 1
+    by_label = (listed.pairs[listed.positive], listed.pairs[~listed.positive])
     touched = np.stack(
-        [
-            np.bincount(
-                unit_of[listed.pairs[listed.positive == label]].reshape(-1), minlength=units
-            )
-            for label in (True, False)
-        ],
-        axis=1,
+        [np.bincount(unit_of[pairs].reshape(-1), minlength=units) for pairs in by_label], axis=1
     )
     rng = np.random.default_rng(seed)
     order = np.lexsort((rng.random(units), -touched[:, 1], -touched[:, 0]))
     sides = np.zeros(units, np.int64)
     loads = np.zeros((2, 2), np.int64)
     for number in order.tolist():
-        by = 0 if touched[number, 0] else 1
-        side = int(loads[1, by] < loads[0, by])
+        label = 0 if touched[number, 0] else 1
+        side = int(loads[1, label] < loads[0, label])
         sides[number] = side
         loads[side] += touched[number]
     return Cut(unit_of, sides, unit)
 
 
-def is_fair(listed: Listed, made: Cut, share: float) -> bool:
-    """Whether both sides have enough pairs of both labels, with any unit left out too."""
+def is_fair(listed: ListedPairs, cut: Cut, share: float) -> bool:
+    """Whether both sides have enough pairs of both labels, also with any unit left out."""
     for side in (0, 1):
-        here = made.on(side, listed.pairs)
+        here = cut.on(side, listed.pairs)
         for label in (True, False):
             of_label = listed.positive == label
             own = listed.pairs[here & of_label]
             if len(own) == 0 or len(own) < share * of_label.sum():
                 return False
-            one, other = made.unit_of[own].T
+            one, other = cut.unit_of[own].T
             touching = np.bincount(np.concatenate([one, other[other != one]]))
             if touching.max() == len(own):
                 return False
     return True
 
 
-def half_of_pairs(listed: Listed, texts: Any, made: Cut, side: int) -> Half:
+def half_of_pairs(listed: ListedPairs, texts: Any, cut: Cut, side: int) -> Half:
     """The pairs on one side, and the documents that they name."""
-    here = made.on(side, listed.pairs)
-    documents, places = np.unique(listed.pairs[here], return_inverse=True)
-    ends = np.sort(places.reshape(-1, 2), axis=1)
-    order = np.lexsort((ends[:, 1], ends[:, 0]))  # in order of the first: see `products`
+    here = cut.on(side, listed.pairs)
+    documents, rows = np.unique(listed.pairs[here], return_inverse=True)
+    ends = np.sort(rows.reshape(-1, 2), axis=1)
+    order = np.lexsort((ends[:, 1], ends[:, 0]))  # by the first row: see `products`
     first, second = ends[order].T.astype(np.int32)
-    units, unit_of = np.unique(made.unit_of[documents], return_inverse=True)
-    pairs = LabelledPairs(first, second, listed.positive[here][order], unit_of.astype(np.int32))
+    units, unit_of = np.unique(cut.unit_of[documents], return_inverse=True)
+    pairs = LabeledPairs(first, second, listed.positive[here][order], unit_of.astype(np.int32))
     return Half(texts.take(pa.array(documents)), pairs, len(units))
-
-
-def notes_of_pairs(listed: Listed, made: Cut) -> tuple[str, ...]:
-    """What was left out, if anything."""
-    lost = int((~made.kept(listed.pairs)).sum())
-    if not lost:
-        return ()
-    note = (
-        f"{lost:,} of {len(listed.pairs):,} pairs would join the halves and are left out: most "
-        "documents are connected by pairs"
-    )
-    return (note,)

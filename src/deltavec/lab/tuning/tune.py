@@ -1,31 +1,47 @@
-"""Compare recipes on a user's own labelled documents, and recommend one."""
+"""Compare recipes on a user's own labeled documents, and recommend one."""
 
 from __future__ import annotations
 
+import math
 import os
+import re
+import time
+import warnings
 from collections.abc import Callable
-from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from deltavec.core.arguments import require_whole
+from deltavec.core.fitting import fit
 from deltavec.core.learning.cooccurrence import DEFAULT_MEMORY
-from deltavec.core.learning.corpora import LocalCorpus
+from deltavec.core.model import EmbeddingModel
+from deltavec.core.recipes import Recipe
 from deltavec.core.text.batches import Tokenizer, require_reiterable
 from deltavec.core.vectors import WordVectors
-from deltavec.errors import InputError
-from deltavec.io.corpus.corpus import read_corpus
+from deltavec.errors import CorpusError, InputError, LittleKnownWarning, SmallModelWarning
+from deltavec.evaluation.thresholds import at_thresholds, best_threshold
+from deltavec.io.corpus.corpus import Corpus, read_corpus
 from deltavec.io.vectors.load import load_vectors
-from deltavec.lab.tuning.budget import Clock, seconds_of
-from deltavec.lab.tuning.candidates import steps
-from deltavec.lab.tuning.comparison import Comparison
-from deltavec.lab.tuning.labels import listed_pairs, texts_of
-from deltavec.lab.tuning.models import SpectralModels, VectorModels
-from deltavec.lab.tuning.results import Trial, Tuning, verdict
-from deltavec.lab.tuning.split import Half, split_groups, split_pairs
+from deltavec.lab.tuning.candidates import (
+    DEFAULT,
+    Candidate,
+    at_exponents,
+    combine,
+    other_candidates,
+)
+from deltavec.lab.tuning.jackknife import Gain, JackknifedAuc, jackknife_auc
+from deltavec.lab.tuning.labels import document_texts, read_pairs
+from deltavec.lab.tuning.results import Trial, Tuning, Untried, choose
+from deltavec.lab.tuning.split import Split, split_groups, split_pairs
+from deltavec.training import train_vectors
 
 DOCUMENTS = 3_000
+UNITS = {"s": 1, "m": 60, "h": 3600}
+
+
+def ignore(_: Any) -> None:
+    """Do nothing: the default of every callback."""
 
 
 def tune(
@@ -49,11 +65,11 @@ def tune(
     on_progress: Callable[[float], None] | None = None,
     on_trial: Callable[[Trial], None] | None = None,
 ) -> Tuning:
-    """The recipe that suits labelled documents, chosen on one half of them, measured on the other.
+    """The recipe that suits labeled documents, chosen on one half of them, measured on the other.
 
     Every recipe is fitted on the whole corpus, without labels. Its score is the area under the ROC
-    curve of cosines: do documents that belong together lie closer than those that do not? Each
-    half is embedded as a collection of its own (`EmbeddingModel.for_collection`).
+    curve of cosines: are documents that belong together closer than others? Each half is
+    embedded as a collection of its own (`EmbeddingModel.for_collection`).
 
     The recipe that scores highest on the choosing half is recommended if it beats the default,
     ``spectral``, by more than noise there (about two standard errors, over groups) and is not
@@ -79,18 +95,18 @@ def tune(
         Word vectors, or their file, for the paper's recipes; by default they are trained on the
         corpus (ppmi).
     budget
-        How long to go on: ``"90s"``, ``"10m"``, ``"1h"``, or seconds. A recipe that would take
-        longer is not begun; the default is always measured.
+        How long to go on: ``"90s"``, ``"10m"``, ``"1h"``, or seconds. No recipe is begun after
+        that. The default is always measured.
     documents
         How many documents to compare, in both halves together, where there are groups.
     seed
-        Where random numbers begin: documents that are drawn, and the halves.
+        The seed of the draw of documents and of the halves.
     tokenizer, threads, max_memory
         As for `deltavec.fit`.
     on_stage
         Called with a few words when each stage begins.
     on_progress
-        Called with the share of the work that is done.
+        Called with the fraction of the work that is done.
     on_trial
         Called after each recipe.
 
@@ -99,87 +115,141 @@ def tune(
     Tuning
         All trials, and the recipe to use: ``deltavec.fit(corpus, recipe=tuning.recipe)``.
     """
-    clock = Clock(seconds_of(budget))
-    require_labels(group_column, pairs, id_column)
+    begun = time.perf_counter()
+    deadline = begun + parse_budget(budget)
+    stage, reach = on_stage or ignore, on_progress or ignore
+    if (group_column is None) == (pairs is None):
+        got = "neither" if pairs is None else "both"
+        raise InputError(f"expected group_column or pairs, got {got}")
+    if id_column is not None and pairs is None:
+        raise InputError("id_column is for pairs; leave it out with group_column")
     require_whole("documents", documents, 8)
     require_whole("seed", seed, 0)
-    begin = on_stage or ignore
     source = read_corpus(
         corpus, column=column, format=format, encoding=encoding, delimiter=delimiter
     )
-    learning = LocalCorpus(
-        require_reiterable(source),
-        tokenizer=tokenizer,
-        units_open=tokenizer == "words",
-        threads=threads,
-        max_memory=max_memory,
-    )
-    watched = source if on_progress is None else source.watched(on_progress)
-    given = loaded(vectors, begin)
-    begin("reading labels")
+    require_reiterable(source)
+    watched = source.watched(reach)
+    name = None if vectors is None else "given in memory"
+    if isinstance(vectors, str | os.PathLike):
+        name = Path(vectors).name
+        stage(f"loading {name}")
+        vectors = load_vectors(vectors)
+    stage("reading labels")
     if group_column is not None:
         halves = split_groups(watched, group_column, documents, seed)
     else:
-        by_id = id_column is not None
-        listed = listed_pairs(pairs, by_id=by_id, seed=seed, encoding=encoding)
-        halves = split_pairs(listed, texts_of(listed, watched, id_column), seed)
-    begin("reading words")
-    from_vectors = VectorModels(learning, given)
-    with closing(SpectralModels(replace(learning, corpus=watched))) as spectral:
-        begin("comparing recipes")
-        comparison = Comparison(
-            halves, spectral, from_vectors, clock, on_progress or ignore, on_trial or ignore
-        )
-        comparison.go_through(steps(spectral.words.statistics, vectors_given=given is not None))
-    chosen = verdict(comparison.trials)
+        listed = read_pairs(pairs, by_id=id_column is not None, seed=seed, encoding=encoding)
+        halves = split_pairs(listed, document_texts(listed, watched, id_column), seed)
+    options: dict[str, Any] = {"tokenizer": tokenizer, "threads": threads, "max_memory": max_memory}
+    if vectors is not None:
+        fit(source, vectors, "unit-sum", **options)  # refuses vectors that know no word
+    stage("comparing recipes")
+    comparison = Comparison(source, halves, options, vectors, deadline, on_trial or ignore)
+    default = at_exponents(DEFAULT)[0]
+    model = comparison.attempt(default)
+    assert model is not None  # the default is always tried
+    others = other_candidates(model.statistics, vectors_given=vectors is not None)
+    for done, candidate in enumerate(others, 2):
+        comparison.attempt(candidate)
+        reach(done / (1 + len(others)))
+    best = combine({trial.recipe: trial.choosing for trial in comparison.trials})
+    for candidate in at_exponents(best) if best else []:
+        comparison.attempt(candidate)
+    recommended, reason = choose(comparison.trials)
     return Tuning(
         trials=tuple(comparison.trials),
-        recommended=chosen.trial,
-        reason=chosen.reason,
+        recommended=recommended,
+        reason=reason,
         untried=tuple(comparison.untried),
         unit=halves.unit,
-        sizes={"choosing": sizes_of(halves.choosing), "held_back": sizes_of(halves.held_back)},
-        vectors=vectors_name(vectors),
+        sizes={"choosing": halves.choosing.sizes, "held_back": halves.held_back.sizes},
+        vectors=name,
         notes=halves.notes,
-        seconds=clock.elapsed,
+        seconds=time.perf_counter() - begun,
     )
 
 
-def require_labels(group_column: str | None, pairs: Any, id_column: str | None) -> None:
-    """Refuse what does not say in exactly one way which documents belong together."""
-    if (group_column is None) == (pairs is None):
-        given = "neither" if pairs is None else "both"
-        raise InputError(f"expected group_column or pairs, got {given}")
-    if id_column is not None and pairs is None:
-        raise InputError("id_column is for pairs; leave it out with group_column")
+@dataclass
+class Comparison:
+    """Recipes tried one after the other on both halves, until the deadline."""
+
+    corpus: Corpus
+    halves: Split
+    options: dict[str, Any]
+    vectors: WordVectors | None
+    deadline: float
+    on_trial: Callable[[Trial], None]
+    trials: list[Trial] = field(default_factory=list)
+    untried: list[Untried] = field(default_factory=list)
+    default: list[JackknifedAuc] = field(default_factory=list)
+
+    def attempt(self, candidate: Candidate) -> EmbeddingModel | None:
+        """Fit and measure a recipe if there is time; the first is the default and always tried."""
+        begun = time.perf_counter()
+        if self.trials and begun > self.deadline:
+            self.untried.append(Untried(candidate.name, "no time left in the budget"))
+            return None
+        try:
+            model = self._fit(candidate.recipe)
+        except CorpusError as error:
+            if not self.trials:
+                raise
+            self.untried.append(Untried(candidate.name, str(error)))
+            return None
+        halves, threads = self.halves[:2], self.options["threads"]
+        cosines = []
+        for half in halves:
+            vectors = model.for_collection(half.texts, threads=threads).embed(
+                half.texts, threads=threads
+            )
+            cosines.append(half.pairs.cosines(vectors, threads))
+        areas = [jackknife_auc(own, half.pairs) for own, half in zip(cosines, halves, strict=True)]
+        self.default = self.default or areas
+        best = best_threshold(cosines[0], halves[0].pairs.positive)
+        positive = halves[1].pairs.positive
+        trial = Trial(
+            candidate.name,
+            candidate.recipe,
+            areas[0].whole,
+            areas[1].whole,
+            Gain.between(areas[0], self.default[0]),
+            Gain.between(areas[1], self.default[1]),
+            time.perf_counter() - begun,
+            at_thresholds(cosines[1], positive),
+            at_thresholds(cosines[1], positive, [best])[0],
+        )
+        self.trials.append(trial)
+        self.on_trial(trial)
+        return model
+
+    def _fit(self, recipe: Recipe) -> EmbeddingModel:
+        with warnings.catch_warnings():
+            # The model that is chosen is fitted again, and warns then.
+            warnings.simplefilter("ignore", SmallModelWarning)
+            warnings.simplefilter("ignore", LittleKnownWarning)
+            if not recipe.needs_vectors:
+                return fit(self.corpus, recipe=recipe, **self.options)
+            self.vectors = self.vectors or train_vectors(self.corpus, **self.options)
+            return fit(self.corpus, self.vectors, recipe, **self.options)
 
 
-def loaded(
-    vectors: WordVectors | str | os.PathLike[str] | None, begin: Callable[[str], None]
-) -> WordVectors | None:
-    """The word vectors, read if they are in a file."""
-    if vectors is None or isinstance(vectors, WordVectors):
-        return vectors
-    begin(f"loading {Path(vectors).name}")
-    return load_vectors(vectors)
+def parse_budget(budget: str | float) -> float:
+    """The seconds of a budget such as ``90s``, ``10m`` or ``1h``, or of a number.
 
-
-def vectors_name(vectors: object) -> str | None:
-    """What word vectors are called; of a path only the name."""
-    if vectors is None:
-        return None
-    return Path(vectors).name if isinstance(vectors, str | os.PathLike) else "given in memory"
-
-
-def sizes_of(half: Half) -> dict[str, int]:
-    """How much is compared in a half."""
-    return {
-        "groups": half.groups,
-        "documents": len(half.texts),
-        "pairs": len(half.pairs.positive),
-        "positive_pairs": int(half.pairs.positive.sum()),
-    }
-
-
-def ignore(_: Any) -> None:
-    """Tell nobody."""
+    Examples
+    --------
+    >>> parse_budget("1.5m")
+    90.0
+    """
+    seconds: Any = budget
+    if isinstance(budget, str):
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh])", budget.strip().lower())
+        seconds = float(match[1]) * UNITS[match[2]] if match else None
+    is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+    if not is_number or not 0 < seconds < math.inf:
+        raise InputError(
+            "budget must be a time above 0 such as '90s', '10m' or '1h', or a number of seconds, "
+            f"got {budget!r}"
+        )
+    return float(seconds)

@@ -36,7 +36,7 @@ def save_picture(map_view: MapView, path: Path, *, by: str | None, dark: bool = 
     dark
         Whether the background is dark.
     """
-    with needing("plots", "a picture of a map needs matplotlib"):
+    with needing("lab", "a picture of a map needs matplotlib"):
         import matplotlib
         from matplotlib.figure import Figure
 

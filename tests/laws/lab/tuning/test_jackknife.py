@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deltavec.evaluation.auc import pairs_auc
-from deltavec.lab.tuning.jackknife import LabelledPairs, jackknifed_auc
+from deltavec.lab.tuning.jackknife import LabeledPairs, jackknife_auc
 
 
 @st.composite
@@ -19,7 +19,7 @@ def scored_pairs(draw):
     )
     rows += [(0, 1, True, 2), (1, 2, False, 3)]
     first, second, positive, scores = map(np.array, zip(*rows, strict=True))
-    pairs = LabelledPairs(
+    pairs = LabeledPairs(
         first.astype(np.int32),
         second.astype(np.int32),
         positive.astype(bool),
@@ -31,7 +31,7 @@ def scored_pairs(draw):
 @given(scored_pairs())
 def test_areas_without_a_unit_are_those_of_the_other_pairs(drawn):
     pairs, scores = drawn
-    found = jackknifed_auc(scores, pairs)
+    found = jackknife_auc(scores, pairs)
     assert found.whole == pairs_auc(scores, pairs.positive)
     assert len(found.without) == pairs.units
     ends = np.stack([pairs.unit_of[pairs.first], pairs.unit_of[pairs.second]])

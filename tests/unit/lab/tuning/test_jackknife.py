@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from deltavec.errors import InputError
-from deltavec.lab.tuning.jackknife import Gain, JackknifedAuc, LabelledPairs, jackknifed_auc
+from deltavec.lab.tuning.jackknife import Gain, JackknifedAuc, LabeledPairs, jackknife_auc
 
 
 def all_pairs(groups):
     """All pairs of documents, those of one group positive; groups are the units."""
     group_of = np.asarray(groups, np.int32)
     first, second = (side.astype(np.int32) for side in np.triu_indices(len(group_of), 1))
-    return LabelledPairs(first, second, group_of[first] == group_of[second], group_of)
+    return LabeledPairs(first, second, group_of[first] == group_of[second], group_of)
 
 
 def test_areas_by_hand():
@@ -21,7 +21,7 @@ def test_areas_by_hand():
     pairs = all_pairs([0, 0, 1, 1, 2, 2])
     scores = np.where(pairs.positive, [0.0], [0.3]).astype(np.float32)
     scores[pairs.positive] = [0.9, 0.5, 0.1]
-    found = jackknifed_auc(scores, pairs)
+    found = jackknife_auc(scores, pairs)
     # 12 pairs across, all at 0.3: above 2 of the 3.
     assert found.whole == pytest.approx(2 / 3)
     assert found.without == pytest.approx([1 / 2, 1 / 2, 1.0])
@@ -29,7 +29,7 @@ def test_areas_by_hand():
 
 def test_a_tie_counts_half():
     pairs = all_pairs([0, 0, 1, 1, 2, 2])
-    found = jackknifed_auc(np.zeros(len(pairs.first), np.float32), pairs)
+    found = jackknife_auc(np.zeros(len(pairs.first), np.float32), pairs)
     assert found.whole == 0.5
     assert found.without.tolist() == [0.5, 0.5, 0.5]
 
@@ -37,7 +37,7 @@ def test_a_tie_counts_half():
 def test_pairs_of_one_label_are_refused():
     pairs = all_pairs([0, 0, 0])
     with pytest.raises(InputError, match="3 and 0"):
-        jackknifed_auc(np.zeros(3, np.float32), pairs)
+        jackknife_auc(np.zeros(3, np.float32), pairs)
 
 
 def test_cosines_are_inner_products_for_any_number_of_threads():
@@ -77,7 +77,7 @@ def test_the_standard_error_is_the_spread_over_collections():
         for strength in strengths:
             scores = rng.standard_normal(len(pairs.first))
             scores[pairs.positive] += strength[pairs.unit_of[pairs.first[pairs.positive]]]
-            both.append(jackknifed_auc(scores.astype(np.float32), pairs))
+            both.append(jackknife_auc(scores.astype(np.float32), pairs))
         gain = Gain.between(*both)
         gains.append(gain.value)
         errors.append(gain.standard_error)

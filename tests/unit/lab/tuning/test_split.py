@@ -7,7 +7,7 @@ import pytest
 from deltavec.errors import CorpusError, InputError
 from deltavec.io.corpus.corpus import read_corpus
 from deltavec.lab.tuning import labels as pairs_module
-from deltavec.lab.tuning.labels import Listed, listed_pairs, texts_of
+from deltavec.lab.tuning.labels import ListedPairs, document_texts, read_pairs
 from deltavec.lab.tuning.split import split_groups, split_pairs
 from support.tuning import grouped, labelled_pairs
 
@@ -19,7 +19,7 @@ def halves_of(labels, texts=None, documents=3000, seed=0):
 
 
 def listed_of(triples, seed=0):
-    return listed_pairs(triples, by_id=False, seed=seed)
+    return read_pairs(triples, by_id=False, seed=seed)
 
 
 def cut(triples, seed=0):
@@ -99,10 +99,10 @@ def test_documents_without_text_or_label_and_single_ones_are_left_out():
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (["a", "b", "c", "d"], "labels that all differ"),
-        (["a", "a", "a", "a"], "expected several groups, got one"),
+        (["a", "b", "c", "d"], "has 0 of 4 different labels"),
+        (["a", "a", "a", "a"], "has 1 of 1 different labels"),
         (["a", "a", "b", "b", "c", "c"], "at least 4 groups"),
-        ([None, None], "no document holds text and a label"),
+        ([None, None], "has 0 of 0 different labels"),
     ],
 )
 def test_labels_that_cannot_be_split_are_refused(labels, message):
@@ -220,7 +220,7 @@ def test_texts_of_pairs_need_no_ids():
     frame = pa.table({"text_a": ["x", "y"], "text_b": ["y", "z"], "label": [True, False]})
     listed = listed_of(frame)
     assert listed.are_texts
-    assert texts_of(listed, read_corpus(["else"]), None).to_pylist() == ["x", "y", "z"]
+    assert document_texts(listed, read_corpus(["else"]), None).to_pylist() == ["x", "y", "z"]
 
 
 def test_columns_that_name_no_documents_are_refused():
@@ -231,22 +231,22 @@ def test_columns_that_name_no_documents_are_refused():
 def test_ids_are_those_of_a_column_or_rows_from_0_on():
     table = pa.table({"id": ["x", "y", "z"], "text": ["one", None, "three"]})
     listed = listed_of([("z", "y", 1), ("x", "y", 0)])
-    assert texts_of(listed, read_corpus(table), "id").to_pylist() == ["", "three", "one"]
+    assert document_texts(listed, read_corpus(table), "id").to_pylist() == ["", "three", "one"]
     rows = listed_of([(0, 2, 1), (1, 2, 0)])
-    assert texts_of(rows, read_corpus(table), None).to_pylist() == ["one", "three", ""]
+    assert document_texts(rows, read_corpus(table), None).to_pylist() == ["one", "three", ""]
 
 
 def test_pairs_that_name_unknown_documents_are_refused():
     table = pa.table({"id": ["x", "y"], "text": ["one", "two"]})
     listed = listed_of([("x", "gone", 1), ("x", "y", 0)])
     with pytest.raises(CorpusError, match=r"\(1\): 'gone'; ids are those in .* 'id'"):
-        texts_of(listed, read_corpus(table), "id")
+        document_texts(listed, read_corpus(table), "id")
     with pytest.raises(CorpusError, match="ids are rows from 0 to 1"):
-        texts_of(listed, read_corpus(table), None)
+        document_texts(listed, read_corpus(table), None)
 
 
 def test_several_documents_of_one_id_are_refused():
     table = pa.table({"id": ["x", "x", "y"], "text": ["one", "two", "three"]})
-    listed = Listed(("x", "y"), False, np.array([[0, 1]]), np.array([True]), ())
+    listed = ListedPairs(("x", "y"), False, np.array([[0, 1]]), np.array([True]), ())
     with pytest.raises(CorpusError, match="one document of each id, got several with 'x'"):
-        texts_of(listed, read_corpus(table), "id")
+        document_texts(listed, read_corpus(table), "id")

@@ -3,25 +3,17 @@
 from dataclasses import replace
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 import deltavec as dv
-from deltavec.core.learning.corpora import LocalCorpus
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.errors import CorpusError, InputError
 from deltavec.io.artifacts.recipes import load_recipe
 from deltavec.io.corpus.corpus import read_corpus
-from deltavec.lab.tuning.budget import Clock, Pace, seconds_of
-from deltavec.lab.tuning.candidates import (
-    DEFAULT,
-    combined,
-    other_windows,
-    steps,
-)
+from deltavec.lab.tuning.candidates import DEFAULT, combine, other_candidates, other_windows
 from deltavec.lab.tuning.jackknife import Gain
-from deltavec.lab.tuning.models import SpectralModels, VectorModels
-from deltavec.lab.tuning.results import Trial, verdict
+from deltavec.lab.tuning.results import Trial, choose
+from deltavec.lab.tuning.tune import parse_budget
 from support.tuning import grouped, labelled_pairs
 
 
@@ -97,40 +89,6 @@ def test_scores_are_those_of_a_model_that_is_fitted_by_hand(table, tuned):
         assert one.held_back == pytest.approx(area, abs=1e-6)
 
 
-@pytest.mark.parametrize(
-    "recipe",
-    [
-        DEFAULT,
-        replace(DEFAULT, spectrum_exponent=0.5),
-        replace(DEFAULT, identity_share=0.0, window=3),
-        replace(DEFAULT, dimensions=20),
-    ],
-)
-@pytest.mark.parametrize("max_memory", [2 << 30, 1000])
-def test_a_model_that_is_tried_is_the_one_that_is_fitted(table, recipe, max_memory):
-    corpus = read_corpus(table)
-    models = SpectralModels(LocalCorpus(corpus, max_memory=max_memory))
-    models.model(replace(DEFAULT, window=9))
-    assert models.model(recipe).fingerprint == dv.fit(corpus, recipe=recipe).fingerprint
-    models.close()
-
-
-def test_a_model_from_vectors_is_the_one_that_is_fitted_for_the_collection(table):
-    corpus = read_corpus(table)
-    recipe = dv.Recipe.named("idf-delta-pca")
-    tried = VectorModels(LocalCorpus(corpus), None).model(recipe).for_collection(corpus)
-    assert tried.fingerprint == dv.fit(corpus, recipe=recipe).fingerprint
-
-
-def test_labels_do_not_enter_the_fit(table, tuned):
-    """Groups of other names, and in another order, change nothing but the halves."""
-    models = [
-        SpectralModels(LocalCorpus(read_corpus(one))).model(DEFAULT).fingerprint
-        for one in (table, table.set_column(1, "group", pa.array(["x"] * len(table))))
-    ]
-    assert models[0] == models[1]
-
-
 def test_pairs_choose_as_groups_do(table):
     found = dv.tune(table, pairs=labelled_pairs(table, 16), id_column="id", budget=1e-6)
     assert found.default.choosing > 0.6
@@ -149,8 +107,7 @@ def test_a_budget_that_is_used_up_leaves_the_default_and_names_the_rest(table):
     assert found.recipe == DEFAULT
     assert found.reason == "no other recipe was tried"
     names = [missing.name for missing in found.untried]
-    assert "spectral, identity_share 0.5 (at 3 exponents)" in names
-    assert "idf-delta-pca; idf-sum-pca (auto); idf-center-pca" in names
+    assert {"spectral, identity_share 0.5", "idf-delta-pca", "idf-sum-pca (auto)"} <= {*names}
     assert {missing.reason for missing in found.untried} == {"no time left in the budget"}
 
 
@@ -182,9 +139,8 @@ def test_progress_rises_to_its_end_and_every_trial_is_told(table):
         on_progress=shares.append,
         on_trial=trials.append,
     )
-    assert stages == ["reading labels", "reading words", "comparing recipes"]
+    assert stages == ["reading labels", "comparing recipes"]
     assert tuple(trials) == found.trials
-    assert len(shares) == len(trials)
     assert all(0 < share <= 1 for share in shares)
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
@@ -221,9 +177,10 @@ def test_a_corpus_that_can_be_read_only_once_is_refused():
 
 
 def test_the_best_is_recommended_if_it_is_better_by_more_than_noise():
-    found = verdict([trial("default", 0.8, 0.8), trial("best", 0.82, 0.83), trial("b", 0.81, 0.9)])
-    assert found.trial.name == "best"
-    assert found.reason == "best scored +0.0200 on the choosing half, more than noise (0.0100)"
+    trials = [trial("default", 0.8, 0.8), trial("best", 0.82, 0.83), trial("b", 0.81, 0.9)]
+    best, reason = choose(trials)
+    assert best.name == "best"
+    assert reason == "best scored +0.0200 on the choosing half, more than noise (0.0100)"
 
 
 @pytest.mark.parametrize(
@@ -236,9 +193,9 @@ def test_the_best_is_recommended_if_it_is_better_by_more_than_noise():
     ],
 )
 def test_else_the_default_is_kept(trials, reason):
-    found = verdict([trial("default", 0.8, 0.8), *trials])
-    assert found.trial.name == "default"
-    assert reason in found.reason
+    kept, said = choose([trial("default", 0.8, 0.8), *trials])
+    assert kept.name == "default"
+    assert reason in said
 
 
 @pytest.mark.parametrize(
@@ -246,7 +203,7 @@ def test_else_the_default_is_kept(trials, reason):
     [("90s", 90), ("10m", 600), ("1h", 3600), (" 1.5 H ", 5400), (12, 12), (0.5, 0.5)],
 )
 def test_budgets_are_times(budget, seconds):
-    assert seconds_of(budget) == seconds
+    assert parse_budget(budget) == seconds
 
 
 @pytest.mark.parametrize(
@@ -254,29 +211,13 @@ def test_budgets_are_times(budget, seconds):
 )
 def test_what_is_no_time_is_refused(budget):
     with pytest.raises(InputError, match="budget must be a time above 0 such as '90s'"):
-        seconds_of(budget)
+        parse_budget(budget)
 
 
-def test_the_share_that_is_done_counts_what_the_budget_allows():
-    clock = Clock(budget=100.0, begun=-1e9)  # used up long ago
-    assert clock.left < 0
-    assert clock.fraction(50.0) == 1.0
-    assert Clock(budget=1e9).fraction(1e6) < 0.01
-
-
-def test_what_a_step_costs_follows_from_what_the_like_of_it_took():
-    pace = Pace(counting=0.1, factorising=0.02, comparing=2.0, reading=5.0)
-    default, *rest = steps(statistics_of(1000, 80), vectors_given=False)
-    assert default.seconds(pace) == pytest.approx(20 * 0.1 + 300 * 0.02 + 3 * 2)
-    assert rest[0].seconds(pace) == pytest.approx(300 * 0.02 + 3 * 2)
-
-
-def test_cheap_steps_come_before_costly_ones():
-    names = [
-        step.candidates[0].name for step in steps(statistics_of(1000, 80), vectors_given=False)
-    ]
+def test_fast_candidates_come_before_slow_ones():
+    found = other_candidates(statistics_of(1000, 80), vectors_given=False)
+    names = [one.name for one in found if "exponent" not in one.name]
     assert names == [
-        "spectral",
         "spectral, identity_share 0.5",
         "spectral, identity_share 1.5",
         "spectral, identity_share 0",
@@ -284,15 +225,16 @@ def test_cheap_steps_come_before_costly_ones():
         "spectral, dimensions 75",
         "spectral, dimensions 600",
         "idf-delta-pca",
+        "idf-sum-pca (auto)",
+        "idf-center-pca",
         "spectral, window 10",
         "spectral, window 40",
     ]
 
 
 def test_dimensions_beyond_the_vocabulary_are_not_tried():
-    found = steps(statistics_of(1000, 80, words=200), vectors_given=True)
-    tried = {one.recipe.entries["dimensions"] for step in found for one in step.candidates}
-    assert tried == {300, 150, 75}
+    found = other_candidates(statistics_of(1000, 80, words=200), vectors_given=True)
+    assert {one.recipe.entries.get("dimensions", 300) for one in found} == {300, 150, 75}
 
 
 @pytest.mark.parametrize(
@@ -320,6 +262,6 @@ def test_the_best_values_are_tried_together():
         replace(DEFAULT, dimensions=150): 0.79,
         dv.Recipe.named("idf-delta-pca"): 0.9,
     }
-    assert combined(values) == replace(DEFAULT, identity_share=0.5, window=9)
+    assert combine(values) == replace(DEFAULT, identity_share=0.5, window=9)
     values[replace(DEFAULT, window=9, spectrum_exponent=0.5)] = 0.79
-    assert combined(values) is None
+    assert combine(values) is None

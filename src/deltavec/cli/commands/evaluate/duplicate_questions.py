@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from deltavec.cli import options
-from deltavec.cli.commands.evaluate import options as shared
-from deltavec.cli.commands.evaluate.reports import CACHE, print_scores, reported
-from deltavec.cli.printing import print_json
+from deltavec.cli.commands.evaluate import reports as shared
 
 EXAMPLES = (
     "deltavec evaluate duplicate-questions cqadupstack --skip doc2vec -o report",
@@ -23,17 +20,15 @@ def duplicate_questions(
         Path,
         options.argument(
             "PATH",
-            "CQADupStack (a folder or zip with <forum>_questions.json), BEIR's layout of it "
-            "(corpus.jsonl, queries.jsonl, qrels), or a table of pairs with the columns forum, "
-            "label, text_a and text_b.",
+            "CQADupStack (a folder or zip with <forum>_questions.json), or a table of pairs with "
+            "the columns forum, label, text_a and text_b.",
         ),
     ],
     output: shared.ReportFolder,
     pairs: Annotated[
         int,
         options.count(
-            "Compare at most so many pairs of a forum: all its duplicates, and others drawn "
-            "at random.",
+            "Compare at most this many pairs of a forum: all duplicates, and others at random.",
             least=2,
         ),
     ] = 10_000_000,
@@ -49,31 +44,21 @@ def duplicate_questions(
 ) -> None:
     """Measure which recipe finds duplicate questions, forum by forum.
 
-    A method's score is the area under the ROC curve of its cosines over pairs of questions: do
-    duplicates lie closer than others? Weights come from the forum's own questions, vectors from
+    The score of a method is the area under the ROC curve of its cosines over pairs of questions:
+    are duplicates closer than others? Weights come from the forum's own questions, vectors from
     the questions of all forums or from a file.
     """
-    given = shared.given(vectors, vectors_method, skip, embedder, seed, threads)
-    with reported(output, embedder) as keeper:
-        from deltavec.lab.questions.benchmark import duplicate_questions_benchmark
+    from deltavec.lab.questions.benchmark import duplicate_questions_benchmark
 
-        results = duplicate_questions_benchmark(
-            path,
-            encoding=encoding,
-            **given,
-            most_pairs=pairs,
-            tokenizer=tokenizer.value,
-            cache=output / CACHE,
-            progress=keeper.progress,
-        )
-    if as_json:
-        forums = {
-            problem.name: {
-                name: value for name, value in problem.details.items() if name != "seconds"
-            }
-            for problem in results.problems
-        }
-        print_json(keeper.record(results) | {"forums": forums})
-        return
-    print_scores(results)
-    typer.echo(f"\n{keeper.ending}")
+    shared.evaluate(
+        partial(duplicate_questions_benchmark, path, encoding=encoding, most_pairs=pairs),
+        output,
+        as_json,
+        vectors=vectors,
+        vectors_method=vectors_method,
+        skip=skip,
+        embedder=embedder,
+        tokenizer=tokenizer.value,
+        seed=seed,
+        threads=threads,
+    )

@@ -1,22 +1,23 @@
-"""``deltavec evaluate lee``: agreement with people, on news stories that come with a dependency."""
+"""``deltavec evaluate lee``: agreement with people, on news stories that come with gensim."""
 
 from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
 from deltavec.cli import options
-from deltavec.cli.commands.evaluate import options as shared
-from deltavec.cli.commands.evaluate.reports import print_scores, reported
-from deltavec.cli.printing import print_json
+from deltavec.cli.commands.evaluate import reports as shared
 
-EXAMPLES = (
-    "deltavec evaluate lee",
-    "deltavec evaluate lee --vectors-method word2vec -o report",
-)
+EXAMPLES = ("deltavec evaluate lee", "deltavec evaluate lee --vectors-method word2vec -o report")
 
 
 def lee(
-    output: shared.OptionalFolder = None,
+    output: Annotated[
+        Path | None,
+        options.output("REPORT", "The folder for results.json, report.md and report.html."),
+    ] = None,
     vectors: shared.Vectors = None,
     vectors_method: shared.VectorsMethod = None,
     skip: shared.Skip = "",
@@ -27,20 +28,16 @@ def lee(
 ) -> None:
     """Measure how well each recipe agrees with people.
 
-    People rated how alike 50 news stories are. A method's score is Pearson's correlation of its
-    cosines with them, once with the centre and the common component of all 350 stories, once
-    with those of the 50. Nothing is downloaded.
+    People rated the similarity of 50 news stories. The score of a method is Pearson's correlation
+    of its cosines with the ratings, once with the center and the common component of all 350
+    stories, once with those of the 50. Nothing is downloaded.
     """
-    given = shared.given(vectors, vectors_method, skip, embedder, seed, threads)
-    with reported(output, embedder) as keeper:
-        from deltavec.lab.lee import lee_benchmark
-        from deltavec.lab.report.published_tables import LEE
+    from deltavec.lab.lee import lee_benchmark
+    from deltavec.lab.report.published_tables import LEE
 
-        results = lee_benchmark(**given, progress=keeper.progress)
-    if as_json:
-        print_json(keeper.record(results) | {"published": LEE})
-        return
-    print_scores(results)
-    published = ", ".join(f"{name} about {value:g}" for name, value in LEE.items())
-    typer.echo(f"\npublished: {published}")
-    typer.echo(keeper.ending)
+    given: dict[str, Any] = {"vectors": vectors, "vectors_method": vectors_method, "skip": skip}
+    shared.evaluate(
+        lee_benchmark, output, as_json, **given, embedder=embedder, seed=seed, threads=threads
+    )
+    if not as_json:
+        typer.echo("published: " + ", ".join(f"{name} about {r:g}" for name, r in LEE.items()))

@@ -1,148 +1,146 @@
-"""The folder of a report: what the commands of ``deltavec evaluate`` share."""
+"""What the commands of ``deltavec evaluate`` share: options, the report folder, the table."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from deltavec.cli import options
+from deltavec.cli.commands.vectors import Method
 from deltavec.cli.outputs import require_folder_of
-from deltavec.cli.printing import console, duration, empty_table, visible
-from deltavec.cli.progress import Stages, stages
+from deltavec.cli.printing import console, duration, empty_table, print_json, visible
+from deltavec.cli.progress import stages
 from deltavec.errors import InputError
 
 if TYPE_CHECKING:
     from deltavec.lab.results import Results
 
-CACHE = "cache"
-OURS = ("results.json", CACHE)
-MOST_PROBLEMS = 5  # that fit beside each other
+MOST_PROBLEMS = 5  # columns that fit on a screen
+
+ReportFolder = Annotated[
+    Path,
+    options.output(
+        "REPORT",
+        "The folder for results.json, report.md and report.html. The same command resumes from it.",
+    ),
+]
+Vectors = Annotated[
+    Path | None, options.word_vectors("Word vectors. By default they are trained on the texts.")
+]
+VectorsMethod = Annotated[
+    Method | None,
+    typer.Option(show_default="ppmi", help="How to train them; the paper used word2vec."),
+]
+Skip = Annotated[
+    str, options.option("NAMES", "Baselines to skip: doc2vec, tf-idf, lsa, separated by commas.")
+]
+Embedder = Annotated[
+    str | None,
+    options.option(
+        "MODULE:FUNCTION",
+        "Your own function from a list of texts to a matrix, as one more column.",
+    ),
+]
+Seed = Annotated[int, options.count("The seed of all random draws.", least=0)]
 
 
-def checked_report_folder(path: Path) -> Path:
-    """The path, if a report can be written there: a new folder, an empty one, or a report's."""
-    from deltavec.lab.report.plots import require_matplotlib
+def evaluate(
+    benchmark: Callable[..., Results],
+    folder: Path | None,
+    as_json: bool,
+    *,
+    vectors: Path | None,
+    vectors_method: Method | None,
+    skip: str,
+    embedder: str | None,
+    **settings: Any,
+) -> None:
+    """Run an experiment, write its report to a folder, and print its scores.
+
+    A run that is interrupted or fails leaves a report of the problems that are finished.
+    """
+    from deltavec.lab.experiment import Progress
+    from deltavec.lab.report.report import write_report
+
+    if vectors is not None and vectors_method is not None:
+        raise typer.BadParameter("not with --vectors", param_hint="'--vectors-method'")
+    finished: list[Results] = []
+    with stages("starting") as work:
+        if folder is not None:
+            require_report_folder(folder)
+        find_modules_here(embedder)
+        try:
+            results = benchmark(
+                vectors=vectors,
+                vectors_method=(vectors_method or Method.ppmi).value,
+                skip=[name.strip() for name in skip.split(",") if name.strip()],
+                embedder=embedder,
+                folder=folder,
+                progress=Progress(work.begin, work.reach, work.say, finished.append),
+                **settings,
+            )
+        finally:
+            if finished and folder is not None:
+                write_report(finished[-1], folder)
+    if as_json:
+        rows = results.problems
+        print_json(
+            {
+                "report": folder,
+                "seconds": work.seconds,
+                "complete": results.complete,
+                "scores": {row.name: row.scores for row in rows},
+                "lengths": {row.name: row.lengths and asdict(row.lengths) for row in rows},
+                "details": {row.name: row.details for row in rows},
+            }
+        )
+        return
+    print_scores(results)
+    report = "" if folder is None else f"; the report is {folder / 'report.html'}"
+    typer.echo(f"\n{duration(work.seconds)}{report}")
+
+
+def require_report_folder(path: Path) -> None:
+    """Refuse a folder that a report cannot be written to; it may be new, empty or a report's."""
+    from deltavec.lab.report.drawing import require_matplotlib
 
     require_matplotlib()
     if not path.exists():
         require_folder_of(path)
-        return path
-    if not path.is_dir():
+    elif not path.is_dir():
         raise InputError(f"{path} is a file; expected the name of a folder for the report")
-    if any(path.iterdir()) and not any((path / name).exists() for name in OURS):
+    elif any(path.iterdir()) and not [*path.glob("results.json"), *path.glob("vectors-*")]:
         raise InputError(f"{path} holds other files; name a new folder for the report")
-    if not os.access(path, os.W_OK):
-        raise InputError(f"{path}: the folder may not be written to")
-    return path
+    elif not os.access(path, os.W_OK):
+        raise InputError(f"{path}: no permission to write to the folder")
 
 
-class Keeper:
-    """Writes what is finished into the folder of a report, if there is one.
-
-    Parameters
-    ----------
-    folder
-        The folder.
-    work
-        What shows the progress.
-    """
-
-    def __init__(self, folder: Path | None, work: Stages) -> None:
-        from deltavec.lab.experiment import Progress
-
-        self.folder, self._work = folder, work
-        self.progress = Progress(work.begin, work.reach, work.say, self.keep)
-        self._results: Results | None = None
-
-    @property
-    def seconds(self) -> float:
-        """How long it took so far."""
-        return self._work.seconds
-
-    @property
-    def ending(self) -> str:
-        """How long it took, and where the report is."""
-        where = "" if self.folder is None else f"; the report is {self.folder / 'report.html'}"
-        return duration(self.seconds) + where
-
-    def keep(self, results: Results) -> None:
-        """One more problem is finished."""
-        self._results = results
-        if self.folder is not None:
-            from deltavec.lab.results import write_whole
-
-            self.folder.mkdir(exist_ok=True)
-            write_whole(self.folder / "results.json", results.as_json() + "\n")
-
-    def write_report(self) -> None:
-        """Write the report of what there is, if there is anything."""
-        if self._results is not None and self.folder is not None:
-            from deltavec.lab.report.report import write_report
-
-            write_report(self._results, self.folder)
-
-    def record(self, results: Results) -> dict[str, Any]:
-        """The scores and where the time went, for a program."""
-        return {
-            "report": self.folder,
-            "seconds": self.seconds,
-            "complete": results.complete,
-            "scores": by_problem(results),
-            "seconds_by_step": time_by_step(results),
-        }
-
-
-@contextmanager
-def reported(folder: Path | None, embedder: str | None) -> Iterator[Keeper]:
-    """While an experiment runs: progress is shown, and what is finished becomes a report."""
-    with stages("starting") as work:
-        if folder is not None:
-            checked_report_folder(folder)
-        if embedder is not None:  # a module beside the data is found, as python itself would
-            sys.path.insert(0, str(Path.cwd()))
-        keeper = Keeper(folder, work)
-        try:
-            yield keeper
-        finally:  # interrupted or failed, too: what is there makes a report
-            keeper.write_report()
-
-
-def numbers(text: str, option: str) -> list[int]:
-    """The whole numbers that a text such as ``1-5,10`` names."""
-    found: set[int] = set()
-    for piece in map(str.strip, text.split(",")):
-        first, dash, last = piece.partition("-")
-        if not (first.isdecimal() and (last.isdecimal() or not dash)):
-            raise typer.BadParameter(
-                f"expected whole numbers such as 1-20 or 1,5,10, got {text!r}", param_hint=option
-            )
-        span = range(int(first), int(last or first) + 1)
-        if not span or span[0] < 1:
-            raise typer.BadParameter(
-                f"expected numbers from 1 on, the smaller one first, got {piece!r}",
-                param_hint=option,
-            )
-        found.update(span)
-    return sorted(found)
-
-
-def time_by_step(results: Results) -> dict[str, float]:
-    """The seconds that each step took, in this run and in those before; the longest first."""
-    return dict(sorted(results.seconds.items(), key=lambda step: -step[1]))
+def find_modules_here(embedder: str | None) -> None:
+    """Let an embedder's module be found in the current folder, as Python itself would."""
+    if embedder is not None:
+        sys.path.insert(0, str(Path.cwd()))
 
 
 def print_scores(results: Results) -> None:
-    """Print what each method scored on each problem; of many problems, the range and the mean."""
+    """Print the score of each method on each problem; of many problems, the range and the mean."""
     from rich.text import Text
 
+    columns: dict[str, dict[str, float]] = {p.name: {**p.scores} for p in results.problems}
+    if len(columns) > MOST_PROBLEMS:
+        found = {m: [s[m] for s in columns.values() if m in s] for m in results.methods}
+        columns = {
+            "lowest": {method: min(scores) for method, scores in found.items()},
+            "mean": {method: sum(scores) / len(scores) for method, scores in found.items()},
+            "highest": {method: max(scores) for method, scores in found.items()},
+        }
     table = empty_table(title=Text(results.measure))
     table.add_column("method", no_wrap=True)
-    columns = by_problem(results) if len(results.problems) <= MOST_PROBLEMS else summed_up(results)
     for name in columns:
         table.add_column(Text(visible(name)), justify="right")
     for method in results.methods:
@@ -153,21 +151,3 @@ def print_scores(results: Results) -> None:
             cells.append(Text("" if score is None else f"{score:.4f}", style))
         table.add_row(Text(visible(method)), *cells)
     console().print(table)
-
-
-def by_problem(results: Results) -> dict[str, dict[str, float]]:
-    """The scores of each problem."""
-    return {problem.name: dict(problem.scores) for problem in results.problems}
-
-
-def summed_up(results: Results) -> dict[str, dict[str, float]]:
-    """The lowest, mean and highest score of each method."""
-    found = {
-        method: [p.scores[method] for p in results.problems if method in p.scores]
-        for method in results.methods
-    }
-    return {
-        "lowest": {method: min(scores) for method, scores in found.items()},
-        "mean": {method: sum(scores) / len(scores) for method, scores in found.items()},
-        "highest": {method: max(scores) for method, scores in found.items()},
-    }

@@ -1,21 +1,19 @@
-"""``deltavec evaluate retrieval``: how well documents are ranked, on a judged collection."""
+"""``deltavec evaluate retrieval``: search quality on a judged collection."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from deltavec.cli import options
-from deltavec.cli.commands.evaluate import options as shared
-from deltavec.cli.commands.evaluate.reports import reported
-from deltavec.cli.printing import console, empty_table, print_json
+from deltavec.cli.commands.evaluate import reports as shared
+from deltavec.cli.printing import console, duration, empty_table, print_json
+from deltavec.cli.progress import stages
 
-if TYPE_CHECKING:
-    from deltavec.lab.retrieval.run import RetrievalResults
-
-EXAMPLES = ("deltavec evaluate retrieval scifact -o report",)
+EXAMPLES = ("deltavec evaluate retrieval scifact",)
 
 
 def retrieval(
@@ -23,13 +21,11 @@ def retrieval(
         Path,
         options.argument(
             "FOLDER",
-            "A judged collection as BEIR lays it out: corpus.jsonl, queries.jsonl and "
-            "qrels/test.tsv.",
+            "A judged collection in BEIR's layout: corpus.jsonl, queries.jsonl and qrels/test.tsv.",
         ),
     ],
-    output: shared.OptionalFolder = None,
     split: Annotated[
-        str, options.option("NAME", "Whose judgements: a file in qrels.", default=True)
+        str, options.option("NAME", "Which judgments: a file in qrels.", default=True)
     ] = "test",
     embedder: shared.Embedder = None,
     seed: shared.Seed = 0,
@@ -38,39 +34,31 @@ def retrieval(
 ) -> None:
     """Measure search on documents and queries that people judged.
 
-    Compares the default search with its two parts, tf-idf, and BM25 (if the package bm25s is
-    installed; with stems if PyStemmer is too): nDCG@10, recall@100, MAP and MRR, and how far each
-    is behind, with paired bootstrap errors.
+    Compares hybrid search with keyword search, semantic search, tf-idf and BM25 (if bm25s and
+    PyStemmer are installed): nDCG@10, recall@100, MAP and MRR, and how far each is behind hybrid
+    search in nDCG, with paired bootstrap errors.
     """
-    with reported(output, embedder) as keeper:
-        from deltavec.lab.retrieval.run import retrieval_benchmark, write_retrieval
+    with stages("starting") as work:
+        from deltavec.lab.retrieval import MEASURES, retrieval_benchmark
 
+        shared.find_modules_here(embedder)
         results = retrieval_benchmark(
             folder,
             split=split,
             embedder=embedder,
             seed=seed,
             threads=threads,
-            on_stage=keeper.progress.stage,
+            on_stage=work.begin,
         )
-        if output is not None:
-            write_retrieval(results, output)
     if as_json:
-        print_json(results.as_dict())
+        print_json({"experiment": "retrieval", **asdict(results)})
         return
-    print_rankings(results)
-    typer.echo(f"\n{keeper.ending}")
-
-
-def print_rankings(results: RetrievalResults) -> None:
-    """Print the scores, and how far each is behind in nDCG@10."""
-    from deltavec.lab.retrieval.run import MEASURES, OURS, gap_text
-
     table = empty_table()
     table.add_column("method", no_wrap=True)
     for name in (*MEASURES.values(), "behind in nDCG, x 1000"):
         table.add_column(name, justify="right")
     for method, found in results.methods.items():
-        gap = "" if method == OURS else gap_text(found, "ndcg_10")
-        table.add_row(method, *(f"{found.mean[name]:.4f}" for name in MEASURES), gap)
+        scores = (f"{found.mean[name]:.4f}" for name in MEASURES)
+        table.add_row(method, *scores, found.gap("ndcg_10"))
     console().print(table)
+    typer.echo(f"\n{duration(work.seconds)}")

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from deltavec.errors import CorpusError
-from deltavec.lab.retrieval.judged import read_judged
+from deltavec.lab.judged import read_judged
 
 
 def write(
@@ -35,7 +35,10 @@ def test_a_folder_is_read(tmp_path):
         ({"judgements": "z\tb\t1\n"}, "there is no query 'z'"),
         ({"judgements": "q\tb\t0\n"}, "no document is relevant"),
         ({"documents": [{"_id": "a"}]}, "expected an object with _id and text"),
-        ({"documents": [{"_id": "a", "text": ""}] * 2}, "line 2: the id 'a' is there already"),
+        (
+            {"documents": [{"_id": "a", "text": ""}] * 2},
+            "line 2: the id 'a' occurs in an earlier line",
+        ),
     ],
 )
 def test_what_is_wrong_is_said(tmp_path, given, said):
@@ -44,7 +47,7 @@ def test_what_is_wrong_is_said(tmp_path, given, said):
 
 
 def test_what_is_not_there_is_said(tmp_path):
-    with pytest.raises(CorpusError, match="as BEIR lays it out"):
+    with pytest.raises(CorpusError, match="BEIR's layout"):
         read_judged(tmp_path)
     (tmp_path / "corpus.jsonl").write_text("{")
     with pytest.raises(CorpusError, match="line 1: broken JSON"):

@@ -6,47 +6,32 @@ from scipy import sparse
 from sklearn.metrics import roc_auc_score
 
 from deltavec.errors import InputError
-from deltavec.lab.questions.pairs import (
-    PairSpace,
-    compared_pairs,
-    drawn,
-    listed_pairs,
-)
-
-NONE = np.zeros((0, 2), np.int64)
+from deltavec.lab.questions.forums import Forum, QuestionPairs, draw, pair_offsets
 
 
 def as_set(pairs):
     return set(zip(pairs.first.tolist(), pairs.second.tolist(), strict=True))
 
 
-@pytest.mark.parametrize("questions", [2, 3, 7, 40])
-def test_every_pair_has_a_number(questions):
-    space = PairSpace(questions)
-    every = np.array(list(combinations(range(questions), 2)))
-    assert space.size == len(every)
-    assert space.numbers(every).tolist() == list(range(len(every)))
-    assert space.pairs(np.arange(space.size)).tolist() == every.tolist()
+def forum(questions, duplicates, others=None):
+    texts = tuple(map(str, range(questions)))
+    return Forum("f", texts, np.array(duplicates), others)
 
 
-def test_queries_are_paired_with_what_comes_after_them():
-    space = PairSpace(5, queries=2)
-    assert space.size == 6
-    pairs = space.pairs(np.arange(6))
-    assert pairs.tolist() == [[0, 2], [0, 3], [0, 4], [1, 2], [1, 3], [1, 4]]
-    assert space.numbers(pairs).tolist() == list(range(6))
+def compared_pairs(questions, duplicates, most=10_000, seed=0):
+    return forum(questions, duplicates).pairs(most, seed)
 
 
 def test_numbers_are_exact_in_large_forums():
-    space = PairSpace(100_000)
-    pairs = np.array([[0, 1], [99_998, 99_999], [70_000, 70_001], [1, 99_999]])
-    assert space.pairs(space.numbers(pairs)).tolist() == pairs.tolist()
-    assert space.numbers(pairs).max() == space.size - 1
+    offsets = pair_offsets(100_000)
+    assert offsets[-1] == 100_000 * 99_999 // 2
+    assert offsets[99_998] == offsets[-1] - 1
+    assert (np.diff(offsets) >= 0).all()
 
 
 def test_few_pairs_are_all_compared():
     duplicates = np.array([[0, 1], [2, 3]])
-    pairs = compared_pairs(PairSpace(5), duplicates, NONE, most=10)
+    pairs = compared_pairs(5, duplicates, most=10)
     assert as_set(pairs) == set(combinations(range(5), 2))
     assert pairs.positive.sum() == 2
     assert as_set_of_positives(pairs) == {(0, 1), (2, 3)}
@@ -63,27 +48,20 @@ def as_set_of_positives(pairs):
 @pytest.mark.parametrize("most", [5, 50, 300, 1000])
 def test_a_sample_keeps_every_duplicate(most):
     duplicates = np.array([[0, 1], [5, 30], [10, 49]])
-    pairs = compared_pairs(PairSpace(50), duplicates, NONE, most=most, seed=1)
-    assert len(pairs) == len(as_set(pairs)) == most
+    pairs = compared_pairs(50, duplicates, most, seed=1)
+    assert len(pairs.first) == len(as_set(pairs)) == most
     assert as_set_of_positives(pairs) == {(0, 1), (5, 30), (10, 49)}
     assert all(one < other for one, other in as_set(pairs))
 
 
 def test_duplicates_are_kept_beyond_the_number_asked_for():
     duplicates = np.array([[0, 1], [0, 2], [0, 3]])
-    assert len(compared_pairs(PairSpace(4), duplicates, NONE, most=2)) == 3
-
-
-def test_pairs_that_are_never_compared_are_not_drawn():
-    never = np.array([[0, 2], [1, 3]])
-    pairs = compared_pairs(PairSpace(4), np.array([[0, 1]]), never, most=100)
-    assert as_set(pairs) == set(combinations(range(4), 2)) - {(0, 2), (1, 3)}
-    assert pairs.possible == 4
+    assert len(compared_pairs(4, duplicates, most=2).first) == 3
 
 
 def test_the_sample_is_that_of_the_seed():
     def sample(seed):
-        return as_set(compared_pairs(PairSpace(60), np.array([[0, 1]]), NONE, most=40, seed=seed))
+        return as_set(compared_pairs(60, [[0, 1]], 40, seed))
 
     assert sample(1) == sample(1)
     assert sample(1) != sample(2)
@@ -94,7 +72,7 @@ def test_every_number_is_drawn_equally_often(size):
     times = np.zeros(size)
     rng = np.random.default_rng(0)
     for _ in range(4000):
-        times[drawn(size, np.array([3, 3, 7]), 10, rng)] += 1
+        times[draw(size, np.array([3, 3, 7]), 10, rng)] += 1
     assert times[[3, 7]].sum() == 0
     expected = 4000 * 10 / (size - 2)
     others = np.delete(times, [3, 7])
@@ -103,10 +81,10 @@ def test_every_number_is_drawn_equally_often(size):
 
 
 def test_listed_pairs_are_sampled_beyond_the_number_asked_for():
-    others = np.array([[0, place] for place in range(2, 30)])
-    assert len(listed_pairs(np.array([[0, 1]]), others)) == 29
-    some = listed_pairs(np.array([[0, 1]]), others, most=10)
-    assert len(some) == 10
+    listed = forum(30, [[0, 1]], np.array([[0, row] for row in range(2, 30)]))
+    assert len(listed.pairs(100, 0).first) == 29
+    some = listed.pairs(10, 0)
+    assert len(some.first) == 10
     assert as_set_of_positives(some) == {(0, 1)}
     assert some.possible == 29
 
@@ -118,7 +96,7 @@ def scored():
     vectors[vectors < 0.3] = 0  # zeros, and ties among the scores
     vectors[7] = 0
     duplicates = np.array([[0, 1], [4, 9], [7, 8], [3, 39]])
-    return vectors, compared_pairs(PairSpace(40), duplicates, NONE)
+    return vectors, compared_pairs(40, duplicates)
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -137,4 +115,4 @@ def test_sparse_rows_have_the_same_area(scored):
 
 def test_pairs_of_one_class_are_refused():
     with pytest.raises(InputError, match="pairs that belong together and pairs that do not"):
-        listed_pairs(np.array([[0, 1]]), NONE).auc(np.eye(2, dtype=np.float32))
+        QuestionPairs(*np.array([[0], [1]]), np.array([True]), 1).auc(np.eye(2, dtype=np.float32))

@@ -1,1 +1,0 @@
-"""Search on judged collections: how good are rankings by words, by meaning and by both."""
