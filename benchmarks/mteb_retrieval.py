@@ -3,7 +3,7 @@
     python benchmarks/mteb_retrieval.py cranfield -o benchmarks/results/mteb_retrieval.json
 
 The folder is laid out as BEIR does it. MTEB's nDCG@10 is put beside that of ``deltavec evaluate
-retrieval`` for its ranking by meaning (``cosine``): the same model, learned from the same
+retrieval`` for its ranking by meaning (``semantic``): the same model, learned from the same
 documents. Needs mteb. All four members of its protocol are there: without ``mteb_model_meta`` it
 would quietly use an empty one.
 """
@@ -24,8 +24,8 @@ from mteb.models.model_meta import ModelMeta
 from mteb.models.models_protocols import EncoderProtocol
 
 import deltavec as dv
-from deltavec.lab.retrieval.judged import Judged, read_judged
-from deltavec.lab.retrieval.run import retrieval_benchmark
+from deltavec.lab.judged import Judged, read_judged
+from deltavec.lab.retrieval import retrieval_benchmark
 
 
 class Encoder:
@@ -112,7 +112,7 @@ def main() -> None:
     assert isinstance(encoder, EncoderProtocol)
     result = mteb.evaluate(encoder, task_of(judged), cache=None, show_progress_bar=False)
     scores = result.task_results[0].scores["test"][0]
-    ours = retrieval_benchmark(arguments.folder).methods["cosine"].mean
+    ours = retrieval_benchmark(arguments.folder).methods["semantic"].mean
     publish(
         {
             **surroundings(["mteb"]),

@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pyarrow.parquet as pq
 
 import deltavec as dv
+from deltavec.lab.questions.files import table_forums
 from deltavec.lab.questions.forums import Forum
-from deltavec.lab.questions.tables import table_forums
 from deltavec.lab.stories import LeeDocuments, lee_documents
 from deltavec.lab.words import CorpusWords, read_words
 

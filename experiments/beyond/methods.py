@@ -17,7 +17,7 @@ import deltavec as dv
 from deltavec.core.learning.vocabulary_builder import usual_min_count
 from deltavec.core.vectors import WordVectors
 from deltavec.core.weights import idf
-from deltavec.lab.baselines import Lsa, scaled_rows, tfidf, trained_doc2vec
+from deltavec.lab.baselines import Lsa, tfidf, train_doc2vec, unit_rows
 from deltavec.lab.variants import Variant, common_component, variants
 from deltavec.training import train_vectors
 
@@ -137,19 +137,19 @@ class Comparison:
         compared = [first + draw.places[:, 0] for draw in draws if draw.places.shape[1] == 1]
         others = np.random.default_rng(seed).permutation(words.documents)[:DOC2VEC_TEXTS]
         texts = np.unique(np.concatenate([*compared, others]))
-        model = trained_doc2vec(
+        model = train_doc2vec(
             (words.of_document(place).tolist() for place in texts.tolist()), min_count=5, seed=seed
         )
 
         def embedded(draw: Draw) -> Vectors:
             if draw.places.shape[1] == 1:
                 rows = np.searchsorted(texts, first + draw.places[:, 0])
-                return scaled_rows(model.dv.vectors[rows])
+                return unit_rows(model.dv.vectors[rows])
             documents = [
                 [str(word) for place in places for word in words.of_document(first + place)]
                 for places in draw.places.tolist()
             ]
-            return scaled_rows(np.stack([model.infer_vector(document) for document in documents]))
+            return unit_rows(np.stack([model.infer_vector(document) for document in documents]))
 
         return [embedded(draw) for draw in draws]
 
@@ -160,7 +160,7 @@ class Comparison:
 
     def potion(self, draw: Draw) -> Vectors:
         """potion-base-8M: the mean of all tokens' vectors."""
-        return scaled_rows(
+        return unit_rows(
             self._potion[self.corpus.first + draw.places].sum(axis=1, dtype=np.float64)
         )
 
@@ -178,7 +178,7 @@ class Comparison:
 def without_common(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     """The vectors with nothing along what they have in common, at unit length again."""
     p = common_component(vectors).astype(np.float32)
-    return scaled_rows(vectors - np.outer(vectors @ p, p))
+    return unit_rows(vectors - np.outer(vectors @ p, p))
 
 
 def potion_words(folder: Path | None) -> WordVectors:

@@ -151,7 +151,7 @@ def tasks_of_one(corpus: LabelledCorpus) -> tuple[GroupTask, ...]:
 
 def group_rows(corpus: LabelledCorpus, kind: str, least: int) -> list[npt.NDArray[np.int64]]:
     """The texts of each location of a kind that has so many with words in them."""
-    usable = (corpus.kinds == kind) & (np.diff(corpus.words.words.begins) > 0)
+    usable = (corpus.kinds == kind) & (np.diff(corpus.words.words.offsets) > 0)
     names, sizes = np.unique(corpus.groups[usable], return_counts=True)
     return [np.flatnonzero(usable & (corpus.groups == name)) for name in names[sizes >= least]]
 

@@ -72,7 +72,7 @@ def test_pairs_by_id_and_a_budget_that_ends(places: Path, deltavec: Deltavec) ->
     ("arguments", "message"),
     [
         (("--group-column", "grup"), "no column 'grup'"),
-        (("--group-column", "id"), "labels that all differ"),
+        (("--group-column", "id"), "groups of two documents or more"),
         (("--group-column", "text"), "holds the text"),
         (("--pairs", "missing.csv"), "missing.csv"),
         (("--pairs", "PAIRS"), "the pairs name documents that the corpus does not hold (40)"),

@@ -37,7 +37,7 @@ def test_word2vec_repeats_with_one_thread(skip_gram):
 
 def test_word2vec_without_gensim_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "gensim.models.callbacks", None)
-    with pytest.raises(dv.MissingDependencyError, match="pip install gensim"):
+    with pytest.raises(dv.MissingDependencyError, match=r"pip install 'deltavec\[lab\]'"):
         dv.train_vectors(CORPUS, method="word2vec")
 
 
