@@ -19,7 +19,7 @@ from deltavec.core.model import EmbeddingModel
 from deltavec.core.recipes import Recipe
 from deltavec.core.text.batches import Tokenizer, require_reiterable
 from deltavec.core.vectors import WordVectors
-from deltavec.errors import CorpusError, InputError, LittleKnownWarning, SmallModelWarning
+from deltavec.errors import CorpusError, InputError, LowCoverageWarning, SmallModelWarning
 from deltavec.evaluation.thresholds import at_thresholds, best_threshold
 from deltavec.io.corpus.corpus import Corpus, read_corpus
 from deltavec.io.vectors.load import load_vectors
@@ -227,7 +227,7 @@ class Comparison:
         with warnings.catch_warnings():
             # The model that is chosen is fitted again, and warns then.
             warnings.simplefilter("ignore", SmallModelWarning)
-            warnings.simplefilter("ignore", LittleKnownWarning)
+            warnings.simplefilter("ignore", LowCoverageWarning)
             if not recipe.needs_vectors:
                 return fit(self.corpus, recipe=recipe, **self.options)
             self.vectors = self.vectors or train_vectors(self.corpus, **self.options)
