@@ -30,8 +30,8 @@ def embed(
         str,
         options.output(
             "OUT",
-            "Where to write the vectors: .parquet (a column `embedding`), .arrow, .npy, or a folder/ "
-            "of parquet files.",
+            "Where to write the vectors: .parquet (a column `embedding`), .arrow, .npy, or a "
+            "folder/ of parquet files.",
         ),
     ],
     column: options.ModelColumn = None,
