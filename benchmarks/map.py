@@ -45,9 +45,9 @@ def by_neighbors(vectors: np.ndarray) -> np.ndarray:
 
 
 def by_pca(vectors: np.ndarray) -> np.ndarray:
-    from deltavec.search.tsne.layout import principal_places
+    from deltavec.search.tsne.layout import initial_coordinates
 
-    return principal_places(vectors)
+    return initial_coordinates(vectors)
 
 
 def by_umap(vectors: np.ndarray) -> np.ndarray:

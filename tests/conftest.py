@@ -7,9 +7,12 @@
 
 import os
 
-import numba  # noqa: F401  # kernels from the first text on: what is done without has its own tests
 import pytest
 from hypothesis import HealthCheck, settings
+
+from deltavec.core.jit import BUDGET
+
+BUDGET.load_compiler()  # kernels from the first text on; the NumPy fallback has tests of its own
 
 JIT_IS_OFF = os.environ.get("NUMBA_DISABLE_JIT", "0") not in {"", "0"}
 

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from deltavec.core.learning.stemming import Rules, Stems
 from deltavec.core.text.batches import as_text_batch
 from deltavec.core.vocabulary import Vocabulary
-from deltavec.search.hybrid.score_scale import spread_of
-from deltavec.search.lexical.storage import StoredWords, mapped_words
-from deltavec.search.lexical.writer import WordsWriter
+from deltavec.search.hybrid.score_scale import measure_scale
+from deltavec.search.lexical.storage import StoredPostings, map_postings
+from deltavec.search.lexical.writer import PostingsWriter
 
 WORDS = ["sea", "seas", "room", "rooms", "quiet", "x", "и", "日本", "the"]
-documents = st.lists(st.lists(st.sampled_from(WORDS), max_size=9), min_size=1, max_size=12)
+documents = st.postings(st.postings(st.sampled_from(WORDS), max_size=9), min_size=1, max_size=12)
 
 
 def stem(word: str) -> str:
@@ -32,13 +32,13 @@ def stems_of(vocabulary: Vocabulary) -> Stems:
 
 def written(
     parts: list[list[list[str]]], vectors: np.ndarray, folder: Path, at_once: int
-) -> StoredWords:
+) -> StoredPostings:
     """The words of documents that came in several additions."""
     stored, first = None, 0
     for number, part in enumerate(parts):
         first += len(part)
-        spread = spread_of(vectors[:first], stored.spread if stored else None, 1)
-        with WordsWriter(folder, stored.words if stored else None) as writer:
+        spread = measure_scale(vectors[:first], stored.spread if stored else None, 1)
+        with PostingsWriter(folder, stored.words if stored else None) as writer:
             writer.add(as_text_batch(part[:1], "words"))
             writer.add(as_text_batch(part[1:], "words"))
             path = folder / f"{number}.words"
@@ -46,7 +46,7 @@ def written(
                 path, stems_of, lambda spread=spread: spread, vectors.shape[1], at_once
             )
         with path.open("rb") as file:
-            stored = mapped_words(file, sizes, verify=True)
+            stored = map_postings(file, sizes, verify=True)
     assert stored is not None
     assert len(list(folder.iterdir())) == len(parts)
     return stored

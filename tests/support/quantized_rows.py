@@ -3,9 +3,9 @@
 import numpy as np
 
 from deltavec.core.arrays import offsets_of
-from deltavec.search.kernels import Best, Queries
-from deltavec.search.lexical.kernels import Lists, Words
-from deltavec.search.quantized.build import coded_queries, made_sieve
+from deltavec.search.kernels import Queries, TopK
+from deltavec.search.lexical.kernels import Postings, QueryTerms
+from deltavec.search.quantized.build import quantize, quantize_queries
 
 NONE = np.empty(0, np.int64)
 ALL = np.empty(0, np.uint8)
@@ -13,7 +13,7 @@ VECTORS = np.array([[1, 0], [0, 1], [0.6, 0.8], [0, 0]], np.float32)
 
 
 def nothing_found(queries, k, kind=np.float32):
-    return Best(
+    return TopK(
         np.full((queries, k), -np.inf, kind),
         np.full((queries, k), 999),
         np.zeros(queries, np.int64),
@@ -27,16 +27,16 @@ def hits(best, query=0):
 
 
 def asked(vectors, rows=VECTORS):
-    made = made_sieve(rows, 1)
+    made = quantize(rows, 1)
     queries = Queries(vectors, np.full(len(vectors), 1e-5, np.float32))
-    return made.sieve, queries, coded_queries(vectors, 1e-6, 1e-6, made, 1e-5)
+    return made.sieve, queries, quantize_queries(vectors, 1e-6, 1e-6, made, 1e-5)
 
 
 def words_of(held, weights, norms):
     """One query that has all terms; each document holds them once."""
     documents = np.array([number for one in held for number in one], np.int32)
-    lists = Lists(
+    lists = Postings(
         offsets_of([len(one) for one in held]), documents, np.ones(len(documents), np.uint8)
     )
     begins, terms = np.array([0, len(held)]), np.arange(len(held))
-    return Words(lists, norms, begins, terms, np.array(weights), np.zeros(len(held), np.uint8))
+    return QueryTerms(lists, norms, begins, terms, np.array(weights), np.zeros(len(held), np.uint8))

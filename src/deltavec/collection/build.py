@@ -23,11 +23,11 @@ from deltavec.collection.folder import (
     write_description,
     writing,
 )
-from deltavec.collection.manifest import Description, WordsFile
+from deltavec.collection.manifest import CollectionManifest, WordsFile
 from deltavec.collection.segment_writer import OnProgress, Segment, StoredColumns, write_segment
 from deltavec.collection.store import DocumentStore
 from deltavec.collection.vectors import VectorsWriter
-from deltavec.collection.words import taking_words, write_words
+from deltavec.collection.words import postings_writer, write_postings
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.statistics import TextCounts
 from deltavec.core.text.batches import Tokenizer, as_strings, as_text_batch
@@ -42,7 +42,7 @@ from deltavec.io.corpus.corpus import opened_corpus
 from deltavec.io.corpus.files import COLUMN, Reading
 from deltavec.io.output.embed_to_file import Progress
 from deltavec.io.output.read_ahead import pieces_ahead
-from deltavec.search.lexical.writer import WordsWriter
+from deltavec.search.lexical.writer import PostingsWriter
 
 if TYPE_CHECKING:
     from deltavec.collection.collection import Collection
@@ -100,7 +100,7 @@ def build_collection(
         must be read twice, or something else stands in the folder's place; later, if an id comes
         twice.
     """
-    from deltavec.collection.open import opened_beside
+    from deltavec.collection.open import open_beside
 
     begin = on_stage or (lambda stage: None)
     target = Path(path)
@@ -123,16 +123,16 @@ def build_collection(
         writing(target),
         replacing_folder(target, COLLECTION_FOLDER.remove) as fresh,
     ):
-        with taking_words(fresh, words) as writer:
+        with postings_writer(fresh, words) as writer:
             if derived:
                 begin("adapting the model")
-                first_pass = FirstPass(columns, model.tokenizer, writer, on_progress)
+                first_pass = CountingPass(columns, model.tokenizer, writer, on_progress)
                 model = model.for_collection(first_pass, threads=threads)
             plan = Plan(
                 model, columns, fresh, writer, derived, stems, threads, on_progress, begin
             )  # fmt: skip
             written, listed = plan.carried_out()
-        description = Description(
+        description = CollectionManifest(
             model=model.fingerprint,
             own_model=derived,
             dimensions=model.dimensions,
@@ -149,7 +149,7 @@ def build_collection(
             words=listed,
         )
         write_description(fresh, description)
-    return opened_beside(target, model)
+    return open_beside(target, model)
 
 
 def require_tokenizer(model: EmbeddingModel) -> None:
@@ -192,7 +192,7 @@ class Plan:
     model: EmbeddingModel
     columns: StoredColumns
     folder: Path
-    writer: WordsWriter | None
+    writer: PostingsWriter | None
     is_second_pass: bool
     stems: bool
     threads: int | None
@@ -202,7 +202,7 @@ class Plan:
     def carried_out(self) -> tuple[Segment, WordsFile | None]:
         """The documents and their words, written, as is the model."""
         self.begin("embedding")
-        with ThreadPoolExecutor(2, "deltavec") as beside, awaited() as embedded:
+        with ThreadPoolExecutor(2, "deltavec") as beside, await_all() as embedded:
             saving = beside.submit(self._save)
             # Words that are taken in already need no more than a moment when all is embedded.
             listing = beside.submit(self._list_words, embedded) if self.is_second_pass else None
@@ -231,14 +231,14 @@ class Plan:
         if not self.writer:
             return None
         with cancellable(lambda: not embedded.cancelled()):
-            return write_words(
+            return write_postings(
                 self.writer, self.folder, 1, self.model, lambda: embedded.result().vectors,
                 stems=self.stems, threads=self.threads,
             )  # fmt: skip
 
 
 @contextmanager
-def awaited() -> Iterator[Future[Segment]]:
+def await_all() -> Iterator[Future[Segment]]:
     """What other threads wait for; cancelled if it fails to come."""
     coming: Future[Segment] = Future()
     try:
@@ -248,7 +248,7 @@ def awaited() -> Iterator[Future[Segment]]:
         raise
 
 
-class FirstPass:
+class CountingPass:
     """The texts of a corpus, chunk by chunk, on the way to a model.
 
     The ids are looked at too, and the words taken in by the writer, if there is one.
@@ -260,7 +260,7 @@ class FirstPass:
         self,
         columns: StoredColumns,
         tokenizer: Tokenizer,
-        writer: WordsWriter | None,
+        writer: PostingsWriter | None,
         on_progress: OnProgress | None,
     ) -> None:
         self.columns = columns
@@ -291,7 +291,7 @@ class FirstPass:
         return piece, as_text_batch(as_strings(piece.batch.column(0)), self.tokenizer)
 
 
-def add_words(
+def add_postings(
     folder: Path,
     model: EmbeddingModel,
     *,
@@ -302,14 +302,14 @@ def add_words(
     """Give a collection its words, from the texts it holds; see `Collection.with_words`."""
     with changing(folder, model.fingerprint) as before:
         store = DocumentStore(folder, before.segments, before.columns)
-        with WordsWriter(folder) as writer:
+        with PostingsWriter(folder) as writer:
             done = 0
             for texts in store.texts():
                 writer.add(as_text_batch(texts, model.tokenizer))
                 done += len(texts)
                 if on_progress:
                     on_progress(Progress(done, done / before.documents))
-            listed = write_words(
+            listed = write_postings(
                 writer, folder, next_number(folder), model, lambda: before.vectors,
                 stems=stems, threads=threads,
             )  # fmt: skip

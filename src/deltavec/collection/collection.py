@@ -14,32 +14,32 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from deltavec.collection import ids as identities
-from deltavec.collection.filters.kept import kept_mask
+from deltavec.collection.filters.kept import load_mask
 from deltavec.collection.hits import Found, Keyword, Nearest
 from deltavec.collection.info import collection_info
 from deltavec.collection.json_values import rows_of
-from deltavec.collection.manifest import Description
-from deltavec.collection.map.storage import StoredMap, drawn_map, store_map
+from deltavec.collection.manifest import CollectionManifest
+from deltavec.collection.map.storage import StoredMap, draw_map, store_map
 from deltavec.collection.query import (
     NO_VECTOR,
-    Asked,
     Query,
+    QueryRequest,
     answers_to,
     read_query,
     require_query,
-    way_to_search,
+    search_mode,
 )
 from deltavec.collection.store import ID, TEXT, DocumentStore
-from deltavec.collection.why import SearchExplanation, explained
+from deltavec.collection.why import SearchExplanation, explain_score
 from deltavec.core.arguments import require_whole
 from deltavec.core.explain import Explanation, decompose, shares
 from deltavec.core.model import EmbeddingModel
 from deltavec.errors import InputError
 from deltavec.search import Index
-from deltavec.search.lexical.storage import StoredWords
+from deltavec.search.lexical.storage import StoredPostings
 
 if TYPE_CHECKING:
-    from deltavec.collection.duplicates.overlap import Elsewhere
+    from deltavec.collection.duplicates.overlap import Overlap
     from deltavec.collection.segment_writer import OnProgress
     from deltavec.collection.topics.clusters import Clusters
     from deltavec.search import Duplicates
@@ -74,11 +74,11 @@ class Collection:
     """
 
     path: Path
-    description: Description
+    description: CollectionManifest
     model: EmbeddingModel
     index: Index
     store: DocumentStore
-    words: StoredWords | None = None
+    words: StoredPostings | None = None
     map: StoredMap | None = None
     masks: dict[str, npt.NDArray[np.bool_]] = field(default_factory=dict)
 
@@ -178,7 +178,7 @@ class Collection:
         ``or``, brackets and ``is null`` are known too. A missing value fulfils no comparison. What
         is not in the language, or compares what cannot be, is an `InputError`.
         """
-        return kept_mask(self.masks, filter, self.store, [ID, *self.columns])
+        return load_mask(self.masks, filter, self.store, [ID, *self.columns])
 
     def search(
         self,
@@ -222,11 +222,15 @@ class Collection:
         if self.way(by) == "meaning":
             vector = self.model.embed([query], threads=threads)[0]
             return self.nearest(vector, k, filter=filter, threads=threads)
-        asked = Asked(k, NO_VECTOR, self.read(query, by))
+        asked = QueryRequest(k, NO_VECTOR, self.read(query, by))
         return self.answers([asked], filter=filter, threads=threads)[0]
 
     def answers(
-        self, asked: Sequence[Asked], *, filter: str | None = None, threads: int | None = None
+        self,
+        asked: Sequence[QueryRequest],
+        *,
+        filter: str | None = None,
+        threads: int | None = None,
     ) -> list[Nearest]:
         """The rows that fit each of several searches best, found in one pass over all documents."""
         mask = None if filter is None else self.mask(filter)
@@ -234,7 +238,7 @@ class Collection:
 
     def way(self, by: str | None) -> str:
         """How to search: as asked for, if the collection can, or as well as it can."""
-        return way_to_search(by, self.words, self.path)
+        return search_mode(by, self.words, self.path)
 
     def read(self, query: str | Sequence[str], by: str | None = None) -> Query:
         """A query, read: what its words are worth, and its direction."""
@@ -250,7 +254,7 @@ class Collection:
         row, document = self.row(id), self.model.tokenize(self.text(id))
         apart = decompose(document, self.model.vocabulary, self.model.folded)
         vector = self.index.vectors[row]
-        return explained(self.read(query, by), self.words, row, vector, document, apart, pairs)
+        return explain_score(self.read(query, by), self.words, row, vector, document, apart, pairs)
 
     def similar(self, id: str, k: int = 10, *, filter: str | None = None) -> list[Found]:
         """The documents most alike to one of the collection, best first, itself left out.
@@ -270,7 +274,7 @@ class Collection:
         threads: int | None = None,
     ) -> Nearest:
         """The rows nearest to a vector of unit length, as for `best`; nothing is near zeros."""
-        asked = Asked(k, vector, without=without)
+        asked = QueryRequest(k, vector, without=without)
         return self.answers([asked], filter=filter, threads=threads)[0]
 
     def _found(self, nearest: Nearest) -> list[Found]:
@@ -326,7 +330,7 @@ class Collection:
         id_column: str | None = None,
         threads: int | None = None,
         on_progress: Callable[[int], None] | None = None,
-    ) -> Elsewhere:
+    ) -> Overlap:
         """The documents that are in another corpus too, each with the one most alike there.
 
         All of them are found. The other corpus is read once, in bounded memory, and embedded with
@@ -345,9 +349,9 @@ class Collection:
         on_progress
             Called with the number of documents of the other corpus that are done.
         """
-        from deltavec.collection.duplicates.overlap import found_elsewhere
+        from deltavec.collection.duplicates.overlap import find_overlap
 
-        return found_elsewhere(
+        return find_overlap(
             self, other, threshold, id_column=id_column, threads=threads, on_progress=on_progress
         )
 
@@ -370,9 +374,9 @@ class Collection:
             What the collection was built from, to write all its columns; by default ``id``,
             ``text`` and the columns that were kept.
         """
-        from deltavec.collection.duplicates.unique import write_left
+        from deltavec.collection.duplicates.unique import write_unique
 
-        return write_left(self, removed, output, corpus=corpus)
+        return write_unique(self, removed, output, corpus=corpus)
 
     def cluster(
         self,
@@ -400,9 +404,9 @@ class Collection:
             Whether groups are found among documents that are moved towards their neighbours: they
             mostly agree better with labels, and take a search for ten neighbours of each document.
         """
-        from deltavec.collection.topics.choose_k import clustered
+        from deltavec.collection.topics.choose_k import k_means
 
-        return clustered(self, n, levels=levels, seed=seed, words=words, smooth=smooth)
+        return k_means(self, n, levels=levels, seed=seed, words=words, smooth=smooth)
 
     def add(
         self,
@@ -481,9 +485,9 @@ class Collection:
 
         Parameters are those of `deltavec.build_collection`.
         """
-        from deltavec.collection.build import add_words
+        from deltavec.collection.build import add_postings
 
-        add_words(self.path, self.model, stems=stems, threads=threads, on_progress=on_progress)
+        add_postings(self.path, self.model, stems=stems, threads=threads, on_progress=on_progress)
         return self._reopened()
 
     def with_map(
@@ -504,14 +508,14 @@ class Collection:
         on_progress
             Called with the share of the drawing that is done.
         """
-        drawn = drawn_map(self, threads=threads, on_stage=on_stage, on_progress=on_progress)
+        drawn = draw_map(self, threads=threads, on_stage=on_stage, on_progress=on_progress)
         store_map(self, drawn)
         return self._reopened()
 
     def _reopened(self) -> Collection:
-        from deltavec.collection.open import refreshed
+        from deltavec.collection.open import refresh
 
-        return refreshed(self)
+        return refresh(self)
 
     def info(self) -> dict[str, Any]:
         """What the collection is: sizes, columns, model, coverage, and whether a refit is due."""

@@ -98,11 +98,11 @@ def spans(text: str, tokenizer: Tokenizer) -> Spans:
 
 def spans_of(text: str, words: Sequence[str]) -> Spans:
     """Where words stand in a text, one behind the other, whatever their case."""
-    lower = "".join(map(lowered, text))
+    lower = "".join(map(lower_spans, text))
     found: list[tuple[str, int, int]] = []
     done = 0
     for word in words:
-        begin = lower.find("".join(map(lowered, word)), done, done + len(word) + FAR)
+        begin = lower.find("".join(map(lower_spans, word)), done, done + len(word) + FAR)
         if begin >= 0 and word:
             done = begin + len(word)
             found.append((word, begin, done))
@@ -111,7 +111,7 @@ def spans_of(text: str, words: Sequence[str]) -> Spans:
     return Spans([word for word, _, _ in found], begins, ends)
 
 
-def lowered(character: str) -> str:
+def lower_spans(character: str) -> str:
     """The lower case of a character, if that is one character too."""
     lower = character.lower()
     return lower if len(lower) == 1 else character

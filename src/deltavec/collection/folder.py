@@ -26,9 +26,9 @@ from deltavec.collection.manifest import (
     VECTORS,
     VERSION,
     WORDS,
-    Description,
+    CollectionManifest,
     as_entries,
-    described,
+    read_manifest,
 )
 from deltavec.errors import DeltavecError, InputError
 from deltavec.io.artifacts.atomic import UNFINISHED
@@ -49,7 +49,7 @@ COLLECTION_FOLDER = FolderKind(
 )
 
 
-def read_description(folder: Path) -> Description:
+def read_description(folder: Path) -> CollectionManifest:
     """What the collection in a folder says it is.
 
     Raises
@@ -62,10 +62,10 @@ def read_description(folder: Path) -> Description:
     COLLECTION_FOLDER.identity(folder)
     stated = COLLECTION_FOLDER.described(folder)
     with problems_of(folder / COLLECTION_FOLDER.description):
-        return described(stated)
+        return read_manifest(stated)
 
 
-def write_description(folder: Path, description: Description) -> None:
+def write_description(folder: Path, description: CollectionManifest) -> None:
     """Put a description in its place, whole; the moment at which a collection changes."""
     COLLECTION_FOLDER.describe(folder, as_entries(description))
 
@@ -139,7 +139,7 @@ def disk_problems(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def changing(folder: Path, model: str) -> Iterator[Description]:
+def changing(folder: Path, model: str) -> Iterator[CollectionManifest]:
     """While it lasts only we write to the collection that is described.
 
     Parameters

@@ -30,7 +30,7 @@ def require_id_type(column: str, found: pa.DataType) -> None:
         )
 
 
-def numbered(first: int, count: int) -> pa.Array:
+def number_rows(first: int, count: int) -> pa.Array:
     """The ids of documents that have none of their own: their numbers, from 0 on."""
     # By a buffer: for an array of its own, Arrow imports pandas.
     numbers = pa.py_buffer(np.arange(first, first + count, dtype=np.int64))
@@ -98,7 +98,7 @@ def places_of(there: pa.Array | pa.ChunkedArray, wanted: Sequence[str] | pa.Arra
     return found.to_numpy().astype(np.int64)  # type: ignore[no-any-return, unused-ignore]
 
 
-def not_among(there: pa.ChunkedArray, others: Sequence[pa.Array]) -> npt.NDArray[np.bool_]:
+def unknown_id(there: pa.ChunkedArray, others: Sequence[pa.Array]) -> npt.NDArray[np.bool_]:
     """Which ids are none of the others."""
     import pyarrow.compute as pc
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from deltavec.collection.manifest import Description
+from deltavec.collection.manifest import CollectionManifest
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.statistics import TextCounts
-from deltavec.search.lexical.index import WordIndex
-from deltavec.search.lexical.storage import StoredWords
+from deltavec.search.lexical.index import InvertedIndex
+from deltavec.search.lexical.storage import StoredPostings
 
 LARGEST_LOSS = 0.05  # of coverage against the fitting corpus
 WORDS_TO_JUDGE = 1_000  # below it, coverage is chance
@@ -23,7 +23,10 @@ SHOWN_FORMS = 5
 
 
 def collection_info(
-    stated: Description, model: EmbeddingModel, schema: pa.Schema, words: StoredWords | None
+    stated: CollectionManifest,
+    model: EmbeddingModel,
+    schema: pa.Schema,
+    words: StoredPostings | None,
 ) -> dict[str, Any]:
     """Sizes, columns, model, coverage, and whether a refit is due.
 
@@ -68,13 +71,13 @@ def collection_info(
     }
 
 
-def word_facts(index: WordIndex) -> dict[str, Any]:
+def word_facts(index: InvertedIndex) -> dict[str, Any]:
     """How many words there are, and which of them are forms of one."""
     rules = index.stems.rules
     return {
         "words": len(index.words),
         "stems": len(index.stems),
-        "postings": len(index.lists.documents),
+        "postings": len(index.postings.documents),
         "mean_length": float(index.lengths.mean()),
         "rules": len(rules.endings),
         "strongest_rules": [list(pair) for pair in rules.endings[:SHOWN_RULES]],

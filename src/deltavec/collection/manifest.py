@@ -73,7 +73,7 @@ class WordsFile(StoredFile):
     words: int
     word_bytes: int
     terms: int
-    postings: int
+    postings_of: int
     rules: int
     rule_bytes: int
 
@@ -87,7 +87,7 @@ class MapFile(StoredFile):
 
 
 @dataclass(frozen=True)
-class Description:
+class CollectionManifest:
     """What ``collection.json`` says.
 
     Attributes
@@ -152,7 +152,7 @@ class Description:
         return (self.vectors, *self.segments, *(file for file in others if file))
 
 
-def described(stated: Unsealed) -> Description:
+def read_manifest(stated: Unsealed) -> CollectionManifest:
     """The description that was unsealed, every entry looked at.
 
     Raises
@@ -184,13 +184,13 @@ def described(stated: Unsealed) -> Description:
         "built": text_counts(entries["built"]),
         "added": text_counts(entries["added"]),
     }
-    found = Description(**{**entries, **parts})
+    found = CollectionManifest(**{**entries, **parts})
     if found.built.documents + found.added.documents != found.documents:
         raise InputError("the documents built and added are not as many as there are vectors")
     return found
 
 
-def as_entries(description: Description) -> dict[str, Any]:
+def as_entries(description: CollectionManifest) -> dict[str, Any]:
     """The description as it is sealed; no words, or no map, are an empty entry."""
     entries = asdict(description)
     return {**entries, "words": entries["words"] or {}, "map": entries["map"] or {}}

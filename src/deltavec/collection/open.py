@@ -9,18 +9,18 @@ from pathlib import Path
 
 from deltavec.collection.collection import Collection
 from deltavec.collection.folder import COLLECTION_FOLDER, MODEL, read_description
-from deltavec.collection.manifest import Description
-from deltavec.collection.map.storage import opened_map
+from deltavec.collection.manifest import CollectionManifest
+from deltavec.collection.map.storage import open_map
 from deltavec.collection.store import DocumentStore
-from deltavec.collection.vectors import mapped_vectors, require_unchanged_vectors
-from deltavec.collection.words import opened_words
+from deltavec.collection.vectors import map_vectors, require_unchanged_vectors
+from deltavec.collection.words import open_postings
 from deltavec.core.arrays import Float32s
 from deltavec.core.model import EmbeddingModel
 from deltavec.errors import InputError
 from deltavec.io.artifacts.manifest import problems_of
 from deltavec.io.artifacts.model import load
 from deltavec.search import Index
-from deltavec.search.index import measured_index
+from deltavec.search.index import index_of_rows
 
 
 def open_collection(
@@ -46,21 +46,21 @@ def open_collection(
         If the folder is missing, damaged, no collection, or written by a newer version.
     """
 
-    def opened(folder: Path, stated: Description) -> Collection:
+    def opened(folder: Path, stated: CollectionManifest) -> Collection:
         return collection_of(
             folder, stated, verify, load(folder / MODEL, verify=verify, trust=trust)
         )
 
-    return as_it_is_now(Path(path), opened)
+    return open_latest(Path(path), opened)
 
 
-def opened_beside(path: Path, known: EmbeddingModel) -> Collection:
+def open_beside(path: Path, known: EmbeddingModel) -> Collection:
     """The collection in a folder, with the tokenizer of a model at hand if it names the same."""
 
-    def opened(folder: Path, stated: Description) -> Collection:
+    def opened(folder: Path, stated: CollectionManifest) -> Collection:
         return collection_of(folder, stated, False, model_beside(folder, known))
 
-    return as_it_is_now(path, opened)
+    return open_latest(path, opened)
 
 
 def model_beside(folder: Path, known: EmbeddingModel) -> EmbeddingModel:
@@ -70,23 +70,25 @@ def model_beside(folder: Path, known: EmbeddingModel) -> EmbeddingModel:
     return replace(model, tokenizer=known.tokenizer) if same else model
 
 
-def refreshed(collection: Collection) -> Collection:
+def refresh(collection: Collection) -> Collection:
     """The collection as it is on disk now; the very same if nothing has changed.
 
     What has not changed is not opened again. Only sizes and descriptions are looked at.
     """
 
-    def reopened(folder: Path, stated: Description) -> Collection:
+    def reopened(folder: Path, stated: CollectionManifest) -> Collection:
         if stated == collection.description:
             return collection
         same = stated.model == collection.description.model
         model = collection.model if same else model_beside(folder, collection.model)
         return collection_of(folder, stated, False, model)
 
-    return as_it_is_now(collection.path, reopened)
+    return open_latest(collection.path, reopened)
 
 
-def as_it_is_now(folder: Path, opened: Callable[[Path, Description], Collection]) -> Collection:
+def open_latest(
+    folder: Path, opened: Callable[[Path, CollectionManifest], Collection]
+) -> Collection:
     """The collection that is opened by its description, which somebody may change meanwhile."""
     while True:
         description = read_description(folder)
@@ -99,7 +101,7 @@ def as_it_is_now(folder: Path, opened: Callable[[Path, Description], Collection]
 
 
 def collection_of(
-    folder: Path, description: Description, verify: bool, model: EmbeddingModel
+    folder: Path, description: CollectionManifest, verify: bool, model: EmbeddingModel
 ) -> Collection:
     """The collection of a description, with its model."""
     same = model.dimensions == description.dimensions
@@ -108,23 +110,23 @@ def collection_of(
             f"{folder / MODEL}: not the model that {COLLECTION_FOLDER.description} names"
         )
     stored = description.vectors
-    vectors = mapped_vectors(folder, stored, description.dimensions)
+    vectors = map_vectors(folder, stored, description.dimensions)
     if verify:
         require_unchanged_vectors(folder, stored)
     known = None if verify else description.length_error
     with problems_of(folder / stored.name):
-        index = unit_index(vectors) if known is None else measured_index(vectors, known)
+        index = index_of_vectors(vectors) if known is None else index_of_rows(vectors, known)
     store = DocumentStore(folder, description.segments, description.columns)
     if verify:
         store.require_unchanged()
     words = None
     if description.words:
-        words = opened_words(folder, description.words, description.dimensions, verify=verify)
-    drawn = opened_map(folder, description.map, verify=verify) if description.map else None
+        words = open_postings(folder, description.words, description.dimensions, verify=verify)
+    drawn = open_map(folder, description.map, verify=verify) if description.map else None
     return Collection(folder, description, model, index, store, words, drawn)
 
 
-def unit_index(vectors: Float32s) -> Index:
+def index_of_vectors(vectors: Float32s) -> Index:
     """The index of vectors that are of unit length, or zero."""
     try:
         return Index(vectors)

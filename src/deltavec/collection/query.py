@@ -29,17 +29,17 @@ from deltavec.core.text.alignment import known_words
 from deltavec.core.text.tokenize import Tokenized
 from deltavec.errors import InputError
 from deltavec.search import Index, fallback
-from deltavec.search.hybrid.search import Wanted, best_documents, work_for
-from deltavec.search.lexical.index import WordQuery
-from deltavec.search.lexical.storage import StoredWords
-from deltavec.search.matrix import Pieces
+from deltavec.search.hybrid.search import HybridQuery, best_documents, work_for
+from deltavec.search.lexical.index import LexicalQuery
+from deltavec.search.lexical.storage import StoredPostings
+from deltavec.search.matrix import ChunkedMatrix
 
 BY = ("both", "words", "meaning")
 MEANING = 0.5  # what the cosine weighs beside the words: w
 
 NO_NUMBERS = np.zeros(0, np.int64)
 NO_VECTOR = np.zeros(0, np.float32)
-NO_WORDS = WordQuery([], NO_NUMBERS, NO_NUMBERS, NO_NUMBERS, np.zeros(0), [])
+NO_WORDS = LexicalQuery([], NO_NUMBERS, NO_NUMBERS, NO_NUMBERS, np.zeros(0), [])
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ class Query:
 
     by: str
     asked: Tokenized
-    words: WordQuery
+    words: LexicalQuery
     directed: Tokenized
     sum: QuerySum
     vector: Float64s
@@ -104,11 +104,11 @@ class Query:
         return not len(self.words.terms) and not self.scale
 
 
-def make_ready(index: Index, words: StoredWords | None) -> None:
+def make_ready(index: Index, words: StoredPostings | None) -> None:
     """Make now what searches are quicker with, so that none of many has to."""
-    index.pieces.make_sieves()
+    index.pieces.make_quantized()
     if words is not None:
-        words.words.peaks.make(words.words.lists, words.words.norms)
+        words.words.max_impacts.make(words.words.postings, words.words.norms)
 
 
 def require_query(query: object) -> None:
@@ -117,7 +117,7 @@ def require_query(query: object) -> None:
         raise InputError(f"a query is a text or a list of words, got {type(query).__name__}")
 
 
-def onto_words(parted: Tokenized, of_units: Mapping[str, float]) -> dict[str, float]:
+def by_query_word(parted: Tokenized, of_units: Mapping[str, float]) -> dict[str, float]:
     """What is given for units of a text, added up for its words; a unit of two counts half each."""
     often = Counter(parted.units)
     found: dict[str, float] = {}
@@ -129,7 +129,7 @@ def onto_words(parted: Tokenized, of_units: Mapping[str, float]) -> dict[str, fl
     return found
 
 
-def way_to_search(by: str | None, words: StoredWords | None, name: object) -> str:
+def search_mode(by: str | None, words: StoredPostings | None, name: object) -> str:
     """How to search: as asked for, if the collection can, or as well as it can."""
     if by is None:
         return "both" if words else "meaning"
@@ -143,7 +143,7 @@ def way_to_search(by: str | None, words: StoredWords | None, name: object) -> st
 
 
 def read_query(
-    query: str | Sequence[str], by: str, model: EmbeddingModel, words: StoredWords | None
+    query: str | Sequence[str], by: str, model: EmbeddingModel, words: StoredPostings | None
 ) -> Query:
     """What is asked for.
 
@@ -156,15 +156,15 @@ def read_query(
         whole = query_sum(asked, model.vocabulary, model.folded)
         scale = float(whole.vector.any())
         return Query(by, asked, NO_WORDS, asked, whole, whole.vector, scale, [], model)
-    asked, without = wanted_and_not(query, model)
+    asked, without = split_negated(query, model)
     directed = asked if by == "both" else Tokenized([], [], [])
     whole = query_sum(directed, model.vocabulary, model.folded)
-    scale = MEANING / words.spread.of_cosines(whole.vector) if whole.vector.any() else 0.0
+    scale = MEANING / words.spread.cosine_std(whole.vector) if whole.vector.any() else 0.0
     counted = words.words.query(asked.units)
     return Query(by, asked, counted, directed, whole, whole.vector, scale, without, model)
 
 
-def wanted_and_not(
+def split_negated(
     query: str | Sequence[str], model: EmbeddingModel
 ) -> tuple[Tokenized, list[list[str]]]:
     """The words of a query that are looked for, and those that must not be there."""
@@ -178,7 +178,7 @@ def wanted_and_not(
     return model.tokenize(" ".join(kept)), [model.tokenize(piece[1:]).units for piece in refused]
 
 
-class Asked(NamedTuple):
+class QueryRequest(NamedTuple):
     """One of the searches that are answered together.
 
     Attributes
@@ -205,9 +205,9 @@ class Asked(NamedTuple):
 
 
 def answers_to(
-    asked: Sequence[Asked],
+    asked: Sequence[QueryRequest],
     index: Index,
-    words: StoredWords | None,
+    words: StoredPostings | None,
     *,
     mask: npt.NDArray[np.bool_] | None = None,
     threads: int | None = None,
@@ -244,7 +244,7 @@ def answers_to(
 
 
 def nearest_to(
-    asked: Sequence[Asked],
+    asked: Sequence[QueryRequest],
     index: Index,
     mask: npt.NDArray[np.bool_] | None,
     threads: int | None,
@@ -260,9 +260,9 @@ def nearest_to(
 
 
 def best_for(
-    asked: Sequence[Asked],
-    words: StoredWords,
-    pieces: Pieces,
+    asked: Sequence[QueryRequest],
+    words: StoredPostings,
+    pieces: ChunkedMatrix,
     mask: npt.NDArray[np.bool_] | None,
     threads: int | None,
 ) -> list[Nearest]:
@@ -274,7 +274,7 @@ def best_for(
         mask = ~unwanted if mask is None else mask & ~unwanted
     chosen: Int64s | None = None if mask is None else np.flatnonzero(mask)
     count = len(pieces) if chosen is None else len(chosen)
-    wanted = [Wanted(q.words, q.vector.astype(np.float32), q.scale) for q in queries]
+    wanted = [HybridQuery(q.words, q.vector.astype(np.float32), q.scale) for q in queries]
     k = min(max(one.k for one in asked), count)
     if BUDGET.allows(work_for(pieces, words.words, wanted)):
         found = fallback.best_documents(pieces, words.words, wanted, k, chosen)

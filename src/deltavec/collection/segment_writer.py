@@ -13,7 +13,7 @@ from deltavec.collection import ids
 from deltavec.collection.documents.arrow import ArrowWriter
 from deltavec.collection.folder import documents_name
 from deltavec.collection.manifest import StoredFile
-from deltavec.collection.store import ID, TEXT, documents_schema, in_groups
+from deltavec.collection.store import ID, TEXT, documents_schema, split_groups
 from deltavec.collection.vectors import VectorsWriter
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.statistics import TextCounts, warn_low_coverage
@@ -27,7 +27,7 @@ from deltavec.io.output.embed_to_file import Progress
 from deltavec.io.output.pipeline import embedded_pieces
 from deltavec.io.output.read_ahead import pieces_ahead
 from deltavec.io.output.shards import EmbeddedRows, check_writable
-from deltavec.search.lexical.writer import WordsWriter
+from deltavec.search.lexical.writer import PostingsWriter
 
 OnProgress = Callable[[Progress], None]
 
@@ -97,7 +97,7 @@ class StoredColumns:
     def ids(self, piece: Piece, first: int) -> pa.Array:
         """The ids of a piece's documents, of which the first has this number."""
         if not self.id_column:
-            return ids.numbered(first, len(piece.batch))
+            return ids.number_rows(first, len(piece.batch))
         return ids.as_ids(piece.batch.column(self.id_column), self.id_column, first)
 
     def stored(self, batch: pa.RecordBatch, texts: pa.Array, names: pa.Array) -> pa.RecordBatch:
@@ -106,7 +106,7 @@ class StoredColumns:
         for field in list(self.schema)[2:]:
             column = batch.column(field.name)
             try:
-                columns.append(fitting(column, field.type))
+                columns.append(fit_columns(column, field.type))
             except pa.ArrowException as error:
                 raise CorpusError(
                     f"{self.corpus.name}: column {field.name!r} holds {column.type}, in the "
@@ -115,7 +115,7 @@ class StoredColumns:
         return pa.record_batch(columns, schema=self.schema)
 
 
-def fitting(column: pa.Array, kind: pa.DataType) -> pa.Array:
+def fit_columns(column: pa.Array, kind: pa.DataType) -> pa.Array:
     """The values of a column as those of another type; an ArrowException if one does not fit."""
     if is_text(column.type) and not is_text(kind):
         column = without_missing(column)
@@ -143,7 +143,7 @@ def write_segment(
     number: int,
     vectors: VectorsWriter,
     *,
-    words: WordsWriter | None,
+    words: PostingsWriter | None,
     first: int = 0,
     threads: int | None = None,
     on_progress: OnProgress | None = None,
@@ -205,7 +205,7 @@ def write_segment(
         with pieces_ahead(columns.corpus, columns.read) as pieces:
             # Vectors many at once, documents in groups, each behind the embedding.
             written = ordered_map(write_vectors, rows(pieces))
-            for _ in ordered_map(write_documents, in_groups(written)):
+            for _ in ordered_map(write_documents, split_groups(written)):
                 pass
         if not documents.documents:
             raise CorpusError(f"{columns.corpus.name} holds no documents")

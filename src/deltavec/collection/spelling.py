@@ -15,7 +15,7 @@ LETTERS = 64
 WORDS_WITH_LETTERS = 1000
 
 
-def near_words(word: str, vocabulary: Vocabulary, most: int = 3) -> list[str]:
+def suggest(word: str, vocabulary: Vocabulary, most: int = 3) -> list[str]:
     """Words of the vocabulary that are one slip away, the first in it first; else alike ones.
 
     A slip is a letter too many, missing, or another one, or two that changed places. Where there
@@ -28,7 +28,7 @@ def near_words(word: str, vocabulary: Vocabulary, most: int = 3) -> list[str]:
     """
     if len(word) < SHORTEST:
         return []
-    slips = list(dict.fromkeys(one_slip_away(word, common_letters(vocabulary))))
+    slips = list(dict.fromkeys(within_one_edit(word, common_letters(vocabulary))))
     ids = vocabulary.ids(slips)
     found = sorted(int(number) for number in ids if number >= 0)
     if found or len(word) < SHORTEST_FAR:
@@ -48,7 +48,7 @@ def common_letters(vocabulary: Vocabulary) -> str:
     return "".join(letter for letter, _ in counts.most_common(LETTERS))
 
 
-def one_slip_away(word: str, letters: str) -> Iterator[str]:
+def within_one_edit(word: str, letters: str) -> Iterator[str]:
     """All that the word may become by one slip."""
     for place in range(len(word) + 1):
         before, after = word[:place], word[place:]

@@ -53,7 +53,7 @@ def documents_schema(kept: pa.Schema) -> pa.Schema:
     return pa.schema([(ID, pa.string()), (TEXT, pa.string()), *storable(kept)])
 
 
-def in_groups(rows: Iterable[EmbeddedRows]) -> Iterator[list[EmbeddedRows]]:
+def split_groups(rows: Iterable[EmbeddedRows]) -> Iterator[list[EmbeddedRows]]:
     """The rows in groups small enough to be read for a single document."""
     return in_shards(rows, GROUP_DOCUMENTS, GROUP_BYTES)
 
@@ -140,7 +140,7 @@ class DocumentStore:
                     yield EmbeddedRows(batch, text_sizes(batch.column(TEXT)), none)
 
         with ArrowWriter(path, self.schema) as writer:
-            for group in in_groups(rows()):
+            for group in split_groups(rows()):
                 writer.write([part.kept for part in group])
             return writer.finished()
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.collection.folder import COLLECTION_FOLDER
-from deltavec.collection.manifest import Description, StoredFile
+from deltavec.collection.manifest import CollectionManifest, StoredFile
 from deltavec.core.arrays import Float32s, blocks
 from deltavec.io.artifacts.atomic import flush_to_disk
 from deltavec.io.artifacts.manifest import (
@@ -71,7 +71,10 @@ class VectorsWriter:
         self._append(vectors)
 
     def copy(
-        self, vectors: Float32s, before: Description, keep: npt.NDArray[np.bool_] | None = None
+        self,
+        vectors: Float32s,
+        before: CollectionManifest,
+        keep: npt.NDArray[np.bool_] | None = None,
     ) -> None:
         """Begin with the rows that a collection has and keeps, if no bit of all has changed."""
         there = hashlib.sha256()
@@ -123,7 +126,7 @@ class VectorsWriter:
         self.length_error = max(self.length_error, error)
 
 
-def mapped_vectors(folder: Path, stored: StoredFile, dimensions: int) -> Float32s:
+def map_vectors(folder: Path, stored: StoredFile, dimensions: int) -> Float32s:
     """The vectors of a file, a read-only view of it, once it is known to be the one described.
 
     Raises

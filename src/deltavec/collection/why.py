@@ -19,11 +19,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deltavec.collection.query import Query, onto_words
+from deltavec.collection.query import Query, by_query_word
 from deltavec.core.arrays import Float32s
 from deltavec.core.explain import Contributions, WordPair, top_pairs
 from deltavec.core.text.tokenize import Tokenized
-from deltavec.search.lexical.storage import StoredWords
+from deltavec.search.lexical.storage import StoredPostings
 
 
 class QueryWord(NamedTuple):
@@ -73,9 +73,9 @@ class SearchExplanation:
     unknown: tuple[str, ...]
 
 
-def explained(
+def explain_score(
     query: Query,
-    words: StoredWords | None,
+    words: StoredPostings | None,
     row: int,
     vector: Float32s,
     document: Tokenized,
@@ -99,7 +99,7 @@ def explained(
     """
     counted = query.words
     shares = words.words.shares(counted, row) if words and counted.words else np.zeros(0)
-    exact = onto_words(query.asked, dict(zip(counted.words, shares.tolist(), strict=True)))
+    exact = by_query_word(query.asked, dict(zip(counted.words, shares.tolist(), strict=True)))
     direction = vector.astype(np.float64)
     direction /= np.linalg.norm(direction) or 1.0
     asked = query.meaning
@@ -110,7 +110,7 @@ def explained(
         QueryWord(word, often[word], exact.get(word, 0.0), float(meaning.get(word, 0.0)))
         for word in dict.fromkeys([*exact, *meaning])
     ]
-    matched = same_words(query, words, document)
+    matched = shared_words(query, words, document)
     same = set(matched)
     left = [place for place, word in enumerate(apart.words) if word not in same]
     others = replace(apart, words=[apart.words[place] for place in left], terms=apart.terms[left])
@@ -131,7 +131,7 @@ def explained(
 
 def document_shares(
     query: Query,
-    words: StoredWords | None,
+    words: StoredPostings | None,
     row: int,
     document: Tokenized,
     cosine_shares: Mapping[str, float],
@@ -141,7 +141,7 @@ def document_shares(
     Parameters
     ----------
     query, words, row
-        As for `explained`.
+        As for `explain_score`.
     document
         The document's words; forms of one share what it adds by how often they occur.
     cosine_shares
@@ -161,12 +161,12 @@ def document_shares(
     for word, term in term_of.items():
         totals[term] += counts[word]
     own = {unit: worth[term] * counts[unit] / totals[term] for unit, term in term_of.items()}
-    for word, share in onto_words(document, own).items():
+    for word, share in by_query_word(document, own).items():
         shares[word] = shares.get(word, 0.0) + share
     return shares
 
 
-def terms_of(words: StoredWords, some: list[str]) -> list[tuple[str, int]]:
+def terms_of(words: StoredPostings, some: list[str]) -> list[tuple[str, int]]:
     """These units, as far as they are searched for, each with its term."""
     long = [word for word in some if len(word.encode("utf-8", "replace")) > 1]
     ids = words.words.words.ids(long)
@@ -174,7 +174,9 @@ def terms_of(words: StoredWords, some: list[str]) -> list[tuple[str, int]]:
     return [(w, int(groups[n])) for w, n in zip(long, ids.tolist(), strict=True) if n >= 0]
 
 
-def same_words(query: Query, words: StoredWords | None, document: Tokenized) -> tuple[str, ...]:
+def shared_words(
+    query: Query, words: StoredPostings | None, document: Tokenized
+) -> tuple[str, ...]:
     """The words of a document that are words of the query, in whatever form."""
     if words is None or not query.words.words:
         asked = set(query.meaning.words)
@@ -182,4 +184,4 @@ def same_words(query: Query, words: StoredWords | None, document: Tokenized) -> 
     wanted = set(query.words.terms.tolist())
     units = list(dict.fromkeys(document.units))
     held = {unit: 1.0 for unit, term in terms_of(words, units) if term in wanted}
-    return tuple(onto_words(document, held))
+    return tuple(by_query_word(document, held))

@@ -12,33 +12,33 @@ import numpy.typing as npt
 
 from deltavec.collection.folder import COLLECTION_FOLDER, words_name
 from deltavec.collection.manifest import StoredFile, WordsFile
-from deltavec.collection.vectors import mapped_vectors
+from deltavec.collection.vectors import map_vectors
 from deltavec.core.learning.stemming import Stems, WordRows, learn_stems
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.io.artifacts.atomic import on_disk
 from deltavec.io.artifacts.manifest import require_size, require_unchanged
-from deltavec.search.hybrid.score_scale import Spread, spread_of
-from deltavec.search.lexical.index import WordIndex
-from deltavec.search.lexical.storage import Sizes, StoredWords, mapped_words
-from deltavec.search.lexical.writer import WordsWriter
+from deltavec.search.hybrid.score_scale import ScoreScale, measure_scale
+from deltavec.search.lexical.index import InvertedIndex
+from deltavec.search.lexical.storage import Sizes, StoredPostings, map_postings
+from deltavec.search.lexical.writer import PostingsWriter
 
 
-def taking_words(
-    folder: Path, wanted: bool, before: WordIndex | None = None
-) -> AbstractContextManager[WordsWriter | None]:
+def postings_writer(
+    folder: Path, wanted: bool, before: InvertedIndex | None = None
+) -> AbstractContextManager[PostingsWriter | None]:
     """What takes in the words of documents, None if they are left out."""
-    return WordsWriter(folder, before) if wanted else nullcontext()
+    return PostingsWriter(folder, before) if wanted else nullcontext()
 
 
-def write_words(
-    writer: WordsWriter,
+def write_postings(
+    writer: PostingsWriter,
     folder: Path,
     number: int,
     model: EmbeddingModel,
     vectors: Callable[[], StoredFile],
     *,
-    before: StoredWords | None = None,
+    before: StoredPostings | None = None,
     keep: npt.NDArray[np.bool_] | None = None,
     stems: bool = True,
     threads: int | None = None,
@@ -73,10 +73,10 @@ def write_words(
             return before.words.stems.extended(vocabulary, rows)
         return learn_stems(vocabulary, rows)
 
-    def spread() -> Spread:
-        mapped = mapped_vectors(folder, vectors(), model.dimensions)
+    def spread() -> ScoreScale:
+        mapped = map_vectors(folder, vectors(), model.dimensions)
         known = before.spread if before is not None and keep is None else None
-        return spread_of(mapped, known, threads)
+        return measure_scale(mapped, known, threads)
 
     path = folder / words_name(number)
     sizes = writer.finish(path, stems_of, spread, model.dimensions, keep=keep)
@@ -85,7 +85,9 @@ def write_words(
     return WordsFile(name=path.name, bytes=written.bytes, sha256=written.sha256, **own)
 
 
-def opened_words(folder: Path, stored: WordsFile, dimensions: int, *, verify: bool) -> StoredWords:
+def open_postings(
+    folder: Path, stored: WordsFile, dimensions: int, *, verify: bool
+) -> StoredPostings:
     """The words of a collection, mapped, once the file is known to be the one described."""
     entries = asdict(stored)
     sizes = Sizes(dimensions=dimensions, **{n: entries[n] for n in Sizes._fields if n in entries})
@@ -94,4 +96,4 @@ def opened_words(folder: Path, stored: WordsFile, dimensions: int, *, verify: bo
         if verify:
             require_unchanged(file, stored.sha256)
         file.seek(0)
-        return mapped_words(file, sizes, verify=verify)
+        return map_postings(file, sizes, verify=verify)

@@ -20,8 +20,8 @@ import numpy as np
 from deltavec.core.arrays import Float32s, Int64s, blocks, read_only
 from deltavec.core.threads import one_blas_thread, parallel_map, thread_count
 from deltavec.search import kernels
-from deltavec.search.kernels import Best, Queries, Rows
-from deltavec.search.matrix import Pieces
+from deltavec.search.kernels import Queries, Rows, TopK
+from deltavec.search.matrix import ChunkedMatrix
 from deltavec.search.topk import NONE
 
 STRIP = 512  # rows
@@ -40,8 +40,8 @@ class Matches(NamedTuple):
 
 
 def best_matches(
-    pieces: Pieces,
-    others: Iterable[Pieces],
+    pieces: ChunkedMatrix,
+    others: Iterable[ChunkedMatrix],
     threshold: float,
     *,
     threads: int | None = None,
@@ -64,7 +64,7 @@ def best_matches(
     """
     vectors = pieces.arrays[0]
     # Whatever reaches the threshold is better than this, as its rank is lower.
-    best = Best(
+    best = TopK(
         np.full((len(vectors), 1), np.float32(threshold)),
         np.full((len(vectors), 1), np.iinfo(np.int64).max),
         np.ones(len(vectors), np.int64),
@@ -78,7 +78,7 @@ def best_matches(
             (other,) = block.arrays
             if length is None:
                 length = product_length(vectors, other, threshold)
-                short = shortened(vectors, length)
+                short = shorten(vectors, length)
             compare(pieces, short, block, length, done, best, firsts, thread_count(threads))
             done += len(other)
             if on_progress is not None:
@@ -90,18 +90,18 @@ def best_matches(
 
 
 def compare(
-    pieces: Pieces,
+    pieces: ChunkedMatrix,
     short: Float32s,
-    block: Pieces,
+    block: ChunkedMatrix,
     length: int,
     begin: int,
-    best: Best,
+    best: TopK,
     firsts: range,
     threads: int,
 ) -> None:
     """Take in a block of other rows, the first of which has this number among them."""
     vectors, other = pieces.arrays[0], block.arrays[0]
-    short_other = shortened(other, length)
+    short_other = shorten(other, length)
     margin = np.float32(
         kernels.margin(pieces.dimensions + 1, pieces.length_error, block.length_error)
     )
@@ -110,7 +110,7 @@ def compare(
     def strip(first: int) -> None:
         here = slice(first, first + STRIP)
         queries = Queries(vectors[here], read_only(np.full(len(vectors[here]), margin)))
-        own = Best(best.scores[here], best.ranks[here], best.sizes[here])
+        own = TopK(best.scores[here], best.ranks[here], best.sizes[here])
         for start in range(0, len(other), BLOCK):
             products = short[here] @ short_other[start : start + BLOCK].T
             kernels.search_products(rows, start, products, queries, own)
@@ -127,13 +127,13 @@ def product_length(vectors: Float32s, others: Float32s, threshold: float) -> int
     for length in LENGTHS:
         if length > vectors.shape[1] // 2:
             break
-        products = shortened(some, length) @ shortened(other, length).T
+        products = shorten(some, length) @ shorten(other, length).T
         if (products >= threshold).mean() <= alike + FEW_LEFT:
             return length
     return int(vectors.shape[1])
 
 
-def shortened(vectors: Float32s, length: int) -> Float32s:
+def shorten(vectors: Float32s, length: int) -> Float32s:
     """The first numbers of each row, and the length of the rest; the row itself if that is all."""
     if length == vectors.shape[1]:
         return vectors

@@ -19,9 +19,9 @@ from deltavec.errors import InputError
 from deltavec.io.artifacts.atomic import replacing
 from deltavec.notebook import table
 from deltavec.search.ids import Ids, IdsLike
-from deltavec.search.keeping import Keeping
-from deltavec.search.matrix import Pieces
-from deltavec.search.pairs import Grouped, Links, RowPairs, row_pairs
+from deltavec.search.keeping import KeepFirst
+from deltavec.search.matrix import ChunkedMatrix
+from deltavec.search.pairs import RowGroups, RowPairs, UnionFind, row_pairs
 
 MOST_PAIRS_IN_MEMORY = 50_000_000  # a gigabyte
 PAIRS_A_ROW_GROUP = 100_000
@@ -149,20 +149,20 @@ def duplicates(
     >>> found.groups, found.representatives
     ((array([0, 2, 3]),), array([0]))
     """
-    cosine = checked_threshold(threshold)
+    cosine = require_threshold(threshold)
     thread_count(threads)
-    path = checked_output(output)
-    pieces = Pieces.of(U, "U", threads)
+    path = require_output(output)
+    pieces = ChunkedMatrix.of(U, "U", threads)
     names = Ids.of(ids, len(pieces))
-    links, keeping = Links(len(pieces)), Keeping(len(pieces))
+    links, keeping = UnionFind(len(pieces)), KeepFirst(len(pieces))
     pairs_found = row_pairs(pieces, cosine, threads=threads, on_progress=on_progress)
     found = keeping.through(links.through(pairs_found))
     if path is None:
-        pairs = collected(found, names, cosine)
+        pairs = collect_pairs(found, names, cosine)
         count = len(pairs.a)
     else:
         pairs = None
-        count = written(found, names, path)
+        count = write_pairs(found, names, path)
     grouped = links.groups(pieces.arrays[0])
     members = names.at(grouped.members)
     return Duplicates(
@@ -177,7 +177,7 @@ def duplicates(
     )
 
 
-def members_table(names: Ids, grouped: Grouped, keeping: Keeping) -> pa.Table:
+def members_table(names: Ids, grouped: RowGroups, keeping: KeepFirst) -> pa.Table:
     """What becomes of each member of a group."""
     members = grouped.members
     stays = keeping.nearest[members] < 0
@@ -195,7 +195,7 @@ def members_table(names: Ids, grouped: Grouped, keeping: Keeping) -> pa.Table:
     )
 
 
-def collected(
+def collect_pairs(
     found: Iterator[RowPairs], names: Ids, threshold: float, most: int = MOST_PAIRS_IN_MEMORY
 ) -> Pairs:
     """All pairs in memory, if they are not too many."""
@@ -209,11 +209,11 @@ def collected(
                 f"more than {most:,} pairs are at or above {threshold:g}: raise the threshold, or "
                 "write them to a file with output='pairs.parquet'"
             )
-    a, b, score = joined(parts)
+    a, b, score = join_rows(parts)
     return Pairs(names.at(a), names.at(b), score)
 
 
-def written(found: Iterator[RowPairs], names: Ids, path: Path) -> int:
+def write_pairs(found: Iterator[RowPairs], names: Ids, path: Path) -> int:
     """How many pairs there were to write to a Parquet file, which appears when it is complete."""
     from pyarrow import parquet
 
@@ -234,26 +234,26 @@ def row_groups(found: Iterator[RowPairs]) -> Iterator[RowPairs]:
     for part in found:
         waiting.append(part)
         if sum(len(part.a) for part in waiting) >= PAIRS_A_ROW_GROUP:
-            yield joined(waiting)
+            yield join_rows(waiting)
             waiting.clear()
     if waiting:
-        yield joined(waiting)
+        yield join_rows(waiting)
 
 
-def joined(parts: list[RowPairs]) -> RowPairs:
+def join_rows(parts: list[RowPairs]) -> RowPairs:
     """The pairs of all parts."""
     none = RowPairs(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))
     return RowPairs(*(np.concatenate(values) for values in zip(none, *parts, strict=True)))
 
 
-def checked_threshold(threshold: float) -> float:
+def require_threshold(threshold: float) -> float:
     """The threshold, if it is a cosine above 0."""
     if isinstance(threshold, bool) or not isinstance(threshold, Real) or not 0 < threshold <= 1:
         raise InputError(f"threshold must be a cosine above 0, up to 1, got {threshold!r}")
     return float(threshold)
 
 
-def checked_output(output: str | PathLike[str] | None) -> Path | None:
+def require_output(output: str | PathLike[str] | None) -> Path | None:
     """The file to write, if it can be one."""
     if output is None:
         return None

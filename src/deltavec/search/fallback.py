@@ -1,7 +1,7 @@
 """Exact search without the compiler: every row is scored, nothing is passed over.
 
 For the first searches of a process (`deltavec.core.jit`). A score is the same sum, taken in the
-same order, as `deltavec.search.kernels.cosine` and `deltavec.search.lexical.kernels.sum_of_words`
+same order, as `deltavec.search.kernels.cosine` and `deltavec.search.lexical.kernels.lexical_score`
 take it, and so the same to the last bit.
 """
 
@@ -13,13 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.core.arrays import Float32s, Float64s, Int64s, require_mapped
-from deltavec.search.hybrid.search import BestDocuments, Wanted
-from deltavec.search.lexical.index import WordIndex, WordQuery
-from deltavec.search.matrix import Pieces, in_turn
-from deltavec.search.topk import Ranked, Search
+from deltavec.search.hybrid.search import HybridQuery, TopDocuments
+from deltavec.search.lexical.index import InvertedIndex, LexicalQuery
+from deltavec.search.matrix import ChunkedMatrix, in_turn
+from deltavec.search.topk import Search, TopRows
 
 
-def best_rows(search: Search) -> Ranked:
+def best_rows(search: Search) -> TopRows:
     """The k best rows for each query: what `deltavec.search.topk.best_rows` gives."""
     require_mapped(*search.pieces.arrays)
     found = search.unanswered()
@@ -36,29 +36,33 @@ def best_rows(search: Search) -> Ranked:
 
 
 def best_documents(
-    pieces: Pieces, index: WordIndex, wanted: Sequence[Wanted], k: int, chosen: Int64s | None
-) -> list[BestDocuments]:
+    pieces: ChunkedMatrix,
+    index: InvertedIndex,
+    wanted: Sequence[HybridQuery],
+    k: int,
+    chosen: Int64s | None,
+) -> list[TopDocuments]:
     """The k best documents for each query, as `hybrid.search.best_documents` finds them."""
     require_mapped(*pieces.arrays, index.lengths)
     found = []
     for one in wanted:
-        scores = added_by_words(index, one.words)
+        scores = lexical_scores(index, one.words)
         numbers = rows_to_find(pieces, chosen)
         if one.scale:
             scores = one.scale * cosines(pieces, one.vector).astype(np.float64) + scores
         else:
             numbers = numbers[scores[numbers] > 0]
         numbers = numbers[best_first(scores[numbers], numbers, k)]
-        found.append(BestDocuments(scores[numbers], numbers))
+        found.append(TopDocuments(scores[numbers], numbers))
     return found
 
 
-def rows_to_find(pieces: Pieces, chosen: Int64s | None) -> Int64s:
+def rows_to_find(pieces: ChunkedMatrix, chosen: Int64s | None) -> Int64s:
     """The numbers of the rows that may be found."""
     return np.arange(len(pieces)) if chosen is None else chosen
 
 
-def cosines(pieces: Pieces, query: Float32s) -> Float32s:
+def cosines(pieces: ChunkedMatrix, query: Float32s) -> Float32s:
     """The score of each row with the query."""
     own = in_turn(query[None], query)
     scores = [np.zeros(0)]
@@ -69,11 +73,11 @@ def cosines(pieces: Pieces, query: Float32s) -> Float32s:
     return np.concatenate(scores).astype(np.float32)
 
 
-def added_by_words(index: WordIndex, query: WordQuery) -> Float64s:
+def lexical_scores(index: InvertedIndex, query: LexicalQuery) -> Float64s:
     """What the terms of a query add to each document."""
     added = np.zeros(index.documents)
     for term, weight in zip(query.terms.tolist(), query.weights.tolist(), strict=True):
-        documents, counts = index.postings(term)
+        documents, counts = index.postings_of(term)
         n = counts.astype(np.float64)
         added[documents] += weight * (n / (n + index.norms[documents].astype(np.float64)))
     return added

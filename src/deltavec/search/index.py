@@ -15,7 +15,7 @@ from deltavec.core.threads import thread_count
 from deltavec.search import storage
 from deltavec.search.hits import Hits
 from deltavec.search.ids import Ids, IdsLike
-from deltavec.search.matrix import Pieces, as_rows
+from deltavec.search.matrix import ChunkedMatrix, as_rows
 from deltavec.search.query import IndexState, Where, require_dimensions, search_state
 
 
@@ -57,7 +57,7 @@ class Index:
         threads: int | None = None,
     ) -> None:
         thread_count(threads)
-        pieces = Pieces.of(U, "U", threads)
+        pieces = ChunkedMatrix.of(U, "U", threads)
         self._hold(IndexState(pieces, Ids.of(ids, len(pieces))), threads)
 
     @classmethod
@@ -95,7 +95,7 @@ class Index:
             return self._state.pieces.arrays[0]
 
     @property
-    def pieces(self) -> Pieces:
+    def pieces(self) -> ChunkedMatrix:
         """All rows, in the arrays that they are kept in."""
         return self._state.pieces
 
@@ -142,7 +142,7 @@ class Index:
         """
         with self._changing:
             pieces, old = self._state
-            more = Pieces.of(U, "U", self._threads)
+            more = ChunkedMatrix.of(U, "U", self._threads)
             require_dimensions(more, pieces.dimensions, "U")
             names = old.with_more(ids, len(more))
             self._state = IndexState(pieces.with_more(more), names)
@@ -175,7 +175,7 @@ class Index:
             storage.save(self._state, Path(path))
 
 
-def measured_index(vectors: Float32s, length_error: float) -> Index:
+def index_of_rows(vectors: Float32s, length_error: float) -> Index:
     """The index of rows that were measured before, so that none of them is read.
 
     Parameters
@@ -185,7 +185,7 @@ def measured_index(vectors: Float32s, length_error: float) -> Index:
     length_error
         How far the length of a row is from 1 at most.
     """
-    pieces = Pieces((as_rows(vectors, "vectors"),), length_error)
+    pieces = ChunkedMatrix((as_rows(vectors, "vectors"),), length_error)
     return Index._of(IndexState(pieces, Ids.counted(len(pieces))))
 
 

@@ -11,7 +11,7 @@ from deltavec.search import kernels
 from deltavec.search.pairs import RowPairs
 
 
-class Keeping:
+class KeepFirst:
     """Rows that stay: those of which none before them that stays is as alike.
 
     Memory for two numbers a row, however many pairs there are.

@@ -45,7 +45,7 @@ ROUNDING = 2.0**-24
 AT_ONCE = 64
 
 
-def reordering(function: Function) -> Function:
+def fused_multiply(function: Function) -> Function:
     """The function, compiled so that its sums may be taken in any order."""
     freedoms = {"reassoc", "contract", "nsz"}
     return cast(Function, LazyKernel(function, fastmath=freedoms))
@@ -67,7 +67,7 @@ class Queries(NamedTuple):
     margins: Float32s  # how far a fast product may be from the score, for each
 
 
-class Best(NamedTuple):
+class TopK(NamedTuple):
     """The best rows found so far for each query: heaps, the worst at place 0."""
 
     scores: Float32s  # (queries, k)
@@ -80,7 +80,7 @@ def margin(dimensions: int, row_error: float, query_error: float) -> float:
     return 1.01 * ((dimensions + 8) * ROUNDING + row_error + query_error)
 
 
-@reordering
+@fused_multiply
 def fast_dot(a: Float32s, b: Float32s) -> Any:
     """The product of two rows in float32, summed in whatever order is fastest."""
     total = np.float32(0)
@@ -133,7 +133,7 @@ def is_better(score: Any, rank: int, other_score: Any, other_rank: int) -> bool:
 
 
 @compiled
-def keep(best: Best, query: int, score: Any, rank: int) -> None:
+def keep(best: TopK, query: int, score: Any, rank: int) -> None:
     """Put a row on a query's heap, in place of the worst if it is full."""
     scores, ranks = best.scores[query], best.ranks[query]
     size = best.sizes[query]
@@ -162,7 +162,7 @@ def keep(best: Best, query: int, score: Any, rank: int) -> None:
 
 
 @compiled
-def bound_of(best: Best, queries: Queries, query: int) -> Any:
+def threshold_of(best: TopK, queries: Queries, query: int) -> Any:
     """The fast product below which no row can be among a query's best."""
     if best.sizes[query] < best.scores.shape[1]:
         return np.float32(-np.inf)
@@ -170,7 +170,7 @@ def bound_of(best: Best, queries: Queries, query: int) -> Any:
 
 
 @compiled
-def consider(rows: Rows, place: int, queries: Queries, query: int, best: Best) -> Any:
+def offer(rows: Rows, place: int, queries: Queries, query: int, best: TopK) -> Any:
     """Score one row for a query, keep it if it is among the best; the new bound."""
     score = cosine(queries.vectors[query], rows.vectors[place])
     rank = rows.begin + place
@@ -180,26 +180,26 @@ def consider(rows: Rows, place: int, queries: Queries, query: int, best: Best) -
         score, rank, best.scores[query, 0], best.ranks[query, 0]
     ):
         keep(best, query, score, rank)
-    return bound_of(best, queries, query)
+    return threshold_of(best, queries, query)
 
 
 @compiled
-def search_rows(rows: Rows, first: int, last: int, queries: Queries, best: Best) -> None:
+def search_rows(rows: Rows, first: int, last: int, queries: Queries, best: TopK) -> None:
     """Look through rows (or chosen ones) ``first`` to ``last`` for a few queries."""
     count = queries.vectors.shape[0]
     bounds = np.empty(count, np.float32)
     for query in range(count):
-        bounds[query] = bound_of(best, queries, query)
+        bounds[query] = threshold_of(best, queries, query)
     for index in range(first, last):
         place = index if rows.chosen.size == 0 else rows.chosen[index]
         for query in range(count):
             if fast_dot(rows.vectors[place], queries.vectors[query]) >= bounds[query]:
-                bounds[query] = consider(rows, place, queries, query, best)
+                bounds[query] = offer(rows, place, queries, query, best)
 
 
 @compiled
 def search_products(
-    rows: Rows, first: int, products: Float32s, queries: Queries, best: Best
+    rows: Rows, first: int, products: Float32s, queries: Queries, best: TopK
 ) -> None:
     """Look through the rows (or chosen ones) from ``first`` on whose products are known.
 
@@ -208,7 +208,7 @@ def search_products(
     columns = products.shape[1]
     for query in range(products.shape[0]):
         line = products[query]
-        bound = bound_of(best, queries, query)
+        bound = threshold_of(best, queries, query)
         for begin in range(0, columns, AT_ONCE):
             end = min(begin + AT_ONCE, columns)
             if count_from(bound, line[begin:end]) == 0:
@@ -217,7 +217,7 @@ def search_products(
                 if line[column] >= bound:
                     index = first + column
                     place = index if rows.chosen.size == 0 else rows.chosen[index]
-                    bound = consider(rows, place, queries, query, best)
+                    bound = offer(rows, place, queries, query, best)
 
 
 @compiled
@@ -333,7 +333,7 @@ def join_groups(parents: Int64s, a: Int64s, b: Int64s) -> None:
 
 
 @compiled
-def settle_groups(parents: Int64s) -> None:
+def flatten_groups(parents: Int64s) -> None:
     """Write the lowest row of its group for each row."""
     for row in range(parents.size):
         parents[row] = root_of(parents, row)

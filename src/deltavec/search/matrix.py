@@ -18,7 +18,7 @@ from deltavec.core.jit import BUDGET
 from deltavec.core.threads import parallel_map, thread_count
 from deltavec.errors import InputError
 from deltavec.search import kernels
-from deltavec.search.quantized.build import LazySieve
+from deltavec.search.quantized.build import LazyQuantizer
 
 SHORT = 4096  # rows
 LARGEST_ERROR = 1e-3
@@ -27,7 +27,7 @@ NUMBERS_AT_ONCE = 1 << 17  # products of so many stay in the cache
 
 
 @dataclass(frozen=True, eq=False)
-class Pieces:
+class ChunkedMatrix:
     """Rows in one or more arrays.
 
     Parameters
@@ -36,20 +36,20 @@ class Pieces:
         C-contiguous float32 arrays of the same width, read-only; at least one.
     length_error
         How far the length of a row is from 1 at most, rows of zeros aside.
-    sieves
+    quantized
         What sifts each array, if that is known already.
     """
 
     arrays: tuple[Float32s, ...]
     length_error: float
-    sieves: tuple[LazySieve, ...] = ()
+    quantized: tuple[LazyQuantizer, ...] = ()
 
     def __post_init__(self) -> None:
-        if not self.sieves:
-            object.__setattr__(self, "sieves", tuple(LazySieve() for _ in self.arrays))
+        if not self.quantized:
+            object.__setattr__(self, "quantized", tuple(LazyQuantizer() for _ in self.arrays))
 
     @classmethod
-    def of(cls, vectors: npt.ArrayLike, name: str, threads: int | None = None) -> Pieces:
+    def of(cls, vectors: npt.ArrayLike, name: str, threads: int | None = None) -> ChunkedMatrix:
         """The rows of one array, once they are known to be of unit length or zero."""
         array = as_rows(vectors, name)
         return cls((array,), length_error(array, name, threads))
@@ -71,9 +71,9 @@ class Pieces:
         """The number of its first row, and the array, for each piece."""
         return zip(self.begins.tolist(), self.arrays, strict=False)
 
-    def make_sieves(self, threads: int | None = None) -> None:
-        """Make the sieves now, so that no search has to."""
-        for array, sieve in zip(self.arrays, self.sieves, strict=True):
+    def make_quantized(self, threads: int | None = None) -> None:
+        """Quantize now, so that no search has to."""
+        for array, sieve in zip(self.arrays, self.quantized, strict=True):
             sieve.of(array, threads, now=True)
 
     def at(self, rows: Int64s) -> Float32s:
@@ -85,13 +85,13 @@ class Pieces:
             copy[here] = self.arrays[home][rows[here] - self.begins[home]]
         return copy
 
-    def with_more(self, more: Pieces) -> Pieces:
+    def with_more(self, more: ChunkedMatrix) -> ChunkedMatrix:
         """These rows, and others behind them."""
-        arrays = short_ones_joined([*self.arrays, *more.arrays])
+        arrays = merge_small_chunks([*self.arrays, *more.arrays])
         error = max(self.length_error, more.length_error)
-        return Pieces(arrays, error, self._sieves_of(arrays))
+        return ChunkedMatrix(arrays, error, self._quantized_of(arrays))
 
-    def at_rows(self, rows: Int64s) -> Pieces:
+    def at_rows(self, rows: Int64s) -> ChunkedMatrix:
         """These rows only; they must be in ascending order."""
         arrays: list[Float32s] = []
         for begin, array in self:
@@ -100,22 +100,22 @@ class Pieces:
             for run in np.split(here, np.flatnonzero(np.diff(here) > 1) + 1):
                 whole = len(run) == len(array)
                 arrays.extend([array if whole else array[run[0] : run[-1] + 1]] if len(run) else [])
-        left = short_ones_joined(arrays or [self.arrays[0][:0]])
-        return Pieces(left, self.length_error, self._sieves_of(left))
+        left = merge_small_chunks(arrays or [self.arrays[0][:0]])
+        return ChunkedMatrix(left, self.length_error, self._quantized_of(left))
 
-    def _sieves_of(self, arrays: tuple[Float32s, ...]) -> tuple[LazySieve, ...]:
-        """The sieves of some arrays, those there are of arrays that are ours."""
-        ours = {id(array): sieve for array, sieve in zip(self.arrays, self.sieves, strict=True)}
-        return tuple(ours.get(id(array)) or LazySieve() for array in arrays)
+    def _quantized_of(self, arrays: tuple[Float32s, ...]) -> tuple[LazyQuantizer, ...]:
+        """The quantized rows of some arrays, as far as they are ours."""
+        ours = {id(array): sieve for array, sieve in zip(self.arrays, self.quantized, strict=True)}
+        return tuple(ours.get(id(array)) or LazyQuantizer() for array in arrays)
 
-    def in_one(self) -> Pieces:
+    def in_one(self) -> ChunkedMatrix:
         """The same rows in one array."""
         if len(self.arrays) == 1:
             return self
-        return Pieces((read_only(np.concatenate(self.arrays)),), self.length_error)
+        return ChunkedMatrix((read_only(np.concatenate(self.arrays)),), self.length_error)
 
 
-def short_ones_joined(arrays: list[Float32s]) -> tuple[Float32s, ...]:
+def merge_small_chunks(arrays: list[Float32s]) -> tuple[Float32s, ...]:
     """The arrays, those that are short and stand side by side copied into one."""
     joined: list[list[Float32s]] = []
     length = SHORT

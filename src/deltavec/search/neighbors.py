@@ -11,7 +11,7 @@ from deltavec.core.arguments import require_whole
 from deltavec.core.threads import thread_count
 from deltavec.search.hits import Hits
 from deltavec.search.ids import Ids, IdsLike
-from deltavec.search.matrix import Pieces
+from deltavec.search.matrix import ChunkedMatrix
 from deltavec.search.topk import Search, best_rows
 
 
@@ -54,7 +54,7 @@ def neighbors(
     """
     require_whole("k", k)
     thread_count(threads)
-    pieces = Pieces.of(U, "U", threads)
+    pieces = ChunkedMatrix.of(U, "U", threads)
     names = Ids.of(ids, len(pieces))
     k = min(k, max(0, len(pieces) - 1))
     # The k best of the others are among the k + 1 best of all; the row itself may not be, if

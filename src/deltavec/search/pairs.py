@@ -19,7 +19,7 @@ import numpy as np
 from deltavec.core.arrays import Float32s, Int64s
 from deltavec.core.threads import one_blas_thread, thread_count
 from deltavec.search import kernels
-from deltavec.search.matrix import Pieces
+from deltavec.search.matrix import ChunkedMatrix
 
 
 class Strips(NamedTuple):
@@ -39,7 +39,7 @@ class RowPairs(NamedTuple):
 
 
 def row_pairs(
-    pieces: Pieces,
+    pieces: ChunkedMatrix,
     threshold: float,
     *,
     threads: int | None = None,
@@ -77,7 +77,7 @@ def row_pairs(
 
 
 def strip_pairs(
-    pieces: Pieces, first: int, last: int, threshold: float, cut: Strips
+    pieces: ChunkedMatrix, first: int, last: int, threshold: float, cut: Strips
 ) -> RowPairs | None:
     """The pairs of rows ``first`` to ``last`` with rows behind them; None if they are too many."""
     vectors = pieces.arrays[0]
@@ -102,7 +102,7 @@ def strip_pairs(
     return RowPairs(pairs.a[order], pairs.b[order], pairs.score[order])
 
 
-class Grouped(NamedTuple):
+class RowGroups(NamedTuple):
     """Groups of two rows or more, largest first, then by their lowest row."""
 
     members: Int64s  # the rows of all groups, one group after the other, each ascending
@@ -110,7 +110,7 @@ class Grouped(NamedTuple):
     centres: Int64s  # the row of each group that is most alike to its others
 
 
-class Links:
+class UnionFind:
     """Groups as they form while pairs come in; memory for one number a row.
 
     Parameters
@@ -128,10 +128,10 @@ class Links:
             kernels.join_groups(self._parents, part.a, part.b)
             yield part
 
-    def groups(self, vectors: Float32s) -> Grouped:
+    def groups(self, vectors: Float32s) -> RowGroups:
         """The groups that all pairs together make."""
         lowest = self._parents.copy()
-        kernels.settle_groups(lowest)
+        kernels.flatten_groups(lowest)
         sizes = np.bincount(lowest, minlength=len(lowest))
         members = np.flatnonzero(sizes[lowest] > 1)
         members = members[np.lexsort((members, lowest[members], -sizes[lowest[members]]))]
@@ -142,4 +142,4 @@ class Links:
         centres = np.empty(len(begins) - 1, np.int64)
         ends = np.array(begins)
         kernels.most_central(vectors, members, ends, centres)
-        return Grouped(members, ends, centres)
+        return RowGroups(members, ends, centres)

@@ -14,8 +14,8 @@ from deltavec.errors import InputError
 from deltavec.search import fallback
 from deltavec.search.hits import Hits
 from deltavec.search.ids import Ids, IdsLike
-from deltavec.search.matrix import Pieces
-from deltavec.search.topk import Ranked, Search, best_rows
+from deltavec.search.matrix import ChunkedMatrix
+from deltavec.search.topk import Search, TopRows, best_rows
 
 Where: TypeAlias = npt.NDArray[np.bool_] | IdsLike
 """A boolean mask over rows, or the ids of the rows that may be found."""
@@ -32,7 +32,7 @@ class IndexState(NamedTuple):
         What they are called.
     """
 
-    pieces: Pieces
+    pieces: ChunkedMatrix
     ids: Ids
 
 
@@ -43,10 +43,10 @@ def search_state(
     pieces, ids = state
     wanted = as_queries(queries, pieces.dimensions)
     require_whole("k", k)
-    chosen = chosen_rows(where, ids)
+    chosen = allowed_rows(where, ids)
     k = min(int(k), len(pieces) if chosen is None else len(chosen))
     search = Search(pieces, ids.ranks, wanted, k, chosen, threads)
-    found = exactly_best_rows(search)
+    found = best_rows_of(search)
     if (found.ranks >= len(pieces)).any():  # fewer are numbers than there are rows
         raise InputError(
             "NaN or infinity among the vectors: the index is damaged; load it with verify=True to "
@@ -55,28 +55,28 @@ def search_state(
     return Hits(ids.at(ids.rows_at(found.ranks)), found.scores)
 
 
-def exactly_best_rows(search: Search) -> Ranked:
+def best_rows_of(search: Search) -> TopRows:
     """The best rows, found with kernels or, as long as that is less work, without."""
     if BUDGET.allows(len(search.pieces) * len(search.queries) * search.pieces.dimensions):
         return fallback.best_rows(search)
     return best_rows(search)
 
 
-def as_queries(queries: npt.ArrayLike, dimensions: int) -> Pieces:
+def as_queries(queries: npt.ArrayLike, dimensions: int) -> ChunkedMatrix:
     """Queries as rows; one alone is one row."""
     array = np.asanyarray(queries)
-    pieces = Pieces.of(array[None] if array.ndim == 1 else array, "queries", 1)
+    pieces = ChunkedMatrix.of(array[None] if array.ndim == 1 else array, "queries", 1)
     require_dimensions(pieces, dimensions, "queries")
     return pieces
 
 
-def require_dimensions(pieces: Pieces, dimensions: int, name: str) -> None:
+def require_dimensions(pieces: ChunkedMatrix, dimensions: int, name: str) -> None:
     """Refuse rows of another length."""
     if pieces.dimensions != dimensions:
         raise InputError(f"{name} must have {dimensions} dimensions, got {pieces.dimensions}")
 
 
-def chosen_rows(where: Where | None, ids: Ids) -> Int64s | None:
+def allowed_rows(where: Where | None, ids: Ids) -> Int64s | None:
     """The rows that may be found, ascending; None for all of them."""
     if where is None:
         return None

@@ -33,7 +33,7 @@ from deltavec.io.artifacts.manifest import (
 from deltavec.io.artifacts.tensors import npy_header
 from deltavec.search.ids import NUMBERS, STRINGS, Ids, require_unique
 from deltavec.search.kernels import MOST_DIMENSIONS
-from deltavec.search.matrix import LARGEST_ERROR, Pieces, length_error
+from deltavec.search.matrix import LARGEST_ERROR, ChunkedMatrix, length_error
 from deltavec.search.query import IndexState
 
 DESCRIPTION, VECTORS, IDS = FILES = ("index.json", "vectors.npy", "ids.arrow")
@@ -69,10 +69,10 @@ def save(state: IndexState, folder: Path) -> None:
                 write_ids(state.ids, file)
         there = [name for name in FILES if (fresh / name).exists()]
         files = {name: on_disk(fresh / name)._asdict() for name in there}
-        INDEX_FOLDER.describe(fresh, described(state, files))
+        INDEX_FOLDER.describe(fresh, manifest_entries(state, files))
 
 
-def described(state: IndexState, files: Mapping[str, Any]) -> dict[str, Any]:
+def manifest_entries(state: IndexState, files: Mapping[str, Any]) -> dict[str, Any]:
     """The entries for an index."""
     pieces, ids = state
     return {
@@ -126,10 +126,10 @@ def read(folder: Path, *, mmap: bool, verify: bool) -> IndexState:
     if IDS in files:
         with INDEX_FOLDER.opened(folder / IDS) as file:
             ids = read_ids(file, entries)
-    return IndexState(Pieces((array,), error), ids)
+    return IndexState(ChunkedMatrix((array,), error), ids)
 
 
-def write_vectors(pieces: Pieces, file: BinaryIO) -> None:
+def write_vectors(pieces: ChunkedMatrix, file: BinaryIO) -> None:
     """Write the rows as npy, a part at a time."""
     file.write(npy_header(len(pieces), pieces.dimensions))
     rows = max(1, BYTES_AT_ONCE // (4 * pieces.dimensions))

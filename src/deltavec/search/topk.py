@@ -19,10 +19,10 @@ import numpy.typing as npt
 from deltavec.core.arrays import Float32s, Float64s, Int64s, UInt8s, read_only, require_mapped
 from deltavec.core.threads import one_blas_thread, parallel_map, thread_count
 from deltavec.search import kernels
-from deltavec.search.kernels import Best, Queries, Rows
-from deltavec.search.matrix import Pieces
-from deltavec.search.quantized.build import coded_queries
-from deltavec.search.quantized.kernels import Coded, Sieve, sift_rows
+from deltavec.search.kernels import Queries, Rows, TopK
+from deltavec.search.matrix import ChunkedMatrix
+from deltavec.search.quantized.build import quantize_queries
+from deltavec.search.quantized.kernels import QuantizedQueries, QuantizedRows, scan_quantized
 
 NONE = read_only(np.empty(0, np.int64))
 NOBODY = np.iinfo(np.int64).max
@@ -31,18 +31,18 @@ FEWEST_CHOSEN = 4
 TURNS = 4  # for each worker
 
 
-class Ranked(NamedTuple):
+class TopRows(NamedTuple):
     """The best rows for each query, best first."""
 
     scores: npt.NDArray[Any]  # float32; sums of two scores are float64
     ranks: Int64s
 
 
-class Sifted(NamedTuple):
+class QuantizedSearch(NamedTuple):
     """What tells which rows of a piece need not be read."""
 
-    sieve: Sieve
-    coded: Coded
+    sieve: QuantizedRows
+    coded: QuantizedQueries
     allowed: UInt8s  # which rows may be found; (empty: all)
 
 
@@ -52,7 +52,7 @@ class Block(NamedTuple):
     rows: Rows
     first: int
     last: int
-    sifted: Sifted | None = None
+    sifted: QuantizedSearch | None = None
 
 
 class Sizes(NamedTuple):
@@ -103,9 +103,9 @@ class Search(NamedTuple):
         How many cores; all of them by default.
     """
 
-    pieces: Pieces
+    pieces: ChunkedMatrix
     ranks: Int64s
-    queries: Pieces
+    queries: ChunkedMatrix
     k: int
     chosen: Int64s | None = None
     threads: int | None = None
@@ -115,10 +115,10 @@ class Search(NamedTuple):
         """How many rows may be found."""
         return len(self.pieces) if self.chosen is None else len(self.chosen)
 
-    def unanswered(self) -> Ranked:
+    def unanswered(self) -> TopRows:
         """Room for the best rows of each query."""
         shape = len(self.queries), self.k
-        return Ranked(np.empty(shape, np.float32), np.empty(shape, np.int64))
+        return TopRows(np.empty(shape, np.float32), np.empty(shape, np.int64))
 
 
 def best_rows(
@@ -126,7 +126,7 @@ def best_rows(
     *,
     on_progress: Callable[[float], None] | None = None,
     sizes: Sizes | None = None,
-) -> Ranked:
+) -> TopRows:
     """The k best rows for each query, by score and then by rank.
 
     Parameters
@@ -158,7 +158,7 @@ def best_rows(
         few = len(batch) <= cut.few_queries
         sifting, size, sharing = None, cut.rows, 1 if apart else workers
         if few:
-            sifting = sifted(pieces, wanted, queries.length_error, chosen, workers)
+            sifting = quantized_search(pieces, wanted, queries.length_error, chosen, workers)
             sharing = cut.workers(numbers, sharing, is_sifted=all(sifting))
             size = cut.rows_to_read
             if any(sifting):
@@ -167,8 +167,8 @@ def best_rows(
         look = search_few if few else search_many
         # What one thread learns of the first rows tells all of them which others to pass over.
         begin = blocks[0]._replace(last=min(blocks[0].last, cut.rows_to_begin))
-        floors = floors_of(begin, wanted, k) if few and sharing > 1 else None
-        found = shared_out(look, iter(blocks), wanted, k, sharing, floors=floors)
+        floors = thresholds_of(begin, wanted, k) if few and sharing > 1 else None
+        found = split_work(look, iter(blocks), wanted, k, sharing, floors=floors)
         for whole, part in zip(result, found, strict=True):
             whole[first : first + len(batch)] = part
 
@@ -178,13 +178,17 @@ def best_rows(
     return result
 
 
-def sifted(
-    pieces: Pieces, queries: Queries, query_error: float, chosen: Int64s | None, threads: int | None
-) -> list[Sifted | None]:
+def quantized_search(
+    pieces: ChunkedMatrix,
+    queries: Queries,
+    query_error: float,
+    chosen: Int64s | None,
+    threads: int | None,
+) -> list[QuantizedSearch | None]:
     """What sifts each piece; None where too few rows may be found, or they have no sieve yet."""
-    found: list[Sifted | None] = []
-    for (begin, array), lazy in zip(pieces, pieces.sieves, strict=True):
-        here = chosen_in(chosen, begin, len(array))
+    found: list[QuantizedSearch | None] = []
+    for (begin, array), lazy in zip(pieces, pieces.quantized, strict=True):
+        here = allowed_in(chosen, begin, len(array))
         worth_it = here is None or len(here) * FEWEST_CHOSEN >= len(array)
         made = lazy.of(array, threads) if worth_it else None
         if made is None:
@@ -193,15 +197,15 @@ def sifted(
         allowed = np.zeros(0 if here is None else len(array), np.uint8)
         if here is not None:
             allowed[here] = 1
-        coded = coded_queries(
+        coded = quantize_queries(
             queries.vectors, query_error, pieces.length_error, made,
             float(queries.margins.max(initial=0)),
         )  # fmt: skip
-        found.append(Sifted(made.sieve, coded, read_only(allowed)))
+        found.append(QuantizedSearch(made.sieve, coded, read_only(allowed)))
     return found
 
 
-def chosen_in(chosen: Int64s | None, begin: int, count: int) -> Int64s | None:
+def allowed_in(chosen: Int64s | None, begin: int, count: int) -> Int64s | None:
     """The places of the chosen rows in a piece of so many; None if all are."""
     if chosen is None:
         return None
@@ -210,26 +214,26 @@ def chosen_in(chosen: Int64s | None, begin: int, count: int) -> Int64s | None:
 
 
 def blocks_of(
-    pieces: Pieces,
+    pieces: ChunkedMatrix,
     ranks: Int64s,
     chosen: Int64s | None,
     size: int,
-    sifting: Sequence[Sifted | None] | None = None,
+    sifting: Sequence[QuantizedSearch | None] | None = None,
 ) -> Iterator[Block]:
     """The rows in blocks of this size; where nothing sifts them, of those chosen, if any are."""
     for number, (begin, array) in enumerate(pieces):
         sifts = sifting[number] if sifting else None
-        here = None if sifts else chosen_in(chosen, begin, len(array))
+        here = None if sifts else allowed_in(chosen, begin, len(array))
         count = len(array) if here is None else len(here)
         rows = Rows(array, begin, NONE if here is None else read_only(here), ranks)
         for first in range(0, count, size):
             yield Block(rows, first, min(first + size, count), sifts)
 
 
-Look = Callable[[Iterator[Block], Queries, Best], None]
+Look = Callable[[Iterator[Block], Queries, TopK], None]
 
 
-def shared_out(
+def split_work(
     look: Look,
     blocks: Iterator[Block],
     queries: Queries,
@@ -237,7 +241,7 @@ def shared_out(
     workers: int,
     scores: type[np.floating[Any]] = np.float32,
     floors: Float64s | None = None,
-) -> Ranked:
+) -> TopRows:
     """The best rows of all blocks, which threads take one after the other.
 
     Where there are fewer than k, a score of minus infinity stands in their place. ``floors`` are
@@ -248,17 +252,17 @@ def shared_out(
         waiting.put(block)
     shape = len(queries.vectors), k
 
-    def work(worker: int) -> Best:
-        best = nothing_found(*shape, scores)
+    def work(worker: int) -> TopK:
+        best = no_rows(*shape, scores)
         if floors is not None:
             # As if nobody's rows had been found there: any row that is as good takes their place.
             best.scores[:] = floors[:, None]
             best.sizes[:] = np.where(floors > -np.inf, k, 0)
-        look(taken_from(waiting), queries, best)
+        look(read_results(waiting), queries, best)
         return best
 
     if workers < 2:
-        return ranked([work(0)], k)
+        return rank([work(0)], k)
     pool = ThreadPoolExecutor(workers - 1, "deltavec")
     try:
         others = [pool.submit(work, worker) for worker in range(1, workers)]
@@ -267,26 +271,26 @@ def shared_out(
         found += [other.result() for other in others if not other.cancel()]
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
-    return ranked(found, k)
+    return rank(found, k)
 
 
-def floors_of(block: Block, queries: Queries, k: int) -> Float64s:
+def thresholds_of(block: Block, queries: Queries, k: int) -> Float64s:
     """The score that k rows of a block reach, for each query; minus infinity if it has fewer."""
-    best = nothing_found(len(queries.vectors), k, np.float32)
+    best = no_rows(len(queries.vectors), k, np.float32)
     search_few(iter([block]), queries, best)
     return np.where(best.sizes == k, best.scores[:, 0], -np.inf).astype(np.float64)
 
 
-def nothing_found(queries: int, k: int, scores: type[np.floating[Any]]) -> Best:
+def no_rows(queries: int, k: int, scores: type[np.floating[Any]]) -> TopK:
     """Room for the k best rows of so many queries."""
-    return Best(
+    return TopK(
         np.full((queries, k), -np.inf, scores),
         np.full((queries, k), NOBODY),
         np.zeros(queries, np.int64),
     )
 
 
-def taken_from(waiting: SimpleQueue[Block]) -> Iterator[Block]:
+def read_results(waiting: SimpleQueue[Block]) -> Iterator[Block]:
     """Blocks that no other thread has taken, until there are none."""
     while True:
         try:
@@ -295,16 +299,18 @@ def taken_from(waiting: SimpleQueue[Block]) -> Iterator[Block]:
             return
 
 
-def search_few(blocks: Iterator[Block], queries: Queries, best: Best) -> None:
+def search_few(blocks: Iterator[Block], queries: Queries, best: TopK) -> None:
     """Compare each row with each query as it is read."""
     for rows, first, last, sifts in blocks:
         if sifts is None:
             kernels.search_rows(rows, first, last, queries, best)
         else:
-            sift_rows(rows, sifts.allowed, sifts.sieve, first, last, queries, sifts.coded, best)
+            scan_quantized(
+                rows, sifts.allowed, sifts.sieve, first, last, queries, sifts.coded, best
+            )
 
 
-def search_many(blocks: Iterator[Block], queries: Queries, best: Best) -> None:
+def search_many(blocks: Iterator[Block], queries: Queries, best: TopK) -> None:
     """Multiply each block with all queries, and sift the products."""
     multiply = Products(queries)
     with one_blas_thread():
@@ -331,10 +337,10 @@ class Products:
         return products
 
 
-def ranked(found: list[Best], k: int) -> Ranked:
+def rank(found: list[TopK], k: int) -> TopRows:
     """The k best of what several threads have found, in order."""
     scores = np.concatenate([best.scores for best in found], axis=1)
     ranks = np.concatenate([best.ranks for best in found], axis=1)
     order = np.lexsort((ranks, -scores))[:, :k]
     line = np.arange(len(order))[:, None]
-    return Ranked(scores[line, order], ranks[line, order])
+    return TopRows(scores[line, order], ranks[line, order])

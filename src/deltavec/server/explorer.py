@@ -16,8 +16,8 @@ import numpy.typing as npt
 from deltavec.collection import Clusters, Collection
 from deltavec.collection.excerpts import Excerpt, Piece, Read, excerpt, read
 from deltavec.collection.hits import Nearest
-from deltavec.collection.query import NO_VECTOR, Asked, Query
-from deltavec.collection.why import QueryWord, document_shares, explained, same_words
+from deltavec.collection.query import NO_VECTOR, Query, QueryRequest
+from deltavec.collection.why import QueryWord, document_shares, explain_score, shared_words
 from deltavec.core.explain import Contributions as TakenApart
 from deltavec.core.explain import Removal, WordShare, bottom_pairs, removal, shares, top_pairs
 from deltavec.core.threads import stop_if_cancelled
@@ -157,7 +157,7 @@ class Explorer:
             apart, words = read(self.collection.model, text), self.collection.words
             near = shares(apart.document, query.vector).by_word
             added = document_shares(query, words, row, apart.tokenize, near)
-            matched = same_words(query, words, apart.tokenize)
+            matched = shared_words(query, words, apart.tokenize)
             shown = excerpt(text, apart.spans, added, length)
         return {
             "text": shown.text,
@@ -203,7 +203,7 @@ class Search(NamedTuple):
 
     request: SearchRequest | SimilarRequest
     query: Query
-    asked: Asked
+    asked: QueryRequest
 
 
 def search(
@@ -238,13 +238,13 @@ def read_search(explorer: Explorer, request: SearchRequest | SimilarRequest) -> 
         k = request.offset + explorer.page_size(request)
         vector = explorer.collection.index.vectors[row]
         query = explorer.collection.read([], "meaning").towards(vector)
-        return Search(request, query, Asked(k, vector, without=row))
+        return Search(request, query, QueryRequest(k, vector, without=row))
     query = explorer.read(request.query, request.by)
     k = request.offset + explorer.page_size(request)
     if query.by == "meaning":
         vector = explorer.collection.model.embed([request.query], threads=1)[0]
-        return Search(request, query, Asked(k, vector))
-    return Search(request, query, Asked(k, NO_VECTOR, query))
+        return Search(request, query, QueryRequest(k, vector))
+    return Search(request, query, QueryRequest(k, NO_VECTOR, query))
 
 
 def render(explorer: Explorer, search: Search, found: Nearest) -> bytes:
@@ -273,7 +273,7 @@ def why(explorer: Explorer, request: WhyRequest) -> bytes:
     apart = explorer.stored(row, "id")
     explorer.require_pairs(query.meaning, apart.document)
     vector, words = explorer.collection.index.vectors[row], explorer.collection.words
-    why = explained(query, words, row, vector, apart.tokenize, apart.document, count)
+    why = explain_score(query, words, row, vector, apart.tokenize, apart.document, count)
     return as_json(
         {
             "by": why.by,

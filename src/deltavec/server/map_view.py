@@ -9,17 +9,17 @@ import pyarrow as pa
 
 from deltavec.collection import Clusters, Collection
 from deltavec.collection.ids import places_of
-from deltavec.collection.manifest import Description
+from deltavec.collection.manifest import CollectionManifest
 from deltavec.collection.map.coordinates import (
     DIGITS,
     POINTS,
     Positions,
-    placed_positions,
-    positions,
+    compute_layout,
+    place_layout,
 )
 from deltavec.collection.map.names import RegionName
-from deltavec.collection.map.storage import StoredMap, drawn_map
-from deltavec.collection.topics.clusters import clustered_again
+from deltavec.collection.map.storage import StoredMap, draw_map
+from deltavec.collection.topics.clusters import recluster
 from deltavec.collection.topics.table import topic_name
 from deltavec.server.browse.colors import CLUSTER, Colors, cluster_colors, column_colors
 from deltavec.server.browse.columns import describe_columns
@@ -47,7 +47,7 @@ class Drawn(NamedTuple):
         The names of regions.
     """
 
-    description: Description
+    description: CollectionManifest
     positions: Positions
     clusters: Clusters | None
     ids: pa.Array | None
@@ -77,7 +77,7 @@ class MapView:
             self.positions = updated_positions(collection, drawn, points)
             if collection.map and drawn.positions.method == "neighbors":
                 self.names = collection.map.names
-            self.clusters = drawn.clusters and clustered_again(collection, drawn.clusters)
+            self.clusters = drawn.clusters and recluster(collection, drawn.clusters)
         self.topics = Topics(collection, self.clusters)
         self.cache: dict[str, bytes] = {}
 
@@ -109,10 +109,10 @@ class MapView:
         """
         names: list[RegionName] = []
         if method == "neighbors":
-            found = stored or collection.map or drawn_map(collection, on_stage=on_stage)
-            placed, names = placed_positions(found.places, points), found.names
+            found = stored or collection.map or draw_map(collection, on_stage=on_stage)
+            placed, names = place_layout(found.places, points), found.names
         else:
-            placed = positions(collection.index.vectors, method, points=points)
+            placed = compute_layout(collection.index.vectors, method, points=points)
         on_stage("finding clusters")
         clusters = default_clusters(collection)
         ids = None if placed.axes else collection.ids
@@ -201,7 +201,7 @@ def updated_positions(collection: Collection, drawn: Drawn, points: int) -> Posi
     if drawn.ids is None:
         return drawn.positions.along_axes(vectors, points)
     if collection.map:
-        return placed_positions(collection.map.places, points)
+        return place_layout(collection.map.places, points)
     return drawn.positions.kept(places_of(drawn.ids, collection.ids), vectors, points)
 
 

@@ -12,7 +12,7 @@ import threading
 from dataclasses import replace
 
 from deltavec.collection.folder import COLLECTION_FOLDER
-from deltavec.collection.open import refreshed
+from deltavec.collection.open import refresh
 from deltavec.collection.query import make_ready
 from deltavec.errors import DeltavecError
 from deltavec.server.explorer import Explorer
@@ -66,7 +66,7 @@ class Reloader:
             found = status.st_ino, status.st_mtime_ns, status.st_size
             if found == self.seen:
                 return
-            collection = refreshed(self.explorer.collection)
+            collection = refresh(self.explorer.collection)
         except (OSError, DeltavecError) as error:
             self._report(error)
             return

@@ -12,43 +12,43 @@ from hypothesis import strategies as st
 
 import deltavec as dv
 from deltavec.collection.collection import Collection
-from deltavec.collection.vectors import mapped_vectors
+from deltavec.collection.vectors import map_vectors
 from deltavec.core.learning.vocabulary_builder import WordCounts
 from deltavec.core.text.batches import as_text_batch
-from deltavec.search.hybrid.score_scale import spread_of
-from deltavec.search.lexical.storage import StoredWords, mapped_words
-from deltavec.search.lexical.writer import WordsWriter
+from deltavec.search.hybrid.score_scale import measure_scale
+from deltavec.search.lexical.storage import StoredPostings, map_postings
+from deltavec.search.lexical.writer import PostingsWriter
 
 FORMS = [stem + end for stem in ("flow", "wing", "plate", "layer") for end in ("", "s", "ed")]
 CORPUS = [f"{a} {b} near the {a}s" for a in FORMS for b in FORMS[:7]] * 2
 MODEL = dv.fit(CORPUS)
 WORDS = [*FORMS, "the", "new", "a", "flowing", "zzz", "unheard", "unheards"]
 
-texts = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)
+texts = st.postings(st.sampled_from(WORDS), max_size=8).map(" ".join)
 some = st.dictionaries(st.sampled_from([f"d{n}" for n in range(12)]), texts, max_size=6)
-changes = st.lists(st.tuples(st.sampled_from(["add", "remove"]), some), max_size=5)
+changes = st.postings(st.tuples(st.sampled_from(["add", "remove"]), some), max_size=5)
 
 
 def table(documents: dict[str, str]) -> pa.Table:
     return pa.table({"text": list(documents.values()), "name": list(documents)})
 
 
-def words_built_afresh(collection: Collection, folder: Path) -> StoredWords:
+def words_built_afresh(collection: Collection, folder: Path) -> StoredPostings:
     """The words of the documents that are there, listed anew, with the stems that are stored."""
     stored, described = collection.words.words, collection.description
-    vectors = mapped_vectors(collection.path, described.vectors, described.dimensions)
-    with WordsWriter(folder) as writer:
+    vectors = map_vectors(collection.path, described.vectors, described.dimensions)
+    with PostingsWriter(folder) as writer:
         writer.words = WordCounts.of(stored.words)
         writer.add(as_text_batch(collection.column("text").to_pylist(), MODEL.tokenizer))
-        spread = spread_of(vectors)
+        spread = measure_scale(vectors)
         sizes = writer.finish(
             folder / "fresh.words", lambda _: stored.stems, lambda: spread, vectors.shape[1]
         )
         assert writer.words.vocabulary.words == stored.words.words  # none was forgotten too soon
     with (folder / "fresh.words").open("rb") as file:
-        fresh = mapped_words(file, sizes, verify=True)
+        fresh = map_postings(file, sizes, verify=True)
     single = stored.stems.groups[[len(word) == 1 for word in stored.words.words]]
-    held = np.flatnonzero(np.diff(fresh.words.lists.begins))
+    held = np.flatnonzero(np.diff(fresh.words.postings.begins))
     assert set(held) | set(single) == set(range(len(stored.stems)))  # nor too late
     return fresh
 

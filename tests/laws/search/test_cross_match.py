@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import deltavec as dv
 from deltavec.search import cross_match
-from deltavec.search.cross_match import best_matches, product_length, shortened
-from deltavec.search.matrix import Pieces
+from deltavec.search.cross_match import best_matches, product_length, shorten
+from deltavec.search.matrix import ChunkedMatrix
 from support import search_reference
 from support.search_strategies import close_rows, coarse_rows
 
@@ -41,20 +41,21 @@ def test_no_two_that_stay_are_duplicates_and_each_that_goes_has_one(rows, thresh
 )
 def test_the_best_match_is_that_of_all_scores(rows, others, threshold, cut, length):
     blocks = (
-        Pieces.of(others[first : first + cut], "others") for first in range(0, len(others), cut)
+        ChunkedMatrix.of(others[first : first + cut], "others")
+        for first in range(0, len(others), cut)
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cross_match, "STRIP", 4)
         patch.setattr(cross_match, "BLOCK", 3)
         patch.setattr(cross_match, "product_length", lambda *_: length)
-        found = best_matches(Pieces.of(rows, "rows"), blocks, threshold, threads=2)
+        found = best_matches(ChunkedMatrix.of(rows, "rows"), blocks, threshold, threads=2)
     expected = search_reference.matches(rows, others, threshold)
     assert list(zip(found.rows.tolist(), found.scores.tolist(), strict=True)) == expected
 
 
 @given(rows=close_rows(5), others=close_rows(5), length=st.integers(1, 4))
 def test_a_shorter_product_is_never_below_the_whole_one(rows, others, length):
-    short = shortened(rows, length).astype(np.float64) @ shortened(others, length).T
+    short = shorten(rows, length).astype(np.float64) @ shorten(others, length).T
     whole = rows.astype(np.float64) @ others.T.astype(np.float64)
     assert (short >= whole - 1e-12).all()
 
@@ -71,6 +72,6 @@ def test_the_product_is_short_where_the_first_numbers_tell():
 
 
 def test_no_others_match_nothing():
-    found = best_matches(Pieces.of(np.eye(3), "rows"), [], 0.5)
+    found = best_matches(ChunkedMatrix.of(np.eye(3), "rows"), [], 0.5)
     assert found.rows.tolist() == [-1, -1, -1]
     assert found.scores.tolist() == [0, 0, 0]

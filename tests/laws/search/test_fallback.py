@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from deltavec.core.arrays import read_only
 from deltavec.search import fallback, kernels
-from deltavec.search.hybrid.search import Wanted, best_documents
-from deltavec.search.matrix import Pieces, in_turn
+from deltavec.search.hybrid.search import HybridQuery, best_documents
+from deltavec.search.matrix import ChunkedMatrix, in_turn
 from deltavec.search.topk import Search, best_rows
 from support.lexical_index import WORDS, documents, written
 from support.search_strategies import rows_and_queries, unit_rows
@@ -24,12 +24,12 @@ NONE = np.empty(0, np.int64)
 def test_the_best_rows_are_those_of_the_kernels(drawn, k, data):
     rows, queries = drawn
     cuts = sorted(data.draw(st.sets(st.integers(1, len(rows)), max_size=3)))
-    pieces = Pieces(tuple(map(read_only, np.split(rows, cuts))), 1e-6)
+    pieces = ChunkedMatrix(tuple(map(read_only, np.split(rows, cuts))), 1e-6)
     ranks = data.draw(st.sampled_from([NONE, np.random.default_rng(k).permutation(len(rows))]))
-    mask = np.array(data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows))))
+    mask = np.array(data.draw(st.postings(st.booleans(), min_size=len(rows), max_size=len(rows))))
     chosen = data.draw(st.sampled_from([None, np.flatnonzero(mask)]))
     k = min(k, len(rows) if chosen is None else len(chosen))
-    search = Search(pieces, read_only(ranks), Pieces.of(queries, "queries"), k, chosen, 1)
+    search = Search(pieces, read_only(ranks), ChunkedMatrix.of(queries, "queries"), k, chosen, 1)
     expected, found = best_rows(search), fallback.best_rows(search)
     assert found.ranks.tolist() == expected.ranks.tolist()
     assert found.scores.tobytes() == expected.scores.tobytes()
@@ -45,8 +45,8 @@ def test_squares_are_those_of_the_kernels(drawn):
 
 @settings(max_examples=30)
 @given(
-    st.lists(documents, min_size=1, max_size=2),
-    st.lists(st.sampled_from([*WORDS, "unheard"]), max_size=8),
+    st.postings(documents, min_size=1, max_size=2),
+    st.postings(st.sampled_from([*WORDS, "unheard"]), max_size=8),
     st.integers(0, 2**32 - 1),
     st.integers(1, 20),
     st.booleans(),
@@ -60,8 +60,8 @@ def test_the_best_documents_are_those_of_the_kernels(parts, query, seed, k, filt
     with tempfile.TemporaryDirectory() as folder:
         index = written(parts, vectors, Path(folder), 40).words
         words = index.query(query)
-        pieces = Pieces.of(vectors, "vectors")
-        wanted = [Wanted(words, vector, scale) for scale in (0.0, 0.7)]
+        pieces = ChunkedMatrix.of(vectors, "vectors")
+        wanted = [HybridQuery(words, vector, scale) for scale in (0.0, 0.7)]
         expected = best_documents(pieces, index, wanted, k, chosen=chosen, threads=1)
         found = fallback.best_documents(pieces, index, wanted, k, chosen)
         for ours, theirs in zip(found, expected, strict=True):

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import deltavec as dv
 from deltavec.core.arrays import read_only
-from deltavec.search.matrix import Pieces, length_error
+from deltavec.search.matrix import ChunkedMatrix, length_error
 from deltavec.search.pairs import Strips, row_pairs
-from deltavec.search.quantized.build import made_sieve
+from deltavec.search.quantized.build import quantize
 from deltavec.search.topk import Search, Sizes, best_rows
 from support import search_reference
 from support.search_strategies import close_rows, coarse_rows, rows_and_queries, unit_rows
@@ -73,16 +73,16 @@ def test_blocks_threads_and_filters_change_nothing(drawn, k, sizes, threads, dat
     rows, queries = drawn
     cuts = sorted(data.draw(st.sets(st.integers(1, len(rows)), max_size=3)))
     arrays = tuple(map(read_only, np.split(rows, cuts)))
-    pieces = Pieces(arrays, length_error(rows, "rows"))
-    mask = np.array(data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows))))
+    pieces = ChunkedMatrix(arrays, length_error(rows, "rows"))
+    mask = np.array(data.draw(st.postings(st.booleans(), min_size=len(rows), max_size=len(rows))))
     chosen = data.draw(st.sampled_from([None, np.flatnonzero(mask)]))
     expected = search_reference.best(rows, queries, k, None, None if chosen is None else mask)
     k = min(k, len(rows) if chosen is None else len(chosen))
-    search = Search(pieces, NONE, Pieces.of(queries, "queries"), k, chosen, threads)
+    search = Search(pieces, NONE, ChunkedMatrix.of(queries, "queries"), k, chosen, threads)
     if data.draw(st.booleans()):
-        for lazy, array in zip(pieces.sieves, arrays, strict=True):
+        for lazy, array in zip(pieces.quantized, arrays, strict=True):
             seen = np.eye(rows.shape[1])[:, : data.draw(st.integers(0, rows.shape[1]))]
-            lazy.made = made_sieve(array, threads, directions=np.ascontiguousarray(seen))
+            lazy.made = quantize(array, threads, directions=np.ascontiguousarray(seen))
     found = best_rows(search, sizes=sizes)
     assert found.ranks.tolist() == expected[0]
     assert found.scores.tolist() == expected[1]
@@ -94,11 +94,11 @@ def test_a_sieve_of_many_blocks_finds_what_is_found_without(data, asked, k, seed
     count, different = data.draw(st.integers(k, 6000)), data.draw(st.sampled_from([3, 300, 6000]))
     rng = np.random.default_rng(seed)
     rows = unit_rows(rng.standard_normal((different, 8)))[rng.integers(0, different, count)]
-    queries = Pieces.of(rows[rng.integers(0, count, asked)], "queries")
-    whole = Pieces((read_only(rows),), length_error(rows, "rows"))
+    queries = ChunkedMatrix.of(rows[rng.integers(0, count, asked)], "queries")
+    whole = ChunkedMatrix((read_only(rows),), length_error(rows, "rows"))
     seen = np.eye(8)[:, : data.draw(st.integers(0, 8))]
-    sifting = Pieces((read_only(rows),), whole.length_error)
-    sifting.sieves[0].made = made_sieve(rows, 1, directions=np.ascontiguousarray(seen))
+    sifting = ChunkedMatrix((read_only(rows),), whole.length_error)
+    sifting.quantized[0].made = quantize(rows, 1, directions=np.ascontiguousarray(seen))
     ranks = rng.permutation(count)
     expected = best_rows(Search(whole, ranks, queries, k, None, 1))
     for threads in (1, 2):
@@ -113,7 +113,7 @@ def test_a_filter_leaves_what_it_allows(drawn, k, data):
     rows, queries = drawn
     ids = data.draw(ids_for(len(rows)))
     index = dv.Index(rows, ids)
-    mask = np.array(data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows))))
+    mask = np.array(data.draw(st.postings(st.booleans(), min_size=len(rows), max_size=len(rows))))
     expected = search_reference.best(rows, queries, k, ids, mask)
     check(index.search(queries, k, where=mask), expected)
     check(index.search(queries, k, where=index.ids[mask][::-1]), expected)
@@ -170,7 +170,7 @@ def test_what_is_loaded_is_what_was_saved(rows, mmap, data):
 )
 def test_duplicates_are_all_pairs_above_the_threshold(rows, threshold, strips, threads):
     expected = search_reference.pairs(rows, threshold)
-    parts = row_pairs(Pieces.of(rows, "U"), threshold, threads=threads, strips=strips)
+    parts = row_pairs(ChunkedMatrix.of(rows, "U"), threshold, threads=threads, strips=strips)
     assert [
         (int(a), int(b), score) for part in parts for a, b, score in zip(*part, strict=True)
     ] == expected

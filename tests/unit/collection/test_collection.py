@@ -13,7 +13,7 @@ import deltavec as dv
 from deltavec.collection.documents import arrow
 from deltavec.collection.store import GROUP_DOCUMENTS
 from deltavec.io.output.embed_to_file import Progress
-from deltavec.search.lexical.writer import WordsWriter
+from deltavec.search.lexical.writer import PostingsWriter
 
 WORDS = ["sea", "beach", "room", "bed", "quiet", "loud"]
 VECTORS = dv.WordVectors(
@@ -75,7 +75,7 @@ def test_a_second_pass_that_fails_leaves_the_collection_as_it_was(
     before = sorted(folder.rglob("*"))
     for postings_at_once in (1, 1 << 20):
         # Words are being listed when the documents fail, or wait for the documents' vectors.
-        monkeypatch.setattr(WordsWriter.finish, "__defaults__", (postings_at_once, None))
+        monkeypatch.setattr(PostingsWriter.finish, "__defaults__", (postings_at_once, None))
         with pytest.raises(KeyboardInterrupt):
             dv.build_collection(
                 fitted("idf-sum-pca"), TABLE, collection.path,

@@ -18,7 +18,7 @@ from safetensors.numpy import load_file
 import deltavec as dv
 from deltavec.collection.folder import COLLECTION_FOLDER, writing
 from deltavec.collection.info import refit_reason
-from deltavec.collection.manifest import as_entries, described
+from deltavec.collection.manifest import as_entries, read_manifest
 from deltavec.core.statistics import TextCounts
 from deltavec.io.artifacts.manifest import sealed
 from deltavec.search.matrix import LARGEST_ERROR, length_error
@@ -409,7 +409,7 @@ def test_a_segment_named_twice_is_refused(collection: dv.Collection) -> None:
         vectors=replace(stated.vectors, documents=2 * stated.documents),
     )
     with pytest.raises(dv.InputError, match="named twice"):
-        described(COLLECTION_FOLDER.unsealed(COLLECTION_FOLDER.sealed(as_entries(twice))))
+        read_manifest(COLLECTION_FOLDER.unsealed(COLLECTION_FOLDER.sealed(as_entries(twice))))
 
 
 def test_info_tells_coverage_and_drift(collection: dv.Collection) -> None:

@@ -84,13 +84,13 @@ def test_without_trust_nothing_is_imported_and_words_are_still_found(
 def test_what_takes_the_place_of_a_trusted_collection_is_not_trusted(
     collection: dv.Collection, folder: Path
 ) -> None:
-    from deltavec.collection.open import refreshed
+    from deltavec.collection.open import refresh
 
     (folder / "others.py").write_text(CODE)
     other = dv.fit(TEXTS, recipe=LEAST, tokenizer="others:cut")
     dv.build_collection(other, TEXTS, collection.path)
     with pytest.raises(dv.ModelError, match="parted by others:cut"):
-        refreshed(collection).search("lamp")
+        refresh(collection).search("lamp")
     same = dv.fit(TEXTS[1:], recipe=LEAST, tokenizer="by_dashes:cut")
     dv.build_collection(same, TEXTS[1:], collection.path)
-    assert refreshed(collection).search("room-lamp", 1)[0].text == "room-lamp"
+    assert refresh(collection).search("room-lamp", 1)[0].text == "room-lamp"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deltavec.collection.spelling import near_words
+from deltavec.collection.spelling import suggest
 from deltavec.core.vocabulary import Vocabulary
 
 KNOWN = Vocabulary.of(
@@ -32,16 +32,16 @@ KNOWN = Vocabulary.of(
     ],
 )
 def test_only_what_is_near_is_suggested(typed: str, expected: list[str]) -> None:
-    assert near_words(typed, KNOWN) == expected
+    assert suggest(typed, KNOWN) == expected
 
 
 def test_no_more_are_suggested_than_asked_for() -> None:
     many = Vocabulary.of([f"room{letter}" for letter in "abcdef"])
-    assert near_words("roomx", many, most=2) == ["rooma", "roomb"]
+    assert suggest("roomx", many, most=2) == ["rooma", "roomb"]
 
 
 def test_no_words_suggest_nothing() -> None:
-    assert near_words("quietly", Vocabulary.of([])) == []
+    assert suggest("quietly", Vocabulary.of([])) == []
 
 
 @given(st.text(st.characters(categories=["L"]), min_size=5, max_size=12), st.data())
@@ -49,4 +49,4 @@ def test_any_word_that_lost_or_doubled_a_letter_is_found(word: str, data: st.Dat
     place = data.draw(st.integers(0, len(word) - 1))
     lost, doubled = word[:place] + word[place + 1 :], word[: place + 1] + word[place:]
     for slipped in (lost, doubled):
-        assert near_words(slipped, Vocabulary.of([word])) == [word]
+        assert suggest(slipped, Vocabulary.of([word])) == [word]

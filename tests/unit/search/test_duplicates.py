@@ -7,9 +7,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import deltavec as dv
-from deltavec.search.duplicates import collected, written
+from deltavec.search.duplicates import collect_pairs, write_pairs
 from deltavec.search.ids import Ids
-from deltavec.search.matrix import Pieces
+from deltavec.search.matrix import ChunkedMatrix
 from deltavec.search.pairs import Strips, row_pairs
 from support import search_reference
 from support.search_strategies import unit_rows
@@ -95,8 +95,8 @@ def test_a_file_without_pairs_has_its_columns(tmp_path):
 def test_very_many_pairs_come_in_small_portions(strips, threads, tmp_path):
     rows = np.repeat(drawn(3, 4), 70, axis=0)
     expected = search_reference.pairs(rows, 0.99)
-    found = row_pairs(Pieces.of(rows, "U"), 0.99, threads=threads, strips=strips)
-    count = written(found, Ids.counted(len(rows)), tmp_path / "x.parquet")
+    found = row_pairs(ChunkedMatrix.of(rows, "U"), 0.99, threads=threads, strips=strips)
+    count = write_pairs(found, Ids.counted(len(rows)), tmp_path / "x.parquet")
     assert count == len(expected) == 3 * 70 * 69 // 2
     pairs = pq.read_table(tmp_path / "x.parquet").to_pydict()
     assert list(zip(*pairs.values(), strict=True)) == expected
@@ -104,12 +104,12 @@ def test_very_many_pairs_come_in_small_portions(strips, threads, tmp_path):
 
 def test_too_many_pairs_for_memory_are_an_error_that_says_what_to_do(tmp_path):
     def portions(rows):
-        return row_pairs(Pieces.of(rows, "U"), 0.9, strips=Strips(10, 10, 100))
+        return row_pairs(ChunkedMatrix.of(rows, "U"), 0.9, strips=Strips(10, 10, 100))
 
     rows = np.repeat(drawn(1), 100, axis=0)
     with pytest.raises(dv.InputError, match=r"more than 4,000 pairs .* output='pairs.parquet'"):
-        collected(portions(rows), Ids.counted(100), 0.9, most=4000)
-    assert written(portions(rows), Ids.counted(100), tmp_path / "x.parquet") == 4950
+        collect_pairs(portions(rows), Ids.counted(100), 0.9, most=4000)
+    assert write_pairs(portions(rows), Ids.counted(100), tmp_path / "x.parquet") == 4950
 
 
 def test_progress_is_told_up_to_the_end():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deltavec.search import kernels
-from deltavec.search.kernels import Best, Queries, Rows
+from deltavec.search.kernels import Queries, Rows, TopK
 
 NONE = np.empty(0, np.int64)
 
@@ -14,7 +14,7 @@ def as_rows(*rows):
 
 
 def nothing_found(queries, k):
-    return Best(
+    return TopK(
         np.full((queries, k), -np.inf, np.float32),
         np.full((queries, k), 99),
         np.zeros(queries, np.int64),
@@ -165,7 +165,7 @@ def test_the_most_central_row_is_most_alike_to_the_others():
 def test_links_join_groups_under_their_lowest_row():
     parents = np.arange(8)
     kernels.join_groups(parents, np.array([6, 2, 4, 4]), np.array([7, 3, 6, 2]))
-    kernels.settle_groups(parents)
+    kernels.flatten_groups(parents)
     assert parents.tolist() == [0, 1, 2, 2, 2, 5, 2, 2]
 
 

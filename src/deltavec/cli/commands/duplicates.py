@@ -15,7 +15,7 @@ from deltavec.cli.progress import stages
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from deltavec.collection.duplicates.overlap import Elsewhere
+    from deltavec.collection.duplicates.overlap import Overlap
     from deltavec.collection.duplicates.report import Step
     from deltavec.search import Duplicates
 
@@ -101,18 +101,18 @@ def duplicates(
         from deltavec.collection.duplicates.report import (
             THRESHOLDS,
             duplicate_steps,
-            elsewhere_steps,
+            overlap_steps,
         )
 
         opened = open_collection(collection, verify=False, trust=trust)
         steps: list[Step] = []
-        found: Duplicates | Elsewhere | None = None
+        found: Duplicates | Overlap | None = None
         if against is not None:
             other = other_documents(against)
             work.begin("comparing with the others")
             least = THRESHOLDS[0] if report else threshold
             found = opened.against(other, least, id_column=against_id_column, threads=threads)
-            steps = elsewhere_steps(opened, found) if report else []
+            steps = overlap_steps(opened, found) if report else []
         else:
             work.begin("comparing all pairs")
             how: Any = {"threads": threads, "on_progress": work.reach}

@@ -10,13 +10,13 @@ from deltavec.search import Duplicates
 
 if TYPE_CHECKING:
     from deltavec.collection import Collection
-    from deltavec.collection.duplicates.overlap import Elsewhere
+    from deltavec.collection.duplicates.overlap import Overlap
     from deltavec.collection.duplicates.report import Step
 
 MEMBERS = 5  # of a group that are shown
 
 
-def as_record(found: Duplicates | Elsewhere, *, listed: bool) -> dict[str, object]:
+def as_record(found: Duplicates | Overlap, *, listed: bool) -> dict[str, object]:
     """What was found as plain objects: groups and pairs, or matches, unless a file holds them."""
     if not isinstance(found, Duplicates):
         about = {"threshold": found.threshold, "others": found.documents, "found": len(found)}
@@ -40,7 +40,7 @@ def as_record(found: Duplicates | Elsewhere, *, listed: bool) -> dict[str, objec
     return record
 
 
-def print_found(collection: Collection, found: Duplicates | Elsewhere, most: int) -> None:
+def print_found(collection: Collection, found: Duplicates | Overlap, most: int) -> None:
     """Print the largest groups, or the best matches."""
     if isinstance(found, Duplicates):
         print_groups(collection, found, most)
@@ -67,7 +67,7 @@ def print_groups(collection: Collection, found: Duplicates, most: int) -> None:
         out.print(f"\nand {counted(len(found.groups) - most, 'group')} more")
 
 
-def print_elsewhere(collection: Collection, found: Elsewhere, most: int) -> None:
+def print_elsewhere(collection: Collection, found: Overlap, most: int) -> None:
     """Print how many documents are elsewhere too, and some of them, the most alike first."""
     from rich.text import Text
 

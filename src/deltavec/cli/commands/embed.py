@@ -30,7 +30,7 @@ def embed(
         str,
         options.output(
             "OUT",
-            "Where to write the vectors: .parquet (a column `embedding`), .arrow, .npy, or a "
+            "Where to write the vectors: .parquet or .arrow (a column `embedding`), .npy, or a "
             "folder/ of parquet files.",
         ),
     ],

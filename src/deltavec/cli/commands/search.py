@@ -69,9 +69,9 @@ def search(
 
 def suggestions(model: EmbeddingModel, unknown: Sequence[str]) -> dict[str, list[str]]:
     """For unknown words the known ones that are spelled nearly so."""
-    from deltavec.collection.spelling import near_words
+    from deltavec.collection.spelling import suggest
 
-    near = {word: near_words(word, model.vocabulary) for word in unknown[:CORRECTED]}
+    near = {word: suggest(word, model.vocabulary) for word in unknown[:CORRECTED]}
     return {word: known for word, known in near.items() if known}
 
 

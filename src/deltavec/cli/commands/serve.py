@@ -120,7 +120,7 @@ def serve(
     address, port = available_address(host, port)
     with stages("opening") as work:
         from deltavec.collection import open_collection
-        from deltavec.collection.map.storage import with_map_kept
+        from deltavec.collection.map.storage import keep_map
         from deltavec.io.artifacts.atomic import scratch_folder
         from deltavec.server.app import require_settings
         from deltavec.server.limits import Limits
@@ -132,7 +132,7 @@ def serve(
         opened, stored = open_collection(collection, trust=trust), None
         documents = len(opened)
         if placed_by != MapMethod.pca and opened.map is None:
-            opened, stored = with_map_kept(opened, on_stage=work.begin, on_progress=work.reach)
+            opened, stored = keep_map(opened, on_stage=work.begin, on_progress=work.reach)
         method = "pca" if placed_by == MapMethod.pca else "neighbors"
         drawn = MapView.of(
             opened, method, points=limits.map_points, on_stage=work.begin, stored=stored

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from deltavec.collection import ids
-from deltavec.collection.changes.rewriting import Before, Mask, rewritten
+from deltavec.collection.changes.rewriting import Before, Mask, rewrite
 from deltavec.collection.folder import changing, next_number, vectors_name, write_description
-from deltavec.collection.manifest import Description
+from deltavec.collection.manifest import CollectionManifest
 from deltavec.collection.segment_writer import OnProgress, Segment, StoredColumns, write_segment
 from deltavec.collection.store import ID, DocumentStore
 from deltavec.collection.vectors import VectorsWriter
-from deltavec.collection.words import opened_words, taking_words
+from deltavec.collection.words import open_postings, postings_writer
 from deltavec.core.model import EmbeddingModel
 from deltavec.errors import InputError
 from deltavec.io.corpus.corpus import opened_corpus
@@ -36,12 +36,12 @@ def append(
                 f"{folder}: its documents are numbered, none has an id to be updated by: build "
                 "the collection with an id column, or add without updating"
             )
-        before = opened_before(folder, stated)
+        before = open_current(folder, stated)
         columns = StoredColumns.of(
             documents, stated.id_column or None, stated.columns, before.store.schema
         )
         known = before.words and before.words.words
-        with taking_words(folder, before.words is not None, known) as writer:
+        with postings_writer(folder, before.words is not None, known) as writer:
             number = next_number(folder)
             with VectorsWriter(folder / vectors_name(number), stated.dimensions) as vectors:
                 fresh = write_segment(
@@ -49,20 +49,20 @@ def append(
                     words=writer, first=stated.documents + stated.removed, threads=threads,
                     on_progress=on_progress,
                 )  # fmt: skip
-            keep = kept_beside(fresh, before, update)
-            after = rewritten(before, model, keep, writer=writer, fresh=fresh, threads=threads)
+            keep = keep_beside(fresh, before, update)
+            after = rewrite(before, model, keep, writer=writer, fresh=fresh, threads=threads)
         write_description(folder, after)
 
 
-def opened_before(folder: Path, stated: Description) -> Before:
+def open_current(folder: Path, stated: CollectionManifest) -> Before:
     """What a collection is before it changes; its words are compared with their checksum."""
     words = None
     if stated.words:
-        words = opened_words(folder, stated.words, stated.dimensions, verify=True)
+        words = open_postings(folder, stated.words, stated.dimensions, verify=True)
     return Before(folder, stated, DocumentStore(folder, stated.segments, stated.columns), words)
 
 
-def kept_beside(fresh: Segment, before: Before, update: bool) -> Mask | None:
+def keep_beside(fresh: Segment, before: Before, update: bool) -> Mask | None:
     """Which documents stay when new ones come; all, unless those with their ids are replaced."""
     if not before.description.id_column:
         return None
@@ -71,5 +71,5 @@ def kept_beside(fresh: Segment, before: Before, update: bool) -> Mask | None:
         ids.require_unique([*there.chunks, *fresh.ids])
         return None
     ids.require_unique(fresh.ids)
-    keep = ids.not_among(there, fresh.ids)
+    keep = ids.unknown_id(there, fresh.ids)
     return None if keep.all() else keep

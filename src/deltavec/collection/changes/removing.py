@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 
 from deltavec.collection import ids as identities
-from deltavec.collection.changes.adding import opened_before
-from deltavec.collection.changes.rewriting import Before, Mask, rewritten
+from deltavec.collection.changes.adding import open_current
+from deltavec.collection.changes.rewriting import Before, Mask, rewrite
 from deltavec.collection.filters.masks import Filter
 from deltavec.collection.folder import changing, write_description
 from deltavec.collection.store import ID
-from deltavec.collection.words import taking_words
+from deltavec.collection.words import postings_writer
 from deltavec.core.model import EmbeddingModel
 from deltavec.errors import InputError
 
@@ -34,8 +34,8 @@ def remove(
         given = "neither" if ids is None else "both"
         raise InputError(f"expected either ids or a filter of what to remove, got {given}")
     with changing(folder, model.fingerprint) as stated:
-        before = opened_before(folder, stated)
-        keep = without(before, ids, missing_ok) if filter is None else failing(before, filter)
+        before = open_current(folder, stated)
+        keep = exclude(before, ids, missing_ok) if filter is None else not_removable(before, filter)
         if keep.all():
             return
         if not keep.any():
@@ -44,18 +44,18 @@ def remove(
                 "has at least one: delete the folder instead"
             )
         known = before.words and before.words.words
-        with taking_words(folder, before.words is not None, known) as writer:
-            after = rewritten(before, model, keep, writer=writer, threads=threads)
+        with postings_writer(folder, before.words is not None, known) as writer:
+            after = rewrite(before, model, keep, writer=writer, threads=threads)
         write_description(folder, after)
 
 
-def failing(before: Before, filter: str) -> Mask:
+def not_removable(before: Before, filter: str) -> Mask:
     """Which documents a filter does not let through."""
     parsed = Filter.of(filter, [ID, *before.description.columns])
     return ~parsed.mask(before.store.columns(parsed.columns))
 
 
-def without(before: Before, ids: Any, missing_ok: bool) -> Mask:
+def exclude(before: Before, ids: Any, missing_ok: bool) -> Mask:
     """Which documents have none of these ids."""
     there = before.store.columns([ID]).column(0)
     wanted = identities.as_list(ids)

@@ -17,17 +17,17 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.collection.folder import documents_name, next_number, vectors_name
-from deltavec.collection.manifest import Description, StoredFile
-from deltavec.collection.map.storage import carried_map
+from deltavec.collection.manifest import CollectionManifest, StoredFile
+from deltavec.collection.map.storage import carry_map
 from deltavec.collection.segment_writer import Segment
 from deltavec.collection.store import TEXT, DocumentStore
-from deltavec.collection.vectors import VectorsWriter, mapped_vectors
-from deltavec.collection.words import write_words
+from deltavec.collection.vectors import VectorsWriter, map_vectors
+from deltavec.collection.words import write_postings
 from deltavec.core.arrays import blocks
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.statistics import TextCounts
-from deltavec.search.lexical.storage import StoredWords
-from deltavec.search.lexical.writer import WordsWriter
+from deltavec.search.lexical.storage import StoredPostings
+from deltavec.search.lexical.writer import PostingsWriter
 
 COUNTED_AT_ONCE = 1_024
 
@@ -50,20 +50,20 @@ class Before(NamedTuple):
     """
 
     folder: Path
-    description: Description
+    description: CollectionManifest
     store: DocumentStore
-    words: StoredWords | None
+    words: StoredPostings | None
 
 
-def rewritten(
+def rewrite(
     before: Before,
     model: EmbeddingModel,
     keep: Mask | None,
     *,
-    writer: WordsWriter | None,
+    writer: PostingsWriter | None,
     fresh: Segment | None = None,
     threads: int | None = None,
-) -> Description:
+) -> CollectionManifest:
     """What the collection is after a change, all files of it on disk.
 
     Parameters
@@ -84,14 +84,14 @@ def rewritten(
     folder, stated = before.folder, before.description
     number = next_number(folder)
     with VectorsWriter(folder / vectors_name(number), stated.dimensions) as vectors:
-        there = mapped_vectors(folder, stated.vectors, stated.dimensions)
+        there = map_vectors(folder, stated.vectors, stated.dimensions)
         vectors.copy(there, stated, keep)
         if fresh:
-            vectors.extend(mapped_vectors(folder, fresh.vectors, stated.dimensions), fresh)
+            vectors.extend(map_vectors(folder, fresh.vectors, stated.dimensions), fresh)
         stored = vectors.finished()
     listed = None
     if writer:
-        listed = write_words(
+        listed = write_postings(
             writer, folder, number, model, lambda: stored,
             before=before.words, keep=keep, threads=threads,
         )  # fmt: skip
@@ -102,7 +102,7 @@ def rewritten(
     return replace(
         stated,
         vectors=stored,
-        segments=arranged(folder, sources, stated.columns),
+        segments=arrange(folder, sources, stated.columns),
         zero_rows=vectors.zero_rows,
         length_error=vectors.length_error,
         built=built,
@@ -110,7 +110,7 @@ def rewritten(
         additions=stated.additions + (fresh is not None),
         removed=stated.removed + (0 if keep is None else int((~keep).sum())),
         words=listed,
-        map=carried_map(folder, stated, keep, stored),
+        map=carry_map(folder, stated, keep, stored),
     )
 
 
@@ -138,7 +138,7 @@ def sources_of(segments: Sequence[StoredFile], keep: Mask | None) -> Iterator[So
             yield Source(segment, own)
 
 
-def arranged(
+def arrange(
     folder: Path, sources: Sequence[Source], columns: Sequence[str]
 ) -> tuple[StoredFile, ...]:
     """The documents in files, of which those are made one that stand before no smaller one.
@@ -154,10 +154,10 @@ def arranged(
         while len(runs) > 1 and sizes[-2] <= sizes[-1]:
             runs[-2:] = [runs[-2] + runs[-1]]
             sizes[-2:] = [sizes[-2] + sizes[-1]]
-    return tuple(in_one(folder, run, columns) for run in runs)
+    return tuple(merge_segments(folder, run, columns) for run in runs)
 
 
-def in_one(folder: Path, sources: Sequence[Source], columns: Sequence[str]) -> StoredFile:
+def merge_segments(folder: Path, sources: Sequence[Source], columns: Sequence[str]) -> StoredFile:
     """The documents in one file: the one they are in, if nothing changes."""
     if len(sources) == 1 and sources[0].keep is None:
         return sources[0].stored

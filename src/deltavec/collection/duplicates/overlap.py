@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from deltavec.collection.ids import as_ids, numbered, require_id_type
+from deltavec.collection.ids import as_ids, number_rows, require_id_type
 from deltavec.core.arrays import Int64s
 from deltavec.errors import InputError
 from deltavec.io.corpus.corpus import read_corpus
 from deltavec.search.cross_match import best_matches
-from deltavec.search.duplicates import checked_threshold
-from deltavec.search.matrix import Pieces
+from deltavec.search.duplicates import require_threshold
+from deltavec.search.matrix import ChunkedMatrix
 
 if TYPE_CHECKING:
     from deltavec.collection.collection import Collection
@@ -24,7 +24,7 @@ DOCUMENTS_AT_ONCE = 8192
 
 
 @dataclass(frozen=True, eq=False)
-class Elsewhere:
+class Overlap:
     """Documents of a collection that are in another corpus too.
 
     Attributes
@@ -53,10 +53,10 @@ class Block(NamedTuple):
     """Some documents of the other corpus: their ids and vectors."""
 
     ids: pa.Array
-    rows: Pieces
+    rows: ChunkedMatrix
 
 
-def found_elsewhere(
+def find_overlap(
     collection: Collection,
     other: Any,
     threshold: float = 0.95,
@@ -64,13 +64,13 @@ def found_elsewhere(
     id_column: str | None = None,
     threads: int | None = None,
     on_progress: Callable[[int], None] | None = None,
-) -> Elsewhere:
+) -> Overlap:
     """The documents of a collection that are in another corpus; see `Collection.against`."""
-    cosine = checked_threshold(threshold)
+    cosine = require_threshold(threshold)
     pieces = collection.index.pieces.in_one()
     ids: list[pa.Array] = []
 
-    def others() -> Iterator[Pieces]:
+    def others() -> Iterator[ChunkedMatrix]:
         for block in blocks_of(collection, other, id_column, threads):
             ids.append(block.ids)
             yield block.rows
@@ -85,7 +85,7 @@ def found_elsewhere(
             "score": pa.array(matches.scores[found], pa.float32()),
         }
     )
-    return Elsewhere(cosine, len(named), table, found)
+    return Overlap(cosine, len(named), table, found)
 
 
 def blocks_of(
@@ -109,13 +109,13 @@ def blocks_of(
         for first in range(0, len(batch), DOCUMENTS_AT_ONCE):
             part = batch.slice(first, DOCUMENTS_AT_ONCE)
             names = (
-                numbered(row, len(part))
+                number_rows(row, len(part))
                 if id_column is None
                 else as_ids(part.column(id_column), id_column, row)
             )
             row += len(part)
             vectors = collection.model.embed(part.column(0), threads=threads)
-            yield Block(names, Pieces.of(vectors, "vectors", threads))
+            yield Block(names, ChunkedMatrix.of(vectors, "vectors", threads))
 
 
 def blocks_of_collection(
@@ -131,4 +131,4 @@ def blocks_of_collection(
         else:
             texts = other.store.rows(rows).column("text")
             vectors = collection.model.embed(texts, threads=threads)
-        yield Block(ids, Pieces.of(vectors, "vectors", threads))
+        yield Block(ids, ChunkedMatrix.of(vectors, "vectors", threads))

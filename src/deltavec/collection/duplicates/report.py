@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from deltavec.core.arrays import Float32s, Int64s
-from deltavec.search.keeping import Keeping
+from deltavec.search.keeping import KeepFirst
 from deltavec.search.pairs import row_pairs
 
 if TYPE_CHECKING:
     from deltavec.collection.collection import Collection
-    from deltavec.collection.duplicates.overlap import Elsewhere
+    from deltavec.collection.duplicates.overlap import Overlap
 
 THRESHOLDS = (0.8, 0.85, 0.9, 0.95, 0.98, 0.99, 0.999)
 TEXT = 200  # characters of an example
@@ -76,7 +76,7 @@ def duplicate_steps(
 ) -> list[Step]:
     """What each threshold finds in a collection, from one pass over its pairs."""
     pieces = collection.index.pieces.in_one()
-    keepings = [Keeping(len(pieces), threshold) for threshold in thresholds]
+    keepings = [KeepFirst(len(pieces), threshold) for threshold in thresholds]
     least = [*between(thresholds)]
     counts = np.zeros(len(thresholds), np.int64)
     for part in row_pairs(pieces, thresholds[0], threads=threads, on_progress=on_progress):
@@ -89,14 +89,14 @@ def duplicate_steps(
             threshold,
             int(count),
             len(keeping.removed),
-            None if one.pair[0] < 0 else shown(collection, *one.pair, float(one.score)),
+            None if one.pair[0] < 0 else shorten_text(collection, *one.pair, float(one.score)),
         )
         for threshold, count, keeping, one in zip(thresholds, counts, keepings, least, strict=True)
     ]
 
 
-def elsewhere_steps(
-    collection: Collection, found: Elsewhere, thresholds: Sequence[float] = THRESHOLDS
+def overlap_steps(
+    collection: Collection, found: Overlap, thresholds: Sequence[float] = THRESHOLDS
 ) -> list[Step]:
     """What each threshold finds of a collection elsewhere; matches are pairs."""
     score = found.table["score"].to_numpy()
@@ -122,7 +122,7 @@ def between(thresholds: Sequence[float]) -> Iterator[Least]:
         yield Least(low, high)
 
 
-def shown(collection: Collection, a: int, b: int, score: float) -> Example:
+def shorten_text(collection: Collection, a: int, b: int, score: float) -> Example:
     """An example with the beginnings of both texts."""
     table = collection.documents([a, b])
     ids, texts = table["id"].to_pylist(), table["text"].to_pylist()

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from deltavec.collection.ids import numbered
+from deltavec.collection.ids import number_rows
 from deltavec.core.arrays import Int64s
 from deltavec.errors import InputError
 from deltavec.io.corpus.corpus import read_corpus
@@ -24,7 +24,7 @@ ROWS_AT_ONCE = 16_384
 FROM = "expected the corpus that the collection was built from"
 
 
-def write_left(
+def write_unique(
     collection: Collection,
     removed: Int64s,
     output: str | os.PathLike[str],
@@ -73,7 +73,9 @@ def read(collection: Collection, removed: Int64s, corpus: Any) -> Iterator[pa.Ta
         table = pa.Table.from_batches([batch]).select(columns)
         first, row = row, row + len(table)
         ids = (
-            table.column(id_column).cast(pa.string()) if id_column else numbered(first, len(table))
+            table.column(id_column).cast(pa.string())
+            if id_column
+            else number_rows(first, len(table))
         )
         yield table.filter(pc.invert(pc.is_in(ids, gone)))
     if row != len(collection):

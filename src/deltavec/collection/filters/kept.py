@@ -21,7 +21,7 @@ class Columns(Protocol):
         """Some columns of all documents."""
 
 
-def kept_mask(
+def load_mask(
     masks: dict[str, npt.NDArray[np.bool_]], filter: str, documents: Columns, names: Sequence[str]
 ) -> npt.NDArray[np.bool_]:
     """Which documents a filter on these columns lets through, as it was or from now on kept."""

@@ -95,7 +95,7 @@ KEYWORDS = frozenset({"and", "or", "not", "in", "is", "null", "true", "false"})
 SYNONYMS = {"=": "==", "<>": "!="}
 
 
-def parsed_filter(text: str) -> Condition:
+def parse_filter(text: str) -> Condition:
     """The condition that a filter says.
 
     Raises
@@ -283,7 +283,7 @@ def number(text: str) -> int | float:
     return float(text)
 
 
-def written_column(name: str) -> str | None:
+def column_as_written(name: str) -> str | None:
     """The name of a column as a filter has it; None if there is no way to write it.
 
     Examples

@@ -23,7 +23,7 @@ from deltavec.collection.filters.language import (
     Negation,
     Some,
     Value,
-    parsed_filter,
+    parse_filter,
 )
 from deltavec.core.arguments import did_you_mean
 from deltavec.core.text.batches import is_text
@@ -56,7 +56,7 @@ class Filter:
     @classmethod
     def of(cls, text: str, columns: Sequence[str]) -> Filter:
         """The filter that a text says, if all the columns it names are there."""
-        found = cls(text, parsed_filter(text))
+        found = cls(text, parse_filter(text))
         for name in found.columns:
             if name not in columns:
                 raise unknown_column(name, columns)
@@ -76,7 +76,7 @@ class Filter:
             If a column and a value cannot be compared.
         """
         try:
-            answers = answered(self.condition, table)
+            answers = evaluate(self.condition, table)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise InputError(f"filter {self.text!r} does not suit the columns: {error}") from error
         if isinstance(answers, pa.ChunkedArray):
@@ -100,15 +100,15 @@ def named_columns(condition: Condition) -> list[str]:
     return [condition.column]
 
 
-def answered(condition: Condition, table: pa.Table) -> Any:
+def evaluate(condition: Condition, table: pa.Table) -> Any:
     """Whether each row fulfils a condition: true, false, or null where nobody can say."""
     import pyarrow.compute as pc
 
     if isinstance(condition, Negation):
-        return pc.invert(answered(condition.of, table))
+        return pc.invert(evaluate(condition.of, table))
     if isinstance(condition, Every | Some):
         join = pc.and_kleene if isinstance(condition, Every) else pc.or_kleene
-        return reduce(join, (answered(part, table) for part in condition.of))
+        return reduce(join, (evaluate(part, table) for part in condition.of))
     column = plain_column(table.column(condition.column))
     if isinstance(condition, Missing):
         return pc.is_null(column)

@@ -48,7 +48,7 @@ class Axes(NamedTuple):
 
     def places(self, vectors: Float32s) -> Float32s:
         """Where documents stand on the map; those beyond its edge stand on it."""
-        plane = on_plane(vectors, self.mean, self.directions)
+        plane = to_plane(vectors, self.mean, self.directions)
         return np.clip((plane - self.middle) / self.reach, -1, 1).astype(np.float32)
 
 
@@ -87,18 +87,18 @@ class Positions(NamedTuple):
         """Where other documents stand, along the axes of this map."""
         if self.axes is None:
             raise InputError("a map of neighbours has no axes along which others could be placed")
-        shown = sampled(np.arange(len(vectors)), points, seed)
+        shown = sample_rows(np.arange(len(vectors)), points, seed)
         return self._replace(places=self.axes.places(vectors), shown=shown)
 
     def kept(self, numbers: Int64s, vectors: Float32s, points: int) -> Positions:
         """Where documents stand that had these rows when the map was drawn; -1 came later."""
         places = np.where((numbers >= 0)[:, None], self.places[numbers], np.float32(np.nan))
-        return placed_positions(
-            with_newcomers(places, vectors, np.flatnonzero(numbers < 0)), points
+        return place_layout(
+            place_new_documents(places, vectors, np.flatnonzero(numbers < 0)), points
         )
 
 
-def positions(
+def compute_layout(
     vectors: Float32s,
     method: str = "neighbors",
     *,
@@ -129,22 +129,22 @@ def positions(
         return pca(vectors, points, seed)
     from deltavec.search.tsne.layout import neighbor_layout, rows_with_direction
 
-    there = sampled(np.flatnonzero(rows_with_direction(vectors)), points, seed)
+    there = sample_rows(np.flatnonzero(rows_with_direction(vectors)), points, seed)
     places = np.full((len(vectors), 2), np.nan)
     places[there] = neighbor_layout(vectors[there], threads=threads, on_progress=on_progress)
-    return placed_positions(Frame.of(places).scaled(places), points)
+    return place_layout(Frame.of(places).scaled(places), points)
 
 
 METHODS = ("neighbors", "pca")
 
 
-def placed_positions(places: Float32s, points: int = POINTS, seed: int = 0) -> Positions:
+def place_layout(places: Float32s, points: int = POINTS, seed: int = 0) -> Positions:
     """The positions of a map of neighbours, by its places."""
-    shown = sampled(np.flatnonzero(~np.isnan(places[:, 0])), points, seed)
+    shown = sample_rows(np.flatnonzero(~np.isnan(places[:, 0])), points, seed)
     return Positions("neighbors", places, shown, ())
 
 
-def with_newcomers(places: Float32s, vectors: Float32s, newcomers: Int64s) -> Float32s:
+def place_new_documents(places: Float32s, vectors: Float32s, newcomers: Int64s) -> Float32s:
     """The places, those of newcomers in the middle (median) of their nearest neighbours' places.
 
     A mean would put one whose neighbours stand in two groups into the gap between them. A document
@@ -165,7 +165,7 @@ def with_newcomers(places: Float32s, vectors: Float32s, newcomers: Int64s) -> Fl
     return filled
 
 
-def sampled(rows: Int64s, points: int, seed: int) -> Int64s:
+def sample_rows(rows: Int64s, points: int, seed: int) -> Int64s:
     """The rows to show: all of them, or so many drawn at random, in their order."""
     if len(rows) <= points:
         return rows
@@ -193,7 +193,7 @@ class Frame(NamedTuple):
         return moved.astype(np.float32)
 
 
-def on_plane(vectors: Float32s, mean: Float64s, directions: Float64s) -> Float64s:
+def to_plane(vectors: Float32s, mean: Float64s, directions: Float64s) -> Float64s:
     """The vectors along two directions that cross in a point."""
     places = np.zeros((len(vectors), 2))
     for rows in blocks(len(vectors)):
@@ -204,13 +204,13 @@ def on_plane(vectors: Float32s, mean: Float64s, directions: Float64s) -> Float64
 @one_blas_thread()
 def pca(vectors: Float32s, points: int, seed: int) -> Positions:
     """All documents along the two directions in which the shown ones differ most."""
-    shown = sampled(np.arange(len(vectors)), points, seed)
+    shown = sample_rows(np.arange(len(vectors)), points, seed)
     sample = vectors[shown].astype(np.float64)
     mean = sample.mean(axis=0) if len(sample) else np.zeros(vectors.shape[1])
     centred = sample - mean
     variances, directions = np.linalg.eigh(centred.T @ centred / max(len(sample), 1))
     axes = fix_signs(directions[:, ::-1][:, :2], axis=0)
-    places = on_plane(vectors, mean, axes)
+    places = to_plane(vectors, mean, axes)
     total = float(variances.sum())
     shares = (float(value) / total if total > 0 else 0.0 for value in variances[::-1][:2])
     frame = Frame.of(places)

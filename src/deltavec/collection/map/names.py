@@ -69,7 +69,7 @@ def region_names(collection: Collection, positions: Positions) -> list[RegionNam
         for topic, words in enumerate(named):
             members = there[labels[there] == topic]
             if len(members) and words:
-                x, y = densest(positions.places[members])
+                x, y = densest_cell(positions.places[members])
                 names.append(RegionName(", ".join(words), level, x, y, len(members)))
     return names
 
@@ -85,7 +85,7 @@ def regions(places: Float32s, count: int) -> Int32s:
     return found
 
 
-def densest(places: Float32s) -> tuple[float, float]:
+def densest_cell(places: Float32s) -> tuple[float, float]:
     """Where most of these places are."""
     from scipy.ndimage import gaussian_filter
 
@@ -101,7 +101,7 @@ def names_json(names: list[RegionName]) -> bytes:
     return json.dumps([list(name) for name in names], ensure_ascii=False).encode()
 
 
-def names_read(stored: bytes) -> list[RegionName]:
+def read_names(stored: bytes) -> list[RegionName]:
     """The names that are stored, each looked at."""
     try:
         entries = json.loads(stored)
@@ -109,10 +109,10 @@ def names_read(stored: bytes) -> list[RegionName]:
         raise InputError("the names of the map are no JSON: the file is damaged") from None
     if not isinstance(entries, list) or len(entries) > MOST_NAMES:
         raise InputError("expected a list of names of the map: the file is damaged")
-    return [named(entry) for entry in entries]
+    return [name_regions(entry) for entry in entries]
 
 
-def named(entry: Any) -> RegionName:
+def name_regions(entry: Any) -> RegionName:
     """One name."""
     fields = RegionName._fields
     if not isinstance(entry, list) or len(entry) != len(fields):

@@ -21,10 +21,10 @@ from deltavec.collection.folder import (
     next_number,
     write_description,
 )
-from deltavec.collection.manifest import Description, MapFile, StoredFile
-from deltavec.collection.map.coordinates import OnShare, positions, with_newcomers
-from deltavec.collection.map.names import RegionName, names_json, names_read, region_names
-from deltavec.collection.vectors import mapped_vectors
+from deltavec.collection.manifest import CollectionManifest, MapFile, StoredFile
+from deltavec.collection.map.coordinates import OnShare, compute_layout, place_new_documents
+from deltavec.collection.map.names import RegionName, names_json, read_names, region_names
+from deltavec.collection.vectors import map_vectors
 from deltavec.core.arrays import Float32s
 from deltavec.errors import DeltavecError, InputError
 from deltavec.io.artifacts.atomic import on_disk
@@ -44,7 +44,7 @@ class StoredMap(NamedTuple):
     names: list[RegionName]
 
 
-def drawn_map(
+def draw_map(
     collection: Collection,
     *,
     threads: int | None = None,
@@ -54,7 +54,7 @@ def drawn_map(
     """The map of a collection, drawn now."""
     begin = on_stage or (lambda stage: None)
     begin("drawing the map")
-    placed = positions(collection.index.vectors, threads=threads, on_progress=on_progress)
+    placed = compute_layout(collection.index.vectors, threads=threads, on_progress=on_progress)
     begin("naming regions")
     return StoredMap(placed.places, region_names(collection, placed))
 
@@ -71,7 +71,7 @@ def store_map(collection: Collection, drawn: StoredMap) -> None:
         write_description(collection.path, replace(before, map=stored))
 
 
-def with_map_kept(
+def keep_map(
     collection: Collection,
     *,
     threads: int | None = None,
@@ -82,14 +82,14 @@ def with_map_kept(
 
     A folder may be read-only, or somebody may be writing to it: then the map is not kept.
     """
-    from deltavec.collection.open import refreshed
+    from deltavec.collection.open import refresh
 
-    drawn = drawn_map(collection, threads=threads, on_stage=on_stage, on_progress=on_progress)
+    drawn = draw_map(collection, threads=threads, on_stage=on_stage, on_progress=on_progress)
     try:
         store_map(collection, drawn)
     except DeltavecError:
         return collection, drawn
-    return refreshed(collection), drawn
+    return refresh(collection), drawn
 
 
 def map_layout(documents: int, name_bytes: int) -> Layout:
@@ -116,7 +116,7 @@ def write_map(folder: Path, drawn: StoredMap, count: int) -> MapFile:
     )
 
 
-def opened_map(folder: Path, stored: MapFile, *, verify: bool) -> StoredMap:
+def open_map(folder: Path, stored: MapFile, *, verify: bool) -> StoredMap:
     """The map in a folder, once the file is known to be the one described."""
     with COLLECTION_FOLDER.opened(folder / stored.name) as file, problems_of(folder / stored.name):
         require_size(file, stored.bytes)
@@ -129,12 +129,12 @@ def opened_map(folder: Path, stored: MapFile, *, verify: bool) -> StoredMap:
         outside = ~(np.abs(places) <= 1)
         if (outside.any(axis=1) != np.isnan(places).all(axis=1)).any():
             raise InputError("expected places from -1 to 1: the map is damaged")
-        return StoredMap(places, names_read(found["names"].tobytes()))
+        return StoredMap(places, read_names(found["names"].tobytes()))
 
 
-def carried_map(
+def carry_map(
     folder: Path,
-    before: Description,
+    before: CollectionManifest,
     keep: npt.NDArray[np.bool_] | None,
     vectors: StoredFile,
 ) -> MapFile | None:
@@ -153,7 +153,7 @@ def carried_map(
     """
     if before.map is None:
         return None
-    old = opened_map(folder, before.map, verify=True)
+    old = open_map(folder, before.map, verify=True)
     kept = old.places if keep is None else old.places[keep]
     if not len(kept):
         return None
@@ -163,6 +163,6 @@ def carried_map(
     placed = np.count_nonzero(~np.isnan(kept[:, 0]))
     if placed + len(fresh) > (1 + MOST_NEWCOMERS) * before.map.drawn and len(fresh):
         return None
-    mapped = mapped_vectors(folder, vectors, before.dimensions)
-    places = with_newcomers(places, mapped, fresh)
+    mapped = map_vectors(folder, vectors, before.dimensions)
+    places = place_new_documents(places, mapped, fresh)
     return write_map(folder, StoredMap(places, old.names), before.map.drawn)

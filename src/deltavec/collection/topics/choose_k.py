@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from deltavec.collection.topics.clusters import Clusters, described, grouped, with_vector
-from deltavec.collection.topics.levels import MOST_LEVELS, in_levels
+from deltavec.collection.topics.clusters import Clusters, describe, group_rows, with_vector
+from deltavec.collection.topics.levels import MOST_LEVELS, merge_levels
 from deltavec.collection.topics.names import mean_directions
-from deltavec.collection.topics.smoothing import smoothed
+from deltavec.collection.topics.smoothing import smooth_rows
 from deltavec.core.arguments import require_whole
 from deltavec.core.arrays import Float32s
 from deltavec.core.threads import one_blas_thread
@@ -44,7 +44,7 @@ class Number(NamedTuple):
     reason: str
 
 
-def clustered(
+def k_means(
     collection: Collection, n: int | None, *, levels: int, seed: int, words: int, smooth: bool
 ) -> Clusters:
     """The documents of a collection in groups; see `Collection.cluster`."""
@@ -63,14 +63,14 @@ def clustered(
             + ("ask for fewer" if documents else "no word of them is known, or all are alike")
         )
     if smooth:
-        vectors = smoothed(vectors, there)
-    number = Number(n, "as asked for") if n else fitting_number(vectors[there], seed)
-    labels = grouped(vectors, there, number.groups, seed)
-    finest = described(collection, labels, words=words, seed=seed, reason=number.reason)
-    return in_levels(collection, finest, levels, words=words, seed=seed)
+        vectors = smooth_rows(vectors, there)
+    number = Number(n, "as asked for") if n else best_k(vectors[there], seed)
+    labels = group_rows(vectors, there, number.groups, seed)
+    finest = describe(collection, labels, words=words, seed=seed, reason=number.reason)
+    return merge_levels(collection, finest, levels, words=words, seed=seed)
 
 
-def fitting_number(vectors: Float32s, seed: int) -> Number:
+def best_k(vectors: Float32s, seed: int) -> Number:
     """The number of groups that suits documents with these vectors."""
     tried = numbers_to_try(len(vectors))
     if len(tried) == 1:
@@ -79,7 +79,7 @@ def fitting_number(vectors: Float32s, seed: int) -> Number:
     drawn = np.random.default_rng(seed).permutation(len(vectors))[:SAMPLE]
     halves = vectors[np.sort(drawn[::2])], vectors[np.sort(drawn[1::2])]
     apart = [
-        (standing_apart(*halves, count, seed) + standing_apart(*halves[::-1], count, seed)) / 2
+        (separation(*halves, count, seed) + separation(*halves[::-1], count, seed)) / 2
         for count in tried
     ]
     enough = [place for place, s in enumerate(apart) if s >= NEARLY_BEST * max(apart)]
@@ -96,9 +96,9 @@ def numbers_to_try(documents: int) -> list[int]:
 
 
 @one_blas_thread()
-def standing_apart(learned: Float32s, seen: Float32s, count: int, seed: int) -> float:
+def separation(learned: Float32s, seen: Float32s, count: int, seed: int) -> float:
     """The mean of s over some documents, for groups that were learned from others."""
-    labels = grouped(learned, np.ones(len(learned), bool), count, seed)
+    labels = group_rows(learned, np.ones(len(learned), bool), count, seed)
     directions = mean_directions(learned, labels, int(labels.max()) + 1)
     if len(directions) < 2:
         return 0.0

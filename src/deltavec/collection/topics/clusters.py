@@ -67,7 +67,7 @@ class Clusters:
         return [int(self.wider.labels[row]) for row in firsts if self.labels[row] >= 0]
 
 
-def described(
+def describe(
     collection: Collection, labels: Int32s, *, words: int, seed: int, reason: str
 ) -> Clusters:
     """Groups by the label of each document, which are numbered from the largest on."""
@@ -100,7 +100,7 @@ def with_members(
     )
 
 
-def clustered_again(collection: Collection, before: Clusters) -> Clusters | None:
+def recluster(collection: Collection, before: Clusters) -> Clusters | None:
     """The documents of a collection in groups that were found earlier, each in the nearest.
 
     Names and directions stay. A group that has no members any more is left out; None if none has.
@@ -148,7 +148,7 @@ def with_vector(vectors: Float32s) -> npt.NDArray[np.bool_]:
     return np.concatenate([none, *(vectors[part].any(axis=1) for part in blocks(len(vectors)))])
 
 
-def grouped(vectors: Float32s, there: npt.NDArray[np.bool_], n: int, seed: int) -> Int32s:
+def group_rows(vectors: Float32s, there: npt.NDArray[np.bool_], n: int, seed: int) -> Int32s:
     """The group of each document, -1 where there is no vector; the largest group is 0.
 
     There are fewer groups than n if there are fewer different documents.

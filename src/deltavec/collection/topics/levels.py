@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deltavec.collection.topics.clusters import Clusters, described, largest_first
+from deltavec.collection.topics.clusters import Clusters, describe, largest_first
 from deltavec.core.arrays import Float64s, Int64s
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ MOST_LEVELS = 3
 FEWEST_GROUPS = 2  # of a level; one group would be all documents
 
 
-def in_levels(
+def merge_levels(
     collection: Collection, finest: Clusters, levels: int, *, words: int, seed: int
 ) -> Clusters:
     """The finest groups, and wider ones above them; fewer levels where there are too few groups."""
@@ -32,10 +32,10 @@ def in_levels(
         count = round(len(finest) ** (level / levels))
         if not FEWEST_GROUPS <= count < len(narrow):
             continue
-        parents = joined(narrow.directions, count)
+        parents = join(narrow.directions, count)
         labels = np.where(narrow.labels < 0, -1, parents[narrow.labels]).astype(np.int32)
         reason = f"{len(narrow)} groups joined, about {len(narrow) / count:.1f} in each"
-        narrow = described(collection, largest_first(labels), words=words, seed=seed, reason=reason)
+        narrow = describe(collection, largest_first(labels), words=words, seed=seed, reason=reason)
         made.append(narrow)
     widest = made.pop()
     while made:
@@ -43,7 +43,7 @@ def in_levels(
     return widest
 
 
-def joined(directions: Float64s, count: int) -> Int64s:
+def join(directions: Float64s, count: int) -> Int64s:
     """The wider group of each direction, so many of them."""
     from scipy.cluster import hierarchy
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deltavec.collection.topics.function_words import function_words
-from deltavec.collection.topics.term_counts import HeldWords, held_words
+from deltavec.collection.topics.term_counts import TermCounts, count_terms
 from deltavec.core.arrays import Float32s, Float64s, Int32s, Int64s, blocks
 
 if TYPE_CHECKING:
@@ -51,8 +51,8 @@ def group_names(
     """
     groups = int(labels.max(initial=-1)) + 1
     directions = mean_directions(collection.index.vectors, labels, groups)
-    held = held_words(collection, labels, groups, seed)
-    nameable = words_that_name(held)
+    held = count_terms(collection, labels, groups, seed)
+    nameable = naming_words(held)
     totals = np.asarray(held.counts.sum(axis=1)).ravel()
     candidates = [
         strongest(held, totals, nameable, group, neighbour, CANDIDATES + words)
@@ -69,7 +69,7 @@ def group_names(
     return names
 
 
-def words_that_name(held: HeldWords) -> Int64s:
+def naming_words(held: TermCounts) -> Int64s:
     """Which words may name a group: no function words, and two characters at least, one a letter.
 
     Returns
@@ -97,7 +97,7 @@ def nearest_others(directions: Float64s) -> list[int | None]:
 
 
 def strongest(
-    held: HeldWords,
+    held: TermCounts,
     totals: Float64s,
     nameable: Int64s,
     group: int,

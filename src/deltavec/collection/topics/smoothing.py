@@ -21,7 +21,7 @@ SHARE = 0.5
 
 
 @one_blas_thread()
-def smoothed(vectors: Float32s, there: npt.NDArray[np.bool_]) -> Float32s:
+def smooth_rows(vectors: Float32s, there: npt.NDArray[np.bool_]) -> Float32s:
     """The vectors, those that are there moved towards their neighbours, at unit length again."""
     own = np.flatnonzero(there)
     rows = np.ascontiguousarray(vectors[own], np.float32)

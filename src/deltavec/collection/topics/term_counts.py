@@ -11,7 +11,7 @@ from scipy import sparse
 
 from deltavec.core.arrays import Int32s, Int64s
 from deltavec.core.text.tokenize import Tokenized
-from deltavec.search.lexical.index import WordIndex
+from deltavec.search.lexical.index import InvertedIndex
 
 if TYPE_CHECKING:
     from deltavec.collection.collection import Collection
@@ -24,7 +24,7 @@ TEXTS_TO_READ = 10_000  # about so many for all groups together, but
 FEWEST_TO_READ = 10
 
 
-class HeldWords(NamedTuple):
+class TermCounts(NamedTuple):
     """How many documents of each group hold each word.
 
     Attributes
@@ -42,7 +42,7 @@ class HeldWords(NamedTuple):
     sizes: Int64s
 
 
-def held_words(collection: Collection, labels: Int32s, groups: int, seed: int = 0) -> HeldWords:
+def count_terms(collection: Collection, labels: Int32s, groups: int, seed: int = 0) -> TermCounts:
     """How many documents of each group hold each word.
 
     Where the collection stores words, all documents are counted. Else some texts of each group are
@@ -60,13 +60,15 @@ def held_words(collection: Collection, labels: Int32s, groups: int, seed: int = 
         For the texts that are read.
     """
     if collection.words is not None:
-        return stored(collection.words.words, collection.model, labels, groups)
-    return read(collection, labels, groups, seed)
+        return from_postings(collection.words.words, collection.model, labels, groups)
+    return from_texts(collection, labels, groups, seed)
 
 
-def stored(words: WordIndex, model: EmbeddingModel, labels: Int32s, groups: int) -> HeldWords:
+def from_postings(
+    words: InvertedIndex, model: EmbeddingModel, labels: Int32s, groups: int
+) -> TermCounts:
     """The counts of all documents, from the stored postings; no text is read."""
-    begins, documents = words.lists.begins, words.lists.documents
+    begins, documents = words.postings.begins, words.postings.documents
     parts = [sparse.csr_matrix((0, groups), dtype=np.int64)]
     for first, last in term_blocks(begins, groups):
         held = documents[begins[first] : begins[last]]
@@ -77,7 +79,7 @@ def stored(words: WordIndex, model: EmbeddingModel, labels: Int32s, groups: int)
         counts = np.bincount(cells, minlength=(last - first) * groups)
         parts.append(sparse.csr_matrix(counts.reshape(last - first, groups)))
     sizes = np.bincount(labels[labels >= 0], minlength=groups)
-    return HeldWords(usual_forms(words, model), sparse.vstack(parts, "csc"), sizes)
+    return TermCounts(usual_forms(words, model), sparse.vstack(parts, "csc"), sizes)
 
 
 def term_blocks(begins: Int64s, groups: int) -> Iterator[tuple[int, int]]:
@@ -92,7 +94,7 @@ def term_blocks(begins: Int64s, groups: int) -> Iterator[tuple[int, int]]:
         first = last
 
 
-def usual_forms(words: WordIndex, model: EmbeddingModel) -> list[str]:
+def usual_forms(words: InvertedIndex, model: EmbeddingModel) -> list[str]:
     """Of the forms of each term the one that the model's corpus has most of; else the shortest."""
     names = words.words.words
     numbers = model.vocabulary.ids(names)
@@ -102,7 +104,7 @@ def usual_forms(words: WordIndex, model: EmbeddingModel) -> list[str]:
     return [names[place] for place in order[firsts].tolist()]
 
 
-def read(collection: Collection, labels: Int32s, groups: int, seed: int) -> HeldWords:
+def from_texts(collection: Collection, labels: Int32s, groups: int, seed: int) -> TermCounts:
     """The counts of some documents of each group, whose texts are read."""
     rng = np.random.default_rng(seed)
     most = max(FEWEST_TO_READ, min(MEMBERS_TO_READ, TEXTS_TO_READ // max(groups, 1)))
@@ -121,7 +123,7 @@ def read(collection: Collection, labels: Int32s, groups: int, seed: int) -> Held
     cells = [(places[w], group, n) for group, c in enumerate(counts) for w, n in c.items()]
     row, column, value = np.array(cells, np.int64).reshape(-1, 3).T
     matrix = sparse.csc_matrix((value, (row, column)), (len(places), groups))
-    return HeldWords(list(places), matrix, np.array([len(rows) for rows in some], np.int64))
+    return TermCounts(list(places), matrix, np.array([len(rows) for rows in some], np.int64))
 
 
 def words_of(parted: Tokenized) -> Iterator[str]:

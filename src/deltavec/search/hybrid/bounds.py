@@ -14,37 +14,39 @@ import numpy as np
 
 from deltavec.core.arrays import Float32s, Float64s, Int32s, Int64s, UInt8s
 from deltavec.core.jit import compiled
-from deltavec.search.kernels import Best, Queries, Rows, cosine, fast_dot, is_better, keep
-from deltavec.search.lexical.kernels import Words, add_query_scores, sum_of_words
+from deltavec.search.kernels import Queries, Rows, TopK, cosine, fast_dot, is_better, keep
+from deltavec.search.lexical.kernels import QueryTerms, add_query_scores, lexical_score
 from deltavec.search.quantized.kernels import (
     FEW_ROWS,
     FEWER_BLOCKS,
     MOST_BLOCKS,
     ROWS,
-    Coded,
-    CodedAs,
     Codes,
-    Sieve,
+    QuantizedQueries,
+    QuantizedRows,
+    QueryCodes,
     add_products,
     first_blocks,
-    worst_of,
+    margin_of,
 )
 
 HIGHEST_SCORE = 1 + 1e-6
 
 
-class Sums(NamedTuple):
+class ScoreBounds(NamedTuple):
     """What makes the score of a row a sum: for each query, and each row from ``origin`` on."""
 
     origin: int
     added: Float64s  # (queries, rows): no more than ``rests`` below what words add
     rests: Float64s  # (queries,)
     scales: Float64s  # (queries,): what the cosine is multiplied with
-    words: Words
+    words: QueryTerms
 
 
 @compiled
-def add_words(words: Words, most: Float64s, best: Best, first: int, sums: Sums) -> None:
+def add_lexical(
+    words: QueryTerms, most: Float64s, best: TopK, first: int, sums: ScoreBounds
+) -> None:
     """Write what the words of each query add to the documents from ``first`` on.
 
     ``most`` is what the light terms of each query can add. They are left out where the k best are
@@ -59,10 +61,10 @@ def add_words(words: Words, most: Float64s, best: Best, first: int, sums: Sums) 
 
 
 @compiled
-def high_sums_in_block(
+def candidates_in_block(
     kept: Codes,
     block: int,
-    coded: CodedAs,
+    coded: QueryCodes,
     query: int,
     worst: Any,
     scale: float,
@@ -77,7 +79,7 @@ def high_sums_in_block(
     """
     add_products(kept.codes, block, coded.codes[query], products)
     slack, step = coded.slacks[query], coded.steps[query]
-    stretched = coded.stretches[query] * kept.slacks[block]
+    stretched = coded.margins[query] * kept.slacks[block]
     count = np.int64(0)
     for row in range(added.size):
         high = kept.steps[block, row] * (step * np.float32(products[row]) + stretched)
@@ -93,11 +95,11 @@ def high_sums_in_block(
 
 
 @compiled
-def high_sums(
-    sieve: Sieve,
+def find_candidates(
+    sieve: QuantizedRows,
     first: int,
     last: int,
-    coded: Coded,
+    coded: QuantizedQueries,
     query: int,
     worst: Any,
     scale: float,
@@ -116,7 +118,7 @@ def high_sums(
     for block in range(first, last):
         begin = (block - first) * ROWS
         here = added[begin : min(begin + ROWS, added.size)]
-        count = count_wide(reach, here)
+        count = count_candidates(reach, here)
         if count <= FEW_ROWS:
             for row in range(here.size if count else 0):
                 if here[row] >= reach:
@@ -124,29 +126,29 @@ def high_sums(
                     found += 1
             continue
         if has_heads and worst > -np.inf:
-            few = high_sums_in_block(
+            few = candidates_in_block(
                 sieve.head, block, coded.head, query, worst, scale, here, products, places, found
             )
             if few - found <= FEW_ROWS:
                 found = few
                 continue
-        found = high_sums_in_block(
+        found = candidates_in_block(
             sieve.whole, block, coded.whole, query, worst, scale, here, products, places, found
         )
     return found
 
 
 @compiled
-def sift_sums(
+def scan_sums(
     rows: Rows,
     allowed: UInt8s,
-    sieve: Sieve,
+    sieve: QuantizedRows,
     first: int,
     last: int,
     queries: Queries,
-    coded: Coded,
-    sums: Sums,
-    best: Best,
+    coded: QuantizedQueries,
+    sums: ScoreBounds,
+    best: TopK,
 ) -> None:
     """Look through rows ``first`` to ``last`` for the best sums of two scores; else as above."""
     count = queries.vectors.shape[0]
@@ -158,28 +160,28 @@ def sift_sums(
         for query in range(count):
             scale = sums.scales[query]
             added = sums.added[query, begin * ROWS - sums.origin : last - sums.origin]
-            least = worst_of(best, query) - sums.rests[query]
-            found = high_sums(sieve, begin, stop, coded, query, least, scale, added, places)
+            least = margin_of(best, query) - sums.rests[query]
+            found = find_candidates(sieve, begin, stop, coded, query, least, scale, added, places)
             for place in places[:found]:
                 if allowed.size == 0 or allowed[place] > 0:
-                    consider_sum(rows, place, queries, query, sums, best)
+                    rescore(rows, place, queries, query, sums, best)
         begin, blocks = stop, min(2 * blocks, most)
 
 
 @compiled
-def search_sums(
+def search_blocks(
     rows: Rows,
     allowed: UInt8s,
-    sieve: Sieve,
+    sieve: QuantizedRows,
     first: int,
     last: int,
     queries: Queries,
-    coded: Coded,
-    words: Words,
+    coded: QuantizedQueries,
+    words: QueryTerms,
     most: Float64s,
     scales: Float64s,
     memory: Float64s,
-    best: Best,
+    best: TopK,
 ) -> None:
     """Look through rows ``first`` to ``last`` for the best sums, as many at once as fit in memory.
 
@@ -191,14 +193,14 @@ def search_sums(
     for begin in range(first, last, size):
         end = min(begin + size, last)
         added = memory[: count * (end - begin)].reshape(count, end - begin)
-        sums = Sums(begin, added, rests, scales, words)
-        add_words(words, most, best, rows.begin + begin, sums)
-        sift_sums(rows, allowed, sieve, begin, end, queries, coded, sums, best)
+        sums = ScoreBounds(begin, added, rests, scales, words)
+        add_lexical(words, most, best, rows.begin + begin, sums)
+        scan_sums(rows, allowed, sieve, begin, end, queries, coded, sums, best)
 
 
 @compiled
-def sums_in_products(
-    rows: Rows, first: int, products: Float32s, queries: Queries, sums: Sums, best: Best
+def rescore_products(
+    rows: Rows, first: int, products: Float32s, queries: Queries, sums: ScoreBounds, best: TopK
 ) -> None:
     """Look for the best sums among the rows (or chosen ones) from ``first`` on.
 
@@ -210,7 +212,7 @@ def sums_in_products(
     for query in range(products.shape[0]):
         scale = sums.scales[query]
         slack = scale * np.float64(queries.margins[query])
-        least = worst_of(best, query) - sums.rests[query]
+        least = margin_of(best, query) - sums.rests[query]
         for begin in range(0, columns, ROWS):
             count = min(ROWS, columns - begin)
             for row in range(count):
@@ -220,18 +222,18 @@ def sums_in_products(
             for row in range(count):
                 fast = scale * np.float64(products[query, begin + row])
                 totals[row] = fast + slack + added[row]
-            if count_wide(least, totals[:count]) == 0:
+            if count_candidates(least, totals[:count]) == 0:
                 continue
             for row in range(count):
                 if totals[row] >= least:
                     index = first + begin + row
                     place = index if rows.chosen.size == 0 else rows.chosen[index]
-                    consider_sum(rows, place, queries, query, sums, best)
-                    least = worst_of(best, query) - sums.rests[query]
+                    rescore(rows, place, queries, query, sums, best)
+                    least = margin_of(best, query) - sums.rests[query]
 
 
 @compiled
-def count_wide(bound: Any, numbers: Float64s) -> Any:
+def count_candidates(bound: Any, numbers: Float64s) -> Any:
     """How many of these numbers are at or above the bound."""
     count = np.int64(0)
     for place in range(numbers.size):
@@ -240,16 +242,16 @@ def count_wide(bound: Any, numbers: Float64s) -> Any:
 
 
 @compiled
-def consider_sum(
-    rows: Rows, place: int, queries: Queries, query: int, sums: Sums, best: Best
+def rescore(
+    rows: Rows, place: int, queries: Queries, query: int, sums: ScoreBounds, best: TopK
 ) -> None:
     """Score one row by a sum, and keep it if it is among the best."""
     added, rest = sums.added[query, place - sums.origin], sums.rests[query]
-    consider_with(rows, place, queries, query, sums.scales[query], added, rest, sums.words, best)
+    rescore_with(rows, place, queries, query, sums.scales[query], added, rest, sums.words, best)
 
 
 @compiled
-def consider_with(
+def rescore_with(
     rows: Rows,
     place: int,
     queries: Queries,
@@ -257,17 +259,17 @@ def consider_with(
     scale: float,
     added: float,
     rest: float,
-    words: Words,
-    best: Best,
+    words: QueryTerms,
+    best: TopK,
 ) -> None:
     """The same for a row to which words add no more than ``rest`` above this."""
     vector, rank = queries.vectors[query], rows.begin + place
     slack = scale * np.float64(queries.margins[query])
     fast = scale * np.float64(fast_dot(rows.vectors[place], vector)) + slack + added
-    if fast < worst_of(best, query) - rest:
+    if fast < margin_of(best, query) - rest:
         return
     # Looking words up takes longer than the product: only where some were left out.
-    plus = sum_of_words(words, query, rank, False) if rest > 0 else added
+    plus = lexical_score(words, query, rank, False) if rest > 0 else added
     score = scale * np.float64(cosine(vector, rows.vectors[place])) + plus
     if best.sizes[query] < best.scores.shape[1] or is_better(
         score, rank, best.scores[query, 0], best.ranks[query, 0]
@@ -276,7 +278,7 @@ def consider_with(
 
 
 @compiled
-def search_added(rows: Rows, first: int, last: int, sums: Sums, best: Best) -> None:
+def search_added(rows: Rows, first: int, last: int, sums: ScoreBounds, best: TopK) -> None:
     """Look through rows (or chosen ones) ``first`` to ``last`` for those to which words add most.
 
     A row to which they add nothing is not among the best.
@@ -284,7 +286,7 @@ def search_added(rows: Rows, first: int, last: int, sums: Sums, best: Best) -> N
     full = best.scores.shape[1]
     for query in range(sums.added.shape[0]):
         rest = sums.rests[query]
-        least = worst_of(best, query) - rest
+        least = margin_of(best, query) - rest
         for index in range(first, last):
             place = index if rows.chosen.size == 0 else rows.chosen[index]
             score = sums.added[query, place - sums.origin]
@@ -292,10 +294,10 @@ def search_added(rows: Rows, first: int, last: int, sums: Sums, best: Best) -> N
                 continue
             rank = rows.begin + place
             if rest > 0:
-                score = sum_of_words(sums.words, query, rank, False)
+                score = lexical_score(sums.words, query, rank, False)
             if score > 0 and (
                 best.sizes[query] < full
                 or is_better(score, rank, best.scores[query, 0], best.ranks[query, 0])
             ):
                 keep(best, query, score, rank)
-                least = worst_of(best, query) - rest
+                least = margin_of(best, query) - rest

@@ -19,10 +19,10 @@ import numpy as np
 
 from deltavec.core.arrays import Float64s, Int64s, UInt8s
 from deltavec.core.jit import compiled
-from deltavec.search.hybrid.bounds import HIGHEST_SCORE, consider_with
-from deltavec.search.kernels import Best, Queries, Rows, keep
-from deltavec.search.lexical.kernels import Words, place_from
-from deltavec.search.quantized.kernels import worst_of
+from deltavec.search.hybrid.bounds import HIGHEST_SCORE, rescore_with
+from deltavec.search.kernels import Queries, Rows, TopK, keep
+from deltavec.search.lexical.kernels import QueryTerms, first_posting_from
+from deltavec.search.quantized.kernels import margin_of
 
 TINY = 1e-9
 SCORED = 32  # one in so many documents, at most, is scored by itself: more are sooner sifted
@@ -30,14 +30,14 @@ LATER = 1  # of the others, before the likely best are scored
 FINE = 0.25  # of what the cosine can add: to look up words that add less takes longer than scoring
 
 
-class Essential(NamedTuple):
+class EssentialTerms(NamedTuple):
     """Which terms of queries are essential."""
 
     order: Int64s  # places of terms, query after query: those that are, then others, heaviest first
     counts: Int64s  # of each query; 0 if documents that hold none may be among the best
 
 
-class Partly(NamedTuple):
+class PartialScores(NamedTuple):
     """Documents, ascending, and what some of the words add to each."""
 
     documents: Int64s
@@ -46,13 +46,13 @@ class Partly(NamedTuple):
 
 @compiled
 def choose_essential(
-    words: Words, most: Float64s, scales: Float64s, floors: Float64s, chosen: Essential
+    words: QueryTerms, most: Float64s, scales: Float64s, floors: Float64s, chosen: EssentialTerms
 ) -> None:
     """Write which terms are essential to queries of which k documents reach these scores.
 
     Of terms that add less than is missing, those are left out that spare most postings by weight.
     """
-    begins, many = words.lists.begins, words.norms.size
+    begins, many = words.postings.begins, words.norms.size
     for query in range(scales.size):
         first, last = words.begins[query], words.begins[query + 1]
         weights = most[first:last]
@@ -78,17 +78,23 @@ def choose_essential(
 
 @compiled
 def merge(
-    words: Words, index: int, first: int, stop: int, known: Partly, count: int, wider: Partly
+    words: QueryTerms,
+    index: int,
+    first: int,
+    stop: int,
+    known: PartialScores,
+    count: int,
+    wider: PartialScores,
 ) -> int:
     """Write documents and what a term adds to them, those it is new to as well; how many they are.
 
     Documents are those from ``first`` on, before ``stop``.
     """
     term, weight = words.terms[index], words.weights[index]
-    begin, end = words.lists.begins[term], words.lists.begins[term + 1]
-    documents, counts = words.lists.documents[begin:end], words.lists.counts[begin:end]
+    begin, end = words.postings.begins[term], words.postings.begins[term + 1]
+    documents, counts = words.postings.documents[begin:end], words.postings.counts[begin:end]
     latest, before, found = first - 1, 0, 0
-    for place in range(place_from(documents, 0, first), documents.size):
+    for place in range(first_posting_from(documents, 0, first), documents.size):
         document = documents[place]
         if document >= stop:
             break
@@ -116,15 +122,15 @@ def merge(
 
 
 @compiled
-def narrow(words: Words, index: int, least: float, known: Partly, count: int) -> int:
+def narrow(words: QueryTerms, index: int, least: float, known: PartialScores, count: int) -> int:
     """Add what a term adds, and leave out documents below a sum then; how many are left."""
     term, weight = words.terms[index], words.weights[index]
-    begin, end = words.lists.begins[term], words.lists.begins[term + 1]
-    documents, counts = words.lists.documents[begin:end], words.lists.counts[begin:end]
+    begin, end = words.postings.begins[term], words.postings.begins[term + 1]
+    documents, counts = words.postings.documents[begin:end], words.postings.counts[begin:end]
     place, left = 0, 0
     for number in range(count):
         document, total = known.documents[number], known.sums[number]
-        place = place_from(documents, place, document)
+        place = first_posting_from(documents, place, document)
         if place < documents.size and documents[place] == document:
             n = np.float64(counts[place])
             total += weight * (n / (n + np.float64(words.norms[document])))
@@ -135,29 +141,29 @@ def narrow(words: Words, index: int, least: float, known: Partly, count: int) ->
 
 
 @compiled
-def consider_highest(
+def rescore_highest(
     rows: Rows,
     queries: Queries,
     query: int,
     scale: float,
     rest: float,
-    words: Words,
-    known: Partly,
+    words: QueryTerms,
+    known: PartialScores,
     count: int,
-    best: Best,
+    best: TopK,
 ) -> None:
     """Score the documents with the highest sums: then more of the others are passed over.
 
     Their sums are minus infinity then, so that they are left out.
     """
     k = best.scores.shape[1]
-    likely = Best(np.empty((1, k), np.float64), np.empty((1, k), np.int64), np.zeros(1, np.int64))
+    likely = TopK(np.empty((1, k), np.float64), np.empty((1, k), np.int64), np.zeros(1, np.int64))
     for number in range(count):
         if likely.sizes[0] < k or known.sums[number] > likely.scores[0, 0]:
             keep(likely, 0, known.sums[number], number)
     for number in likely.ranks[0, : likely.sizes[0]]:
         place = known.documents[number] - rows.begin
-        consider_with(rows, place, queries, query, scale, known.sums[number], rest, words, best)
+        rescore_with(rows, place, queries, query, scale, known.sums[number], rest, words, best)
         known.sums[number] = -np.inf
 
 
@@ -167,11 +173,11 @@ def search_essential(
     first: int,
     last: int,
     queries: Queries,
-    words: Words,
+    words: QueryTerms,
     most: Float64s,
     scales: Float64s,
-    chosen: Essential,
-    best: Best,
+    chosen: EssentialTerms,
+    best: TopK,
     given_up: UInt8s,
 ) -> None:
     """Look among rows ``first`` to ``last`` for the best sums of queries with essential terms.
@@ -186,9 +192,9 @@ def search_essential(
         room = 0
         for index in chosen.order[begin : begin + essential]:
             term = words.terms[index]
-            room += words.lists.begins[term + 1] - words.lists.begins[term]
-        known = Partly(np.empty(room, np.int64), np.empty(room))
-        wider = Partly(np.empty(room, np.int64), np.empty(room))
+            room += words.postings.begins[term + 1] - words.postings.begins[term]
+        known = PartialScores(np.empty(room, np.int64), np.empty(room))
+        wider = PartialScores(np.empty(room, np.int64), np.empty(room))
         count = 0
         for place in range(begin, begin + essential):
             index = chosen.order[place]
@@ -202,18 +208,18 @@ def search_essential(
             if rest <= FINE * highest:
                 break
             if place == begin + essential + LATER:
-                consider_highest(
+                rescore_highest(
                     rows, queries, query, scales[query], rest, words, known, count, best
                 )
             index = chosen.order[place]
             rest -= most[index]
-            least = worst_of(best, query) - highest - rest
+            least = margin_of(best, query) - highest - rest
             count = narrow(words, index, least, known, count)
         if count > words.norms.size // SCORED:
             given_up[query] = 1
             continue
         for number in range(count):
             added = known.sums[number]
-            if added + rest + highest >= worst_of(best, query):
+            if added + rest + highest >= margin_of(best, query):
                 place = known.documents[number] - rows.begin
-                consider_with(rows, place, queries, query, scales[query], added, rest, words, best)
+                rescore_with(rows, place, queries, query, scales[query], added, rest, words, best)

@@ -12,22 +12,22 @@ from deltavec.core.jit import compiled
 LIGHT = 0.1  # what the lightest words may add, as a share of all
 
 
-class Light(NamedTuple):
+class NonEssentialTerms(NamedTuple):
     """Which terms of queries may be left out at first, and what those can add at most."""
 
     terms: UInt8s
     most: Float64s  # (queries,)
 
     @classmethod
-    def of(cls, begins: Int64s, weights: Float64s) -> Light:
+    def of(cls, begins: Int64s, weights: Float64s) -> NonEssentialTerms:
         """The lightest terms of each query, as many as add a tenth of all at most."""
         light = cls(np.zeros(len(weights), np.uint8), np.zeros(len(begins) - 1))
-        write_light(begins, weights, light.terms, light.most)
+        write_nonessential(begins, weights, light.terms, light.most)
         return cls(read_only(light.terms), read_only(light.most))
 
 
 @compiled
-def write_light(begins: Int64s, weights: Float64s, terms: UInt8s, most: Float64s) -> None:
+def write_nonessential(begins: Int64s, weights: Float64s, terms: UInt8s, most: Float64s) -> None:
     """Write the lightest terms and what they add; both are zeros before."""
     for query in range(most.size):
         own = weights[begins[query] : begins[query + 1]]

@@ -18,7 +18,7 @@ BLOCK = 4096  # rows; sums are taken block by block, so that additions give the 
 LEAST_SPREAD = 0.01
 
 
-class Spread(NamedTuple):
+class ScoreScale(NamedTuple):
     r"""The spread of some rows, those of zeros too.
 
     Attributes
@@ -37,16 +37,16 @@ class Spread(NamedTuple):
     covariance: Float64s
     rows: int
 
-    def of_cosines(self, vector: Float64s) -> float:
+    def cosine_std(self, vector: Float64s) -> float:
         """How the cosines of the rows with a vector of unit length vary."""
         # Not by BLAS, which would wake up all cores for less than they need to wake up.
         variance = float(np.einsum("ij,j->i", self.covariance, vector) @ vector)
         return max(math.sqrt(max(variance, 0.0)), LEAST_SPREAD)
 
 
-def spread_of(
-    vectors: Float32s, before: Spread | None = None, threads: int | None = None
-) -> Spread:
+def measure_scale(
+    vectors: Float32s, before: ScoreScale | None = None, threads: int | None = None
+) -> ScoreScale:
     """The spread of rows, of which the first ones may be known: the same bits either way."""
     dimensions = vectors.shape[1]
     moment, total = np.zeros((dimensions, dimensions)), np.zeros(dimensions)
@@ -70,4 +70,4 @@ def spread_of(
                 whole = moment, total
     mean = total / max(len(vectors), 1)
     covariance = moment / max(len(vectors), 1) - np.outer(mean, mean)
-    return Spread(*whole, covariance, len(vectors))
+    return ScoreScale(*whole, covariance, len(vectors))

@@ -22,30 +22,30 @@ from deltavec.core.arrays import Float32s, Float64s, Int64s, offsets_of, read_on
 from deltavec.core.threads import one_blas_thread
 from deltavec.search import kernels
 from deltavec.search.hybrid.bounds import (
-    Sums,
-    add_words,
+    ScoreBounds,
+    add_lexical,
+    rescore_products,
     search_added,
-    search_sums,
-    sums_in_products,
+    search_blocks,
 )
-from deltavec.search.hybrid.maxscore import Essential, choose_essential, search_essential
-from deltavec.search.hybrid.nonessential import Light
-from deltavec.search.hybrid.threshold import MOST, likely_documents, lowest_sums
-from deltavec.search.kernels import Best, Queries
-from deltavec.search.lexical.index import WordIndex, WordQuery
-from deltavec.search.lexical.kernels import Words
-from deltavec.search.matrix import Pieces
+from deltavec.search.hybrid.maxscore import EssentialTerms, choose_essential, search_essential
+from deltavec.search.hybrid.nonessential import NonEssentialTerms
+from deltavec.search.hybrid.threshold import MOST, seed_documents, seed_thresholds
+from deltavec.search.kernels import Queries, TopK
+from deltavec.search.lexical.index import InvertedIndex, LexicalQuery
+from deltavec.search.lexical.kernels import QueryTerms
+from deltavec.search.matrix import ChunkedMatrix
 from deltavec.search.quantized.kernels import ROWS
 from deltavec.search.topk import (
     NOBODY,
     NONE,
     Block,
     Products,
-    Ranked,
     Sizes,
+    TopRows,
     blocks_of,
-    shared_out,
-    sifted,
+    quantized_search,
+    split_work,
 )
 
 AT_ONCE = 16_384  # documents that one query looks at
@@ -55,7 +55,7 @@ NUMBERS_A_POSTING = 8  # a posting takes as long as so many numbers to multiply
 QUERY_ERROR = 1e-6  # how far from 1 the length of a float32 vector of unit length may be
 
 
-class Wanted(NamedTuple):
+class HybridQuery(NamedTuple):
     """What is looked for, by words, by meaning or by both.
 
     Attributes
@@ -68,12 +68,12 @@ class Wanted(NamedTuple):
         What the cosine is multiplied with; 0 if only words count.
     """
 
-    words: WordQuery
+    words: LexicalQuery
     vector: Float32s
     scale: float
 
 
-class BestDocuments(NamedTuple):
+class TopDocuments(NamedTuple):
     """The best documents, best first: their scores and their numbers."""
 
     scores: Float64s
@@ -81,15 +81,15 @@ class BestDocuments(NamedTuple):
 
 
 def best_documents(
-    pieces: Pieces,
-    index: WordIndex,
-    wanted: Sequence[Wanted],
+    pieces: ChunkedMatrix,
+    index: InvertedIndex,
+    wanted: Sequence[HybridQuery],
     k: int,
     *,
     chosen: Int64s | None = None,
     threads: int | None = None,
     at_once: int = AT_ONCE,
-) -> list[BestDocuments]:
+) -> list[TopDocuments]:
     """The k best documents for each query, by score and then by number.
 
     Parameters
@@ -111,39 +111,39 @@ def best_documents(
         and nothing else.
     """
     require_mapped(*pieces.arrays, index.lengths)
-    found: dict[int, BestDocuments] = {}
+    found: dict[int, TopDocuments] = {}
     for sum_of_two in (True, False):
         numbers = [place for place, one in enumerate(wanted) if bool(one.scale) == sum_of_two]
         for first in range(0, len(numbers), Sizes().queries):
             batch = numbers[first : first + Sizes().queries]
-            together = Together(pieces, index, [wanted[number] for number in batch])
+            together = QueryBatch(pieces, index, [wanted[number] for number in batch])
             best = together.best(k, chosen, threads, at_once)
             found |= dict(zip(batch, best, strict=True))
     return [found[number] for number in range(len(wanted))]
 
 
-def work_for(pieces: Pieces, index: WordIndex, wanted: Sequence[Wanted]) -> int:
+def work_for(pieces: ChunkedMatrix, index: InvertedIndex, wanted: Sequence[HybridQuery]) -> int:
     """How much work queries are, in numbers to multiply."""
     terms = np.concatenate([one.words.terms for one in wanted])
-    postings = int((index.lists.begins[terms + 1] - index.lists.begins[terms]).sum())
+    postings = int((index.postings.begins[terms + 1] - index.postings.begins[terms]).sum())
     meaning = sum(bool(one.scale) for one in wanted)
     return postings * NUMBERS_A_POSTING + len(pieces) * meaning * pieces.dimensions
 
 
-def best_of(found: Ranked, query: int) -> BestDocuments:
+def best_of(found: TopRows, query: int) -> TopDocuments:
     """The documents that were found for a query."""
     scores, ranks = found.scores[query], found.ranks[query]
     there = (scores > -np.inf) & (ranks < NOBODY)
-    return BestDocuments(scores[there], ranks[there])
+    return TopDocuments(scores[there], ranks[there])
 
 
 @dataclass(frozen=True, eq=False)
-class Together:
+class QueryBatch:
     """Queries that are answered in one pass: all of them ask for sums of two scores, or none."""
 
-    pieces: Pieces
-    index: WordIndex
-    wanted: Sequence[Wanted]
+    pieces: ChunkedMatrix
+    index: InvertedIndex
+    wanted: Sequence[HybridQuery]
 
     @functools.cached_property
     def queries(self) -> Queries:
@@ -153,9 +153,9 @@ class Together:
         return Queries(vectors, read_only(np.full(len(vectors), margin, np.float32)))
 
     @functools.cached_property
-    def light(self) -> Light:
+    def nonessential(self) -> NonEssentialTerms:
         """The lightest of their words, and what these add at most."""
-        return Light.of(self.begins, self.weights)
+        return NonEssentialTerms.of(self.begins, self.weights)
 
     @functools.cached_property
     def begins(self) -> Int64s:
@@ -168,11 +168,11 @@ class Together:
         return read_only(np.concatenate([one.words.weights for one in self.wanted]))
 
     @functools.cached_property
-    def words(self) -> Words:
+    def words(self) -> QueryTerms:
         """Their words."""
         terms = read_only(np.concatenate([one.words.terms for one in self.wanted]))
-        lists, norms = self.index.lists, self.index.norms
-        return Words(lists, norms, self.begins, terms, self.weights, self.light.terms)
+        lists, norms = self.index.postings, self.index.norms
+        return QueryTerms(lists, norms, self.begins, terms, self.weights, self.nonessential.terms)
 
     @functools.cached_property
     def work(self) -> int:
@@ -186,31 +186,33 @@ class Together:
 
     def best(
         self, k: int, chosen: Int64s | None, threads: int | None, at_once: int
-    ) -> list[BestDocuments]:
+    ) -> list[TopDocuments]:
         """The k best documents for each of them."""
         floors = self.floors(k) if chosen is None else None
-        found = {} if floors is None else self._best_of_few(k, threads, floors)
+        found = {} if floors is None else self._best_of_candidates(k, threads, floors)
         left = [query for query in range(len(self.wanted)) if query not in found]
         if left:
-            others = Together(self.pieces, self.index, [self.wanted[query] for query in left])
+            others = QueryBatch(self.pieces, self.index, [self.wanted[query] for query in left])
             known = None if floors is None else floors[left]
             best = others._best_of_all(k, chosen, threads, at_once, known)
             found |= dict(zip(left, best, strict=True))
         return [found[query] for query in range(len(self.wanted))]
 
-    def _best_of_few(
+    def _best_of_candidates(
         self, k: int, threads: int | None, floors: Float64s
-    ) -> dict[int, BestDocuments]:
+    ) -> dict[int, TopDocuments]:
         """The same for those that few documents have to be looked at for."""
-        chosen = Essential(np.empty(len(self.words.terms), np.int64), np.zeros(len(floors), int))
-        most = read_only(self.words.weights * self.index.peaks.of(self.words.terms))
+        chosen = EssentialTerms(
+            np.empty(len(self.words.terms), np.int64), np.zeros(len(floors), int)
+        )
+        most = read_only(self.words.weights * self.index.max_impacts.of(self.words.terms))
         if self.scales.any():
             choose_essential(self.words, most, self.scales, floors, chosen)
         if not chosen.counts.any():
             return {}
         given_up = np.zeros(len(floors), np.uint8)
 
-        def look(blocks: Iterator[Block], queries: Queries, best: Best) -> None:
+        def look(blocks: Iterator[Block], queries: Queries, best: TopK) -> None:
             for rows, first, last, _ in blocks:
                 search_essential(
                     rows, first, last, queries, self.words, most, self.scales, chosen, best,
@@ -220,7 +222,7 @@ class Together:
         workers = Sizes().workers(self.work, threads, is_sifted=True)
         parts = workers * SHARES if workers > 1 else 1
         blocks = blocks_of(self.pieces, NONE, None, -(-len(self.pieces) // parts))
-        found = shared_out(look, blocks, self.queries, k, workers, np.float64, floors)
+        found = split_work(look, blocks, self.queries, k, workers, np.float64, floors)
         done = np.flatnonzero((chosen.counts > 0) & (given_up == 0))
         return {query: best_of(found, query) for query in done.tolist()}
 
@@ -231,26 +233,26 @@ class Together:
         threads: int | None,
         at_once: int,
         floors: Float64s | None,
-    ) -> list[BestDocuments]:
+    ) -> list[TopDocuments]:
         """The same, found block by block among all documents."""
         cut, count, meaning = Sizes(), len(self.wanted), bool(self.scales.any())
         size = max(min(at_once, LEAST_AT_ONCE), at_once // count)
         sifting, read_whole = None, False
         if meaning:
             making = cut.workers(self.work, threads)
-            sifting = sifted(self.pieces, self.queries, QUERY_ERROR, chosen, making)
+            sifting = quantized_search(self.pieces, self.queries, QUERY_ERROR, chosen, making)
             size, read_whole = -(-size // ROWS) * ROWS, not all(sifting)
         workers = cut.workers(self.work, threads, is_sifted=not read_whole)
         # What is sifted is not parted for the memory's sake: one call looks through all of it.
         share = size if read_whole else size * -(-len(self.pieces) // (size * workers * SHARES))
         blocks = blocks_of(self.pieces, NONE, None, share if meaning else size, sifting)
 
-        def look(blocks: Iterator[Block], queries: Queries, best: Best) -> None:
+        def look(blocks: Iterator[Block], queries: Queries, best: TopK) -> None:
             memory = np.empty(count * size)
             look_through = self._look_for_sums if meaning else self._look_for_words
             look_through(blocks, chosen, memory, best)
 
-        found = shared_out(look, blocks, self.queries, k, workers, np.float64, floors)
+        found = split_work(look, blocks, self.queries, k, workers, np.float64, floors)
         return [best_of(found, query) for query in range(count)]
 
     def floors(self, k: int) -> Float64s | None:
@@ -258,49 +260,49 @@ class Together:
         if not 0 < k <= MOST:
             return None
         likely = np.empty((len(self.wanted), k), np.int64)
-        likely_documents(self.words, likely)
+        seed_documents(self.words, likely)
         floors = np.empty(len(likely))
         vectors = self.pieces.at(np.maximum(likely, 0).ravel())
-        lowest_sums(self.words, self.queries.vectors, self.scales, likely, vectors, floors)
+        seed_thresholds(self.words, self.queries.vectors, self.scales, likely, vectors, floors)
         return floors
 
     def _look_for_sums(
-        self, blocks: Iterator[Block], chosen: Int64s | None, memory: Float64s, best: Best
+        self, blocks: Iterator[Block], chosen: Int64s | None, memory: Float64s, best: TopK
     ) -> None:
         multiply = Products(self.queries)
         with one_blas_thread():
             for block in blocks:
-                inside = block if block.sifted else narrowed(block, chosen)
+                inside = block if block.sifted else narrow_batch(block, chosen)
                 rows, first, last, sifts = inside
                 if first == last:
                     continue
                 if sifts is None:
                     sums, products = self._sums(block, memory, best), multiply(inside)
-                    sums_in_products(rows, first, products, self.queries, sums, best)
+                    rescore_products(rows, first, products, self.queries, sums, best)
                 else:
-                    search_sums(
+                    search_blocks(
                         rows, sifts.allowed, sifts.sieve, first, last, self.queries, sifts.coded,
-                        self.words, self.light.most, self.scales, memory, best,
+                        self.words, self.nonessential.most, self.scales, memory, best,
                     )  # fmt: skip
 
     def _look_for_words(
-        self, blocks: Iterator[Block], chosen: Int64s | None, memory: Float64s, best: Best
+        self, blocks: Iterator[Block], chosen: Int64s | None, memory: Float64s, best: TopK
     ) -> None:
         for block in blocks:
-            rows, first, last, _ = narrowed(block, chosen)
+            rows, first, last, _ = narrow_batch(block, chosen)
             if first < last:
                 search_added(rows, first, last, self._sums(block, memory, best), best)
 
-    def _sums(self, block: Block, memory: Float64s, best: Best) -> Sums:
+    def _sums(self, block: Block, memory: Float64s, best: TopK) -> ScoreBounds:
         """What the words of each query add to the documents of a block."""
         queries, count = len(self.wanted), block.last - block.first
         added = memory[: queries * count].reshape(queries, count)
-        sums = Sums(block.first, added, np.zeros(queries), self.scales, self.words)
-        add_words(self.words, self.light.most, best, block.rows.begin + block.first, sums)
+        sums = ScoreBounds(block.first, added, np.zeros(queries), self.scales, self.words)
+        add_lexical(self.words, self.nonessential.most, best, block.rows.begin + block.first, sums)
         return sums
 
 
-def narrowed(block: Block, chosen: Int64s | None) -> Block:
+def narrow_batch(block: Block, chosen: Int64s | None) -> Block:
     """The chosen rows of a block, which may be none; all of them if nothing was chosen."""
     rows, first, last, _ = block
     if chosen is None:

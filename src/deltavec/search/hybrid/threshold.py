@@ -11,7 +11,7 @@ import numpy as np
 from deltavec.core.arrays import Float32s, Float64s, Int64s
 from deltavec.core.jit import compiled
 from deltavec.search.kernels import cosine
-from deltavec.search.lexical.kernels import Words, place_from, sum_of_words
+from deltavec.search.lexical.kernels import QueryTerms, first_posting_from, lexical_score
 
 LOOKED_AT = 512  # documents of each query
 MOST = 64  # documents wanted; to look for more takes as long as it saves
@@ -19,7 +19,7 @@ HEAVIEST = 3  # words by which the documents are chosen
 
 
 @compiled
-def heaviest_terms(words: Words, query: int, k: int, heaviest: Int64s) -> int:
+def heaviest_terms(words: QueryTerms, query: int, k: int, heaviest: Int64s) -> int:
     """Write the places of a query's heaviest terms, first one that k documents hold; how many."""
     found = 0
     begin, end = words.begins[query], words.begins[query + 1]
@@ -27,7 +27,7 @@ def heaviest_terms(words: Words, query: int, k: int, heaviest: Int64s) -> int:
         best = -1
         for place in range(begin, end):
             term = words.terms[place]
-            if found == 0 and words.lists.begins[term + 1] - words.lists.begins[term] < k:
+            if found == 0 and words.postings.begins[term + 1] - words.postings.begins[term] < k:
                 continue
             taken = False
             for other in range(found):
@@ -42,15 +42,15 @@ def heaviest_terms(words: Words, query: int, k: int, heaviest: Int64s) -> int:
 
 
 @compiled
-def likely_documents(words: Words, likely: Int64s) -> None:
+def seed_documents(words: QueryTerms, likely: Int64s) -> None:
     """Write likely documents of each query, as many as there is room for; -1 if there are fewer."""
     for query in range(likely.shape[0]):
-        if not write_likely(words, query, likely[query]):
+        if not write_seeds(words, query, likely[query]):
             likely[query] = -1
 
 
 @compiled
-def write_likely(words: Words, query: int, likely: Int64s) -> bool:
+def write_seeds(words: QueryTerms, query: int, likely: Int64s) -> bool:
     """Write as many different documents as there is room for; whether there are so many."""
     k = likely.size
     heaviest = np.empty(HEAVIEST, np.int64)
@@ -58,11 +58,11 @@ def write_likely(words: Words, query: int, likely: Int64s) -> bool:
     if count == 0:
         return False
     term = words.terms[heaviest[0]]
-    begin, end = words.lists.begins[term], words.lists.begins[term + 1]
+    begin, end = words.postings.begins[term], words.postings.begins[term + 1]
     looked_at = min(LOOKED_AT, end - begin)
     documents = np.empty(looked_at, np.int64)
     for index in range(looked_at):
-        documents[index] = words.lists.documents[begin + index * (end - begin) // looked_at]
+        documents[index] = words.postings.documents[begin + index * (end - begin) // looked_at]
     if documents.min() < 0 or documents.max() >= words.norms.size:  # not our own file
         return False
     sums = np.zeros(looked_at)
@@ -76,23 +76,23 @@ def write_likely(words: Words, query: int, likely: Int64s) -> bool:
 
 
 @compiled
-def add_shares(words: Words, index: int, documents: Int64s, sums: Float64s) -> None:
+def add_shares(words: QueryTerms, index: int, documents: Int64s, sums: Float64s) -> None:
     """Add what a term adds to each of some documents, ascending, to their sums."""
     term, weight = words.terms[index], words.weights[index]
-    begin, end = words.lists.begins[term], words.lists.begins[term + 1]
-    listed, counts = words.lists.documents[begin:end], words.lists.counts[begin:end]
+    begin, end = words.postings.begins[term], words.postings.begins[term + 1]
+    listed, counts = words.postings.documents[begin:end], words.postings.counts[begin:end]
     place = 0
     for number in range(documents.size):
         document = documents[number]
-        place = place_from(listed, place, document)
+        place = first_posting_from(listed, place, document)
         if place < listed.size and listed[place] == document:
             n = np.float64(counts[place])
             sums[number] += weight * (n / (n + np.float64(words.norms[document])))
 
 
 @compiled
-def lowest_sums(
-    words: Words,
+def seed_thresholds(
+    words: QueryTerms,
     queries: Float32s,
     scales: Float64s,
     likely: Int64s,
@@ -111,5 +111,5 @@ def lowest_sums(
             if likely[query, index] < 0:
                 break
             score = scales[query] * np.float64(cosine(queries[query], vectors[query * k + index]))
-            score += sum_of_words(words, query, likely[query, index], True)
+            score += lexical_score(words, query, likely[query, index], True)
             lowest[query] = min(lowest[query], score)

@@ -37,7 +37,7 @@ from deltavec.core.arrays import (
 )
 from deltavec.core.learning.stemming import Stems
 from deltavec.core.vocabulary import Vocabulary
-from deltavec.search.lexical.kernels import Lists, highest_shares
+from deltavec.search.lexical.kernels import Postings, max_impacts
 
 SATURATION = 1.5  # k1
 LENGTH_SHARE = 0.75  # b
@@ -46,7 +46,7 @@ LEAST_CLUMPING = 0.01  # so that a query of nothing but *the* finds something
 LEAST_SPREAD = 1e-3
 
 
-class WordQuery(NamedTuple):
+class LexicalQuery(NamedTuple):
     r"""What the words of a query are worth.
 
     Attributes
@@ -73,17 +73,17 @@ class WordQuery(NamedTuple):
     unknown: list[str]
 
 
-class Peaks:
+class MaxImpacts:
     """The most of each term's shares n / (n + K), where they are known; 1 is more than any."""
 
     def __init__(self) -> None:
         self.made: Float64s | None = None
 
-    def make(self, lists: Lists, norms: Float32s) -> None:
+    def make(self, lists: Postings, norms: Float32s) -> None:
         """Look at all postings once: for who will search many times."""
         if self.made is None:
             peaks = np.zeros(len(lists.begins) - 1)
-            highest_shares(lists, norms, peaks)
+            max_impacts(lists, norms, peaks)
             self.made = read_only(peaks)
 
     def of(self, terms: Int64s) -> Float64s:
@@ -92,7 +92,7 @@ class Peaks:
 
 
 @dataclass(frozen=True, eq=False)
-class WordIndex:
+class InvertedIndex:
     r"""The words of a collection.
 
     Attributes
@@ -115,11 +115,11 @@ class WordIndex:
 
     words: Vocabulary
     stems: Stems
-    lists: Lists
+    postings: Postings
     lengths: Int32s
-    tellings: Float64s
+    burstiness: Float64s
     variances: Float64s
-    peaks: Peaks = field(default_factory=Peaks)
+    max_impacts: MaxImpacts = field(default_factory=MaxImpacts)
 
     @functools.cached_property
     def norms(self) -> Float32s:
@@ -133,9 +133,9 @@ class WordIndex:
 
     def idf(self, terms: Int64s) -> Float64s:
         """How rare these terms are."""
-        return idf(self.documents, self.lists.begins[terms + 1] - self.lists.begins[terms])
+        return idf(self.documents, self.postings.begins[terms + 1] - self.postings.begins[terms])
 
-    def query(self, words: Sequence[str]) -> WordQuery:
+    def query(self, words: Sequence[str]) -> LexicalQuery:
         """What these words are worth; single ASCII characters are passed over."""
         require_mapped(self.lengths)
         counts: dict[str, int] = {}
@@ -152,12 +152,12 @@ class WordIndex:
         terms = np.array(different, np.int64)
         places = np.array([place_of[term] for term in groups], np.int64)
         totals = np.bincount(places, often, minlength=len(terms))
-        worth = totals * self.tellings[terms] * self.idf(terms)
+        worth = totals * self.burstiness[terms] * self.idf(terms)
         spread = max(float(np.sqrt(worth**2 @ self.variances[terms])), LEAST_SPREAD)
         unknown = [word for word, is_there in zip(counts, there, strict=True) if not is_there]
-        return WordQuery(known, often, places, terms, worth / spread, unknown)
+        return LexicalQuery(known, often, places, terms, worth / spread, unknown)
 
-    def shares(self, query: WordQuery, document: int) -> Float64s:
+    def shares(self, query: LexicalQuery, document: int) -> Float64s:
         """What each word of the query adds to a document's score; forms of one word share it."""
         values = np.array([self._value(term, document) for term in query.terms.tolist()], float)
         totals = np.bincount(query.places, query.counts, minlength=len(query.terms))
@@ -170,20 +170,20 @@ class WordIndex:
         all_of_them = np.full(self.documents, len(ids) > 0 and ids.min() >= 0)
         for term in np.unique(self.stems.groups[ids[ids >= 0]]).tolist():
             marks = np.zeros(self.documents, bool)
-            marks[self.postings(term)[0]] = True
+            marks[self.postings_of(term)[0]] = True
             all_of_them &= marks
         return all_of_them
 
-    def postings(self, term: int) -> tuple[Int32s, UInt8s]:
+    def postings_of(self, term: int) -> tuple[Int32s, UInt8s]:
         """The documents that hold a term, and how often; what leads elsewhere is left out."""
-        begin, end = self.lists.begins[term], self.lists.begins[term + 1]
-        documents, counts = self.lists.documents[begin:end], self.lists.counts[begin:end]
+        begin, end = self.postings.begins[term], self.postings.begins[term + 1]
+        documents, counts = self.postings.documents[begin:end], self.postings.counts[begin:end]
         inside = (documents >= 0) & (documents < self.documents)
         return (documents, counts) if inside.all() else (documents[inside], counts[inside])
 
     def _value(self, term: int, document: int) -> float:
         """N / (n + K) of a term in a document, 0 where it does not occur."""
-        documents, counts = self.postings(term)
+        documents, counts = self.postings_of(term)
         place = int(np.searchsorted(documents, document))
         if place == len(documents) or documents[place] != document:
             return 0.0
@@ -194,7 +194,7 @@ class WordIndex:
         """The words of the terms with most forms that most documents hold, as examples."""
         sizes = np.bincount(self.stems.groups, minlength=len(self.stems))
         several = np.flatnonzero(sizes > 1)
-        held = np.diff(self.lists.begins)[several]
+        held = np.diff(self.postings.begins)[several]
         chosen = several[np.argsort(-held, kind="stable")[:limit]]
         return [
             sorted(self.words.word(int(w)) for w in np.flatnonzero(self.stems.groups == term))
@@ -215,7 +215,7 @@ def idf(documents: int, holding: Int64s) -> Float64s:
     return rarity
 
 
-def tellings_of(sums: Float64s, lengths: npt.NDArray[np.integer]) -> Float64s:
+def burstiness_weights(sums: Float64s, lengths: npt.NDArray[np.integer]) -> Float64s:
     """How much each term says, from the sums of n, n squared, and n times the length."""
     wide = lengths.astype(np.float64)
     p = sums[:, 0] / max(wide.sum(), 1.0)

@@ -21,7 +21,7 @@ from deltavec.core.jit import compiled
 from deltavec.core.kernels.count import MOST_COUNTED
 
 
-class Lists(NamedTuple):
+class Postings(NamedTuple):
     """Postings: term i has entries ``begins[i]`` to ``begins[i + 1]``."""
 
     begins: Int64s
@@ -29,15 +29,15 @@ class Lists(NamedTuple):
     counts: UInt8s
 
 
-class Words(NamedTuple):
+class QueryTerms(NamedTuple):
     """Words of queries to be looked up: query j has terms ``begins[j]`` to ``begins[j + 1]``."""
 
-    lists: Lists
+    postings: Postings
     norms: Float32s
     begins: Int64s
     terms: Int64s
     weights: Float64s
-    light: UInt8s  # 1 for terms that may be left out at first
+    nonessential: UInt8s  # 1 for terms that may be left out at first
 
 
 @compiled
@@ -65,7 +65,7 @@ def new_number(numbers: Int32s, document: int) -> int:
 
 
 @compiled
-def count_kept(old: Lists, numbers: Int32s, counts: Int64s) -> None:
+def count_kept(old: Postings, numbers: Int32s, counts: Int64s) -> None:
     """Write how many of the documents that hold each term stay.
 
     ``numbers`` are the new ones of documents, -1 of those that go.
@@ -77,7 +77,9 @@ def count_kept(old: Lists, numbers: Int32s, counts: Int64s) -> None:
 
 
 @compiled
-def copy_lists(old: Lists, terms: Int64s, numbers: Int32s, begins: Int64s, new: Lists) -> None:
+def copy_postings(
+    old: Postings, terms: Int64s, numbers: Int32s, begins: Int64s, new: Postings
+) -> None:
     """Copy the postings of some terms; where each goes on is written to begins.
 
     ``terms`` are their numbers in ``old``, or beyond it for terms that are new; ``numbers`` are the
@@ -107,11 +109,11 @@ def distribute(
     first: int,
     last: int,
     begins: Int64s,
-    new: Lists,
+    new: Postings,
 ) -> None:
     """Append documents to the postings of the terms ``first`` to ``last`` that they hold.
 
-    Words of one term in a document are one posting. ``begins`` as in `copy_lists`.
+    Words of one term in a document are one posting. ``begins`` as in `copy_postings`.
     """
     begin = 0
     for index in range(ends.size):
@@ -133,7 +135,7 @@ def distribute(
 
 @compiled
 def measure_terms(
-    lists: Lists,
+    lists: Postings,
     first: int,
     last: int,
     lengths: Int32s,
@@ -166,7 +168,7 @@ def measure_terms(
 
 
 @compiled
-def highest_shares(lists: Lists, norms: Float32s, highest: Float64s) -> None:
+def max_impacts(lists: Postings, norms: Float32s, highest: Float64s) -> None:
     """Write the highest share n / (n + K) of each term."""
     for term in range(lists.begins.size - 1):
         for place in range(lists.begins[term], lists.begins[term + 1]):
@@ -178,13 +180,13 @@ def highest_shares(lists: Lists, norms: Float32s, highest: Float64s) -> None:
 
 @compiled
 def add_query_scores(
-    words: Words, query: int, heavy_only: bool, first: int, scores: Float64s
+    words: QueryTerms, query: int, heavy_only: bool, first: int, scores: Float64s
 ) -> None:
     """Write what a query adds to documents from ``first`` on, with its light terms or without."""
     scores[:] = 0
-    lists, stop = words.lists, first + scores.size
+    lists, stop = words.postings, first + scores.size
     for index in range(words.begins[query], words.begins[query + 1]):
-        if heavy_only and words.light[index]:
+        if heavy_only and words.nonessential[index]:
             continue
         term, weight = words.terms[index], words.weights[index]
         begin, end = lists.begins[term], lists.begins[term + 1]
@@ -200,7 +202,7 @@ def add_query_scores(
 
 
 @compiled
-def place_from(documents: Int32s, place: int, document: int) -> int:
+def first_posting_from(documents: Int32s, place: int, document: int) -> int:
     """The first place from this one on of a document that is no earlier: soon found if it is near.
 
     A list that is not ascending, which is not our own, gives some place of it.
@@ -222,7 +224,7 @@ def place_from(documents: Int32s, place: int, document: int) -> int:
 
 
 @compiled
-def share_of(lists: Lists, norms: Float32s, term: int, document: int) -> float:
+def impact(lists: Postings, norms: Float32s, term: int, document: int) -> float:
     """The share n / (n + K) of a term in one document, 0 where it does not occur."""
     begin, end = lists.begins[term], lists.begins[term + 1]
     place = begin + np.searchsorted(lists.documents[begin:end], document)
@@ -233,12 +235,12 @@ def share_of(lists: Lists, norms: Float32s, term: int, document: int) -> float:
 
 
 @compiled
-def sum_of_words(words: Words, query: int, document: int, heavy_only: bool) -> float:
+def lexical_score(words: QueryTerms, query: int, document: int, heavy_only: bool) -> float:
     """What the terms of a query add to one document: the same bits as `add_query_scores` gives."""
     total = 0.0
     for index in range(words.begins[query], words.begins[query + 1]):
-        if heavy_only and words.light[index]:
+        if heavy_only and words.nonessential[index]:
             continue
-        share = share_of(words.lists, words.norms, words.terms[index], document)
+        share = impact(words.postings, words.norms, words.terms[index], document)
         total += words.weights[index] * share
     return total

@@ -25,9 +25,9 @@ from deltavec.io.artifacts.tensors import (
     mapped_tensors,
     require_words,
 )
-from deltavec.search.hybrid.score_scale import Spread
-from deltavec.search.lexical.index import WordIndex
-from deltavec.search.lexical.kernels import Lists
+from deltavec.search.hybrid.score_scale import ScoreScale
+from deltavec.search.lexical.index import InvertedIndex
+from deltavec.search.lexical.kernels import Postings
 
 LARGEST = 1e15  # more than sums over as many documents as there can be
 RANGES = {
@@ -50,12 +50,12 @@ class Sizes(NamedTuple):
     words: int
     word_bytes: int
     terms: int
-    postings: int
+    postings_of: int
     rules: int
     rule_bytes: int
 
 
-def words_layout(sizes: Sizes) -> Layout:
+def postings_layout(sizes: Sizes) -> Layout:
     """Where each array stands; eight-byte numbers first, so that every array is aligned."""
     shapes: Shapes = {
         "begins": ("I64", (sizes.terms + 1,)),
@@ -69,24 +69,24 @@ def words_layout(sizes: Sizes) -> Layout:
         "whole_moment": ("F64", (sizes.dimensions, sizes.dimensions)),
         "whole_sum": ("F64", (sizes.dimensions,)),
         "covariance": ("F64", (sizes.dimensions, sizes.dimensions)),
-        "documents": ("I32", (sizes.postings,)),
+        "documents": ("I32", (sizes.postings_of,)),
         "lengths": ("I32", (sizes.documents,)),
         "groups": ("I32", (sizes.words,)),
-        "counts": ("U8", (sizes.postings,)),
+        "counts": ("U8", (sizes.postings_of,)),
         "words": ("U8", (sizes.word_bytes,)),
         "rule_endings": ("U8", (sizes.rule_bytes,)),
     }
     return layout("deltavec words", shapes, aligned="documents")
 
 
-class StoredWords(NamedTuple):
+class StoredPostings(NamedTuple):
     """What a file of words holds: the index, and how the documents' vectors are spread."""
 
-    words: WordIndex
-    spread: Spread
+    words: InvertedIndex
+    spread: ScoreScale
 
 
-def mapped_words(file: BinaryIO, sizes: Sizes, *, verify: bool) -> StoredWords:
+def map_postings(file: BinaryIO, sizes: Sizes, *, verify: bool) -> StoredPostings:
     """The words of a file, read-only views of it, once it is known to have this layout.
 
     The documents of the postings are most of the file, and read here only if ``verify``; the
@@ -97,7 +97,7 @@ def mapped_words(file: BinaryIO, sizes: Sizes, *, verify: bool) -> StoredWords:
     InputError
         If the length of the file or its header is another, or its numbers lead elsewhere.
     """
-    arrays = mapped_tensors(file, words_layout(sizes))
+    arrays = mapped_tensors(file, postings_layout(sizes))
     require_inside(arrays, sizes)
     if verify:
         require_range(arrays, "documents", 0, sizes.documents - 1)
@@ -113,24 +113,24 @@ def mapped_words(file: BinaryIO, sizes: Sizes, *, verify: bool) -> StoredWords:
         arrays["rule_scores"],
         chance,
     )
-    index = WordIndex(
+    index = InvertedIndex(
         Vocabulary(arrays["words"], arrays["word_offsets"]),
         Stems(arrays["groups"], rules),
-        Lists(arrays["begins"], arrays["documents"], arrays["counts"]),
+        Postings(arrays["begins"], arrays["documents"], arrays["counts"]),
         arrays["lengths"],
         arrays["tellings"],
         arrays["variances"],
     )
-    spread = Spread(
+    spread = ScoreScale(
         arrays["whole_moment"], arrays["whole_sum"], arrays["covariance"], sizes.documents
     )
-    return StoredWords(index, spread)
+    return StoredPostings(index, spread)
 
 
 def require_inside(arrays: Mapping[str, npt.NDArray[Any]], sizes: Sizes) -> None:
     """Refuse numbers that would lead out of an array, or that no documents have."""
     require_words(arrays)
-    whole = {"begins": sizes.postings, "rule_offsets": sizes.rule_bytes}
+    whole = {"begins": sizes.postings_of, "rule_offsets": sizes.rule_bytes}
     sound = all(are_offsets(arrays[name], end) for name, end in whole.items())
     groups = arrays["groups"]
     if not sound or (sizes.words and not 0 <= groups.min() <= groups.max() < sizes.terms):
@@ -153,18 +153,18 @@ def require_range(
         raise InputError(f"{name} must be from {smallest:g} to {largest:g}: the file is damaged")
 
 
-def as_arrays(index: WordIndex, spread: Spread) -> dict[str, npt.NDArray[Any]]:
+def as_arrays(index: InvertedIndex, spread: ScoreScale) -> dict[str, npt.NDArray[Any]]:
     """All arrays but the postings, as they are stored."""
     rules = index.stems.rules
     rule_endings, rule_offsets = pack([e.encode() for pair in rules.endings for e in pair])
     return {
-        "begins": index.lists.begins,
+        "begins": index.postings.begins,
         "word_offsets": index.words.offsets,
         "rule_offsets": rule_offsets,
         "rule_pairs": rules.pairs,
         "rule_scores": rules.scores,
         "chance": np.array(rules.chance),
-        "tellings": index.tellings,
+        "tellings": index.burstiness,
         "variances": index.variances,
         "whole_moment": spread.whole_moment,
         "whole_sum": spread.whole_sum,

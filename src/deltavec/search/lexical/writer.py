@@ -23,22 +23,22 @@ from deltavec.core.threads import stop_if_cancelled
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.io.artifacts.atomic import unfinished
 from deltavec.io.artifacts.tensors import DTYPES, Layout
-from deltavec.search.hybrid.score_scale import Spread
+from deltavec.search.hybrid.score_scale import ScoreScale
 from deltavec.search.lexical import kernels
-from deltavec.search.lexical.index import WordIndex, norms_of, tellings_of
-from deltavec.search.lexical.kernels import Lists
-from deltavec.search.lexical.storage import Sizes, as_arrays, words_layout
+from deltavec.search.lexical.index import InvertedIndex, burstiness_weights, norms_of
+from deltavec.search.lexical.kernels import Postings
+from deltavec.search.lexical.storage import Sizes, as_arrays, postings_layout
 
 POSTINGS_AT_ONCE = 1 << 25  # 160 MB
 
-NO_LISTS = Lists(
+NO_LISTS = Postings(
     read_only(np.zeros(1, np.int64)),
     read_only(np.zeros(0, np.int32)),
     read_only(np.zeros(0, np.uint8)),
 )
 
 
-class Scratch(NamedTuple):
+class PostingBuffers(NamedTuple):
     """The words of the documents, as they came."""
 
     ids: Int32s
@@ -46,7 +46,7 @@ class Scratch(NamedTuple):
     ends: Int64s
 
 
-class WordsWriter:
+class PostingsWriter:
     """Takes in the words of documents, and writes a file of them when all are there.
 
     A thread of its own lists the words of some documents, while the caller reads the next.
@@ -59,7 +59,7 @@ class WordsWriter:
         The words of the documents that come before, if there are any.
     """
 
-    def __init__(self, folder: Path, before: WordIndex | None = None) -> None:
+    def __init__(self, folder: Path, before: InvertedIndex | None = None) -> None:
         self.before = before
         self.words = WordCounts() if before is None else WordCounts.of(before.words)
         self.lengths: list[Int32s] = []
@@ -70,7 +70,7 @@ class WordsWriter:
         self.thread = ThreadPoolExecutor(1, "deltavec-words")
         self.listing: Future[None] | None = None
 
-    def __enter__(self) -> WordsWriter:
+    def __enter__(self) -> PostingsWriter:
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -100,7 +100,7 @@ class WordsWriter:
         self,
         path: Path,
         stems_of: Callable[[Vocabulary], Stems],
-        spread_of: Callable[[], Spread],
+        spread_of: Callable[[], ScoreScale],
         dimensions: int,
         at_once: int = POSTINGS_AT_ONCE,
         keep: npt.NDArray[np.bool_] | None = None,
@@ -125,7 +125,7 @@ class WordsWriter:
             holds any more are forgotten with those that go.
         """
         self._wait()
-        old = self.before.lists if self.before else NO_LISTS
+        old = self.before.postings if self.before else NO_LISTS
         before = self.before.lengths if self.before else np.zeros(0, np.int32)
         keep = np.ones(len(before), bool) if keep is None else keep
         lengths = np.concatenate([before[keep], *self.lengths])
@@ -134,7 +134,7 @@ class WordsWriter:
         known = self.words.vocabulary
         all_stems, first = stems_of(known), int(keep.sum())
         holding = self._holding(scratch, all_stems, old, numbers, first)
-        terms = held_terms(known, all_stems, holding, every=bool(keep.all()))
+        terms = terms_in_use(known, all_stems, holding, every=bool(keep.all()))
         vocabulary, stems = terms.vocabulary, terms.stems
         begins = offsets_of(holding[terms.origins])
         rules = sum(len(ending.encode()) for pair in stems.rules.endings for ending in pair)
@@ -144,11 +144,11 @@ class WordsWriter:
             words=len(vocabulary),
             word_bytes=len(vocabulary.data),
             terms=len(stems),
-            postings=int(begins[-1]),
+            postings_of=int(begins[-1]),
             rules=len(stems.rules.endings),
             rule_bytes=rules,
         )
-        layout = words_layout(sizes)
+        layout = postings_layout(sizes)
         sums, variances = np.zeros((len(stems), 3)), np.zeros(len(stems))
         with path.open("xb") as file:
             file.write(layout.header)
@@ -156,25 +156,25 @@ class WordsWriter:
             for begin, end in term_ranges(begins, at_once):
                 stop_if_cancelled()
                 own = begins[begin : end + 1] - begins[begin]
-                lists = Lists(own, np.empty(own[-1], np.int32), np.empty(own[-1], np.uint8))
+                lists = Postings(own, np.empty(own[-1], np.int32), np.empty(own[-1], np.uint8))
                 reached = own[:-1].copy()
-                kernels.copy_lists(old, terms.origins[begin:end], numbers, reached, lists)
+                kernels.copy_postings(old, terms.origins[begin:end], numbers, reached, lists)
                 kernels.distribute(*scratch, terms.groups, first, begin, end, reached, lists)
-                put(file, layout, "documents", lists.documents, int(begins[begin]))
-                put(file, layout, "counts", lists.counts, int(begins[begin]))
+                write_rows(file, layout, "documents", lists.documents, int(begins[begin]))
+                write_rows(file, layout, "counts", lists.counts, int(begins[begin]))
                 kernels.measure_terms(
                     lists, 0, end - begin, lengths, norms_of(lengths), sums[begin:end],
                     variances[begin:end],
                 )  # fmt: skip
-            index = WordIndex(
+            index = InvertedIndex(
                 vocabulary, stems, NO_LISTS._replace(begins=begins), lengths,
-                tellings_of(sums, lengths), variances,
+                burstiness_weights(sums, lengths), variances,
             )  # fmt: skip
             for name, array in as_arrays(index, spread_of()).items():
-                put(file, layout, name, array)
+                write_rows(file, layout, name, array)
         return sizes
 
-    def _scratch(self) -> Scratch:
+    def _scratch(self) -> PostingBuffers:
         """What was taken in, mapped."""
         for file in self.files:
             file.close()
@@ -182,10 +182,12 @@ class WordsWriter:
             np.memmap(path, kind, "r").view(np.ndarray) if self.written else np.zeros(0, kind)
             for path, kind in zip(self.paths, (np.int32, np.uint8), strict=True)
         )
-        return Scratch(read_only(ids), read_only(counts), np.concatenate(self.ends))
+        return PostingBuffers(read_only(ids), read_only(counts), np.concatenate(self.ends))
 
     @staticmethod
-    def _holding(scratch: Scratch, stems: Stems, old: Lists, numbers: Int32s, first: int) -> Int64s:
+    def _holding(
+        scratch: PostingBuffers, stems: Stems, old: Postings, numbers: Int32s, first: int
+    ) -> Int64s:
         """How many documents hold each term: those of before that stay, and new ones."""
         holding = np.zeros(len(stems), np.int64)
         latest = np.full(len(stems), -1, np.int32)
@@ -194,7 +196,7 @@ class WordsWriter:
         return holding
 
 
-class HeldTerms(NamedTuple):
+class TermsInUse(NamedTuple):
     """The terms that are held, numbered anew.
 
     Attributes
@@ -215,17 +217,19 @@ class HeldTerms(NamedTuple):
     origins: Int64s
 
 
-def held_terms(vocabulary: Vocabulary, stems: Stems, holding: Int64s, *, every: bool) -> HeldTerms:
+def terms_in_use(
+    vocabulary: Vocabulary, stems: Stems, holding: Int64s, *, every: bool
+) -> TermsInUse:
     """The terms that some document holds, or every one of them; single bytes have no postings."""
     if every:
-        return HeldTerms(vocabulary, stems, stems.groups, np.arange(len(stems)))
+        return TermsInUse(vocabulary, stems, stems.groups, np.arange(len(stems)))
     held = holding > 0
     held[stems.groups[np.diff(vocabulary.offsets) == 1]] = True
     numbers = np.where(held, np.cumsum(held) - 1, -1).astype(np.int32)
     groups = read_only(numbers[stems.groups])
     left = np.flatnonzero(groups >= 0)
     kept = Stems(read_only(groups[left]), stems.rules)
-    return HeldTerms(vocabulary.taken(left), kept, groups, np.flatnonzero(held))
+    return TermsInUse(vocabulary.taken(left), kept, groups, np.flatnonzero(held))
 
 
 def term_ranges(begins: Int64s, at_once: int) -> Iterator[tuple[int, int]]:
@@ -238,7 +242,9 @@ def term_ranges(begins: Int64s, at_once: int) -> Iterator[tuple[int, int]]:
         first = last
 
 
-def put(file: BinaryIO, layout: Layout, name: str, array: npt.NDArray[Any], first: int = 0) -> None:
+def write_rows(
+    file: BinaryIO, layout: Layout, name: str, array: npt.NDArray[Any], first: int = 0
+) -> None:
     """Write numbers of an array into their place in a file, from the ``first`` on."""
     tensor = layout.tensors[name]
     kind = DTYPES[tensor.dtype]

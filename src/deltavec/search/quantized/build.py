@@ -19,10 +19,10 @@ from deltavec.search.quantized.kernels import (
     ROWS,
     TOGETHER,
     UP,
-    Coded,
-    CodedAs,
     Codes,
-    Sieve,
+    QuantizedQueries,
+    QuantizedRows,
+    QueryCodes,
 )
 
 FEWEST_NUMBERS = 1 << 20  # below it rows are in the cache anyway
@@ -30,15 +30,17 @@ BLOCKS_A_TASK = 64
 IN_ORDER = read_only(np.empty(0, np.int64))
 
 
-class LazySieve:
+class LazyQuantizer:
     """The sieve of one array of rows, made when it is worth it."""
 
     def __init__(self) -> None:
         self.searches = 0
-        self.made: MadeSieve | None = None
+        self.made: QuantizedMatrix | None = None
         self.making = threading.Lock()
 
-    def of(self, vectors: Float32s, threads: int | None, *, now: bool = False) -> MadeSieve | None:
+    def of(
+        self, vectors: Float32s, threads: int | None, *, now: bool = False
+    ) -> QuantizedMatrix | None:
         """The sieve of these rows, always the same ones; None where they should be read whole.
 
         Parameters
@@ -55,27 +57,27 @@ class LazySieve:
             # While one thread makes it, the others go on without.
             if (now or self.searches > 1) and self.making.acquire(blocking=now):
                 try:
-                    self.made = self.made or made_sieve(vectors, threads)
+                    self.made = self.made or quantize(vectors, threads)
                 finally:
                     self.making.release()
         return self.made
 
 
-class MadeSieve(NamedTuple):
+class QuantizedMatrix(NamedTuple):
     """A sieve, the directions of its heads, and how far a row, or its head, is from its codes."""
 
-    sieve: Sieve
+    sieve: QuantizedRows
     farthest: float
     directions: Float64s  # a column each; none if rows have no heads
     farthest_head: float
 
 
-def made_sieve(
+def quantize(
     vectors: Float32s,
     threads: int | None = None,
     order: Int64s = IN_ORDER,
     directions: Float64s | None = None,
-) -> MadeSieve:
+) -> QuantizedMatrix:
     """The sieve of some rows.
 
     Parameters
@@ -90,10 +92,10 @@ def made_sieve(
         Those of the heads, a column each; by default those that suit the rows.
     """
     with one_blas_thread():
-        seen = pca_bound.directions_of(vectors) if directions is None else directions
+        seen = pca_bound.principal_axes(vectors) if directions is None else directions
         count, numbers = len(vectors), seen.shape[1] + 1
-        head = room_for(count if numbers > 1 else 0, numbers)
-        whole = room_for(count, vectors.shape[1])
+        head = allocate_codes(count if numbers > 1 else 0, numbers)
+        whole = allocate_codes(count, vectors.shape[1])
         blocks = len(whole.slacks)
 
         def fill(first: int) -> None:
@@ -104,24 +106,26 @@ def made_sieve(
                 rows = vectors[order[part]] if order.size else vectors[part]
                 codes, steps, slacks = head
                 here = Codes(codes[first:last], steps[first:last], slacks[first:last])
-                kernels.fill_blocks(pca_bound.heads_of(rows, seen), IN_ORDER, 0, last - first, here)
+                kernels.fill_blocks(
+                    pca_bound.project_heads(rows, seen), IN_ORDER, 0, last - first, here
+                )
 
         for _ in parallel_map(fill, range(0, blocks, BLOCKS_A_TASK), thread_count(threads)):
             pass
-    sieve = Sieve(frozen_codes(head), frozen_codes(whole))
-    return MadeSieve(sieve, farthest(whole), read_only(seen), farthest(head))
+    sieve = QuantizedRows(read_only_codes(head), read_only_codes(whole))
+    return QuantizedMatrix(sieve, farthest(whole), read_only(seen), farthest(head))
 
 
-def frozen_codes(kept: Codes) -> Codes:
+def read_only_codes(kept: Codes) -> Codes:
     """The same, read-only."""
     return Codes(read_only(kept.codes), read_only(kept.steps), read_only(kept.slacks))
 
 
-def room_for(rows: int, dimensions: int) -> Codes:
+def allocate_codes(rows: int, dimensions: int) -> Codes:
     """Codes of so many rows, all zero."""
     blocks = -(-rows // ROWS)
     return Codes(
-        np.zeros((blocks, padded(dimensions), ROWS), np.int8),
+        np.zeros((blocks, pad(dimensions), ROWS), np.int8),
         np.zeros((blocks, ROWS), np.float32),
         np.zeros(blocks, np.float32),
     )
@@ -132,9 +136,9 @@ def farthest(kept: Codes) -> float:
     return float((kept.steps * kept.slacks[:, None]).max(initial=0)) * UP
 
 
-def coded_queries(
-    queries: Float32s, query_error: float, row_error: float, made: MadeSieve, margin: float
-) -> Coded:
+def quantize_queries(
+    queries: Float32s, query_error: float, row_error: float, made: QuantizedMatrix, margin: float
+) -> QuantizedQueries:
     """The codes of queries, for the rows of a sieve.
 
     Parameters
@@ -148,30 +152,30 @@ def coded_queries(
     margin
         How far a product may be from the score.
     """
-    whole = coded_as(queries, query_error, row_error, made.farthest, margin)
+    whole = quantize_as(queries, query_error, row_error, made.farthest, margin)
     if not made.directions.shape[1]:
-        return Coded(whole, whole)
+        return QuantizedQueries(whole, whole)
     error = pca_bound.ERROR
-    seen = pca_bound.heads_of(queries, made.directions)
-    head = coded_as(
+    seen = pca_bound.project_heads(queries, made.directions)
+    head = quantize_as(
         seen, query_error + error, row_error + error, made.farthest_head, margin + error
     )
-    return Coded(head, whole)
+    return QuantizedQueries(head, whole)
 
 
-def coded_as(
+def quantize_as(
     queries: Float32s, query_error: float, row_error: float, farthest: float, margin: float
-) -> CodedAs:
+) -> QueryCodes:
     """The codes of queries, for rows that are no farther than this from their codes."""
     count, dimensions = queries.shape
     steps, stretches, slacks = np.empty((3, count), np.float32)
-    coded = CodedAs(np.zeros((count, padded(dimensions)), np.int16), steps, stretches, slacks)
+    coded = QueryCodes(np.zeros((count, pad(dimensions)), np.int16), steps, stretches, slacks)
     kernels.code_queries(read_only(queries), query_error, row_error, farthest, margin, coded)
-    return CodedAs(
+    return QueryCodes(
         read_only(coded.codes), read_only(steps), read_only(stretches), read_only(slacks)
     )
 
 
-def padded(dimensions: int) -> int:
+def pad(dimensions: int) -> int:
     """The dimensions that codes have: so many, filled up to be taken four at a time."""
     return -(-dimensions // TOGETHER) * TOGETHER

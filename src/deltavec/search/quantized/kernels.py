@@ -46,13 +46,13 @@ from deltavec.core.arrays import Float32s, Int32s, Int64s, UInt8s
 from deltavec.core.jit import compiled, inlined
 from deltavec.search.kernels import (
     ROUNDING,
-    Best,
     Queries,
     Rows,
-    bound_of,
-    consider,
+    TopK,
     fast_dot,
     keep,
+    offer,
+    threshold_of,
 )
 
 ROWS = 128  # of a block
@@ -77,34 +77,34 @@ class Codes(NamedTuple):
     slacks: Float32s  # (blocks,): g
 
 
-class Sieve(NamedTuple):
+class QuantizedRows(NamedTuple):
     """What is kept of rows: their heads, of which there may be none, and the whole of them."""
 
     head: Codes
     whole: Codes
 
 
-class High(NamedTuple):
+class Candidates(NamedTuple):
     """Rows that can reach a score, and no more than this one."""
 
     places: Int64s
     scores: Float32s
 
 
-class CodedAs(NamedTuple):
+class QueryCodes(NamedTuple):
     """Codes of queries, for codes of rows."""
 
     codes: Int16s  # (queries, dimensions)
     steps: Float32s
-    stretches: Float32s  # what g is multiplied with
+    margins: Float32s  # what g is multiplied with
     slacks: Float32s  # F
 
 
-class Coded(NamedTuple):
+class QuantizedQueries(NamedTuple):
     """Codes of queries, for each of the two."""
 
-    head: CodedAs
-    whole: CodedAs
+    head: QueryCodes
+    whole: QueryCodes
 
 
 @compiled
@@ -145,7 +145,7 @@ def code_queries(
     row_error: float,
     farthest: float,
     margin: float,
-    coded: CodedAs,
+    coded: QueryCodes,
 ) -> None:
     """Write the codes of queries, for rows that are no farther than this from their codes.
 
@@ -170,7 +170,7 @@ def code_queries(
         most = (1 + row_error + farthest) * (length + error)  # of s t p.c
         most += farthest * (length + error) + error * (1 + row_error) + margin
         coded.steps[query] = step
-        coded.stretches[query] = np.float32((length + error) * UP)
+        coded.margins[query] = np.float32((length + error) * UP)
         coded.slacks[query] = np.float32(
             (error * (1 + row_error) + margin + 8 * ROUNDING * most) * UP
         )
@@ -193,22 +193,22 @@ def add_products(codes: Int8s, block: int, weights: Int16s, products: Int32s) ->
 
 
 @inlined
-def high_in_block(
+def candidates_in_block(
     kept: Codes,
     block: int,
-    coded: CodedAs,
+    coded: QueryCodes,
     query: int,
     worst: Any,
     products: Int32s,
     reached: Float32s,
-    high: High,
+    high: Candidates,
     found: int,
 ) -> int:
     """Write the rows of a block that can reach a score; how many there are then."""
     add_products(kept.codes, block, coded.codes[query], products)
     slack, step = coded.slacks[query], coded.steps[query]
     bound = np.float32(worst - slack)
-    stretched = coded.stretches[query] * kept.slacks[block]
+    stretched = coded.margins[query] * kept.slacks[block]
     count = np.int32(0)  # as wide as what is compared: a wider one takes four times as long
     for row in range(ROWS):
         high_score = kept.steps[block, row] * (step * np.float32(products[row]) + stretched)
@@ -223,14 +223,14 @@ def high_in_block(
 
 
 @compiled
-def high_rows(
-    sieve: Sieve,
+def candidate_rows(
+    sieve: QuantizedRows,
     first: int,
     last: int,
-    coded: Coded,
+    coded: QuantizedQueries,
     query: int,
     worst: Any,
-    high: High,
+    high: Candidates,
     found: int,
 ) -> int:
     """Write the rows in blocks ``first`` to ``last`` that can reach a score, behind those found.
@@ -241,20 +241,20 @@ def high_rows(
     has_heads = sieve.head.slacks.size > 0
     for block in range(first, last):
         if has_heads and worst > -np.inf:
-            few = high_in_block(
+            few = candidates_in_block(
                 sieve.head, block, coded.head, query, worst, products, reached, high, found
             )
             if few - found <= FEW_ROWS:
                 found = few
                 continue
-        found = high_in_block(
+        found = candidates_in_block(
             sieve.whole, block, coded.whole, query, worst, products, reached, high, found
         )
     return found
 
 
 @compiled
-def worst_of(best: Best, query: int) -> Any:
+def margin_of(best: TopK, query: int) -> Any:
     """The score of the worst row that is kept, minus infinity while there is room."""
     if best.sizes[query] < best.scores.shape[1]:
         return best.scores.dtype.type(-np.inf)
@@ -262,22 +262,22 @@ def worst_of(best: Best, query: int) -> Any:
 
 
 @compiled
-def first_blocks(best: Best, few: int, most: int) -> int:
+def first_blocks(best: TopK, few: int, most: int) -> int:
     """How many blocks to begin with: a few while there is room for any row."""
     return most if best.sizes.min() == best.scores.shape[1] else min(few, most)
 
 
 @compiled
-def consider_likely(
+def rescore_top(
     rows: Rows,
     allowed: UInt8s,
     last: int,
-    high: High,
+    high: Candidates,
     first: int,
     found: int,
     queries: Queries,
     query: int,
-    best: Best,
+    best: TopK,
 ) -> int:
     """Score the k likely best of the rows from ``first`` on, and leave those that still can be.
 
@@ -285,7 +285,7 @@ def consider_likely(
     rows there are then.
     """
     k = best.scores.shape[1]
-    likely = Best(np.empty((1, k), np.float32), np.empty((1, k), np.int64), np.zeros(1, np.int64))
+    likely = TopK(np.empty((1, k), np.float32), np.empty((1, k), np.int64), np.zeros(1, np.int64))
     for number in range(first, found):
         place, score = high.places[number], high.scores[number]
         if place >= last or (allowed.size > 0 and allowed[place] == 0):
@@ -293,9 +293,9 @@ def consider_likely(
         elif likely.sizes[0] < k or score > likely.scores[0, 0]:
             keep(likely, 0, score, number)
     for number in likely.ranks[0, : likely.sizes[0]]:
-        consider(rows, high.places[number], queries, query, best)
+        offer(rows, high.places[number], queries, query, best)
         high.scores[number] = -np.inf
-    worst = worst_of(best, query)
+    worst = margin_of(best, query)
     left = first
     for number in range(first, found):
         if high.scores[number] > -np.inf and high.scores[number] >= worst:
@@ -305,29 +305,29 @@ def consider_likely(
 
 
 @compiled
-def consider_left(
-    rows: Rows, high: High, found: int, queries: Queries, query: int, best: Best
+def rescore_rest(
+    rows: Rows, high: Candidates, found: int, queries: Queries, query: int, best: TopK
 ) -> None:
     """Score the rows that were left."""
-    bound, worst = bound_of(best, queries, query), worst_of(best, query)
+    bound, worst = threshold_of(best, queries, query), margin_of(best, query)
     for number in range(found):
         if high.scores[number] >= worst:
             place = high.places[number]
             if fast_dot(rows.vectors[place], queries.vectors[query]) >= bound:
-                bound = consider(rows, place, queries, query, best)
-                worst = worst_of(best, query)
+                bound = offer(rows, place, queries, query, best)
+                worst = margin_of(best, query)
 
 
 @compiled
-def sift_rows(
+def scan_quantized(
     rows: Rows,
     allowed: UInt8s,
-    sieve: Sieve,
+    sieve: QuantizedRows,
     first: int,
     last: int,
     queries: Queries,
-    coded: Coded,
-    best: Best,
+    coded: QuantizedQueries,
+    best: TopK,
 ) -> None:
     """Look through rows ``first`` to ``last`` for the best of each query.
 
@@ -342,17 +342,17 @@ def sift_rows(
     while begin < end:
         stop = min(begin + blocks, end)
         for query in range(count):
-            high = High(places[query], scores[query])
+            high = Candidates(places[query], scores[query])
             if left[query] > room - (stop - begin) * ROWS:
-                consider_left(rows, high, left[query], queries, query, best)
+                rescore_rest(rows, high, left[query], queries, query, best)
                 left[query] = 0
-            worst, before = worst_of(best, query), left[query]
-            found = high_rows(sieve, begin, stop, coded, query, worst, high, before)
-            left[query] = consider_likely(
+            worst, before = margin_of(best, query), left[query]
+            found = candidate_rows(sieve, begin, stop, coded, query, worst, high, before)
+            left[query] = rescore_top(
                 rows, allowed, last, high, before, found, queries, query, best
             )
         # The more has been seen, the fewer of the next rows can be among the best.
         begin, blocks = stop, min(2 * blocks, most)
     for query in range(count):
-        high = High(places[query], scores[query])
-        consider_left(rows, high, left[query], queries, query, best)
+        high = Candidates(places[query], scores[query])
+        rescore_rest(rows, high, left[query], queries, query, best)

@@ -29,7 +29,7 @@ TINY = 1e-9  # more than float64 takes from a squared length
 ERROR = 1e-6
 
 
-def directions_of(vectors: Float32s) -> Float64s:
+def principal_axes(vectors: Float32s) -> Float64s:
     """The directions for heads of these rows, a column each; none where heads gain nothing.
 
     Heads are at most half as long as rows.
@@ -48,7 +48,7 @@ def directions_of(vectors: Float32s) -> Float64s:
     return np.ascontiguousarray(axes[:, ::-1][:, : numbers - 1])
 
 
-def heads_of(vectors: Float32s, directions: Float64s) -> Float32s:
+def project_heads(vectors: Float32s, directions: Float64s) -> Float32s:
     """The head of each row."""
     wide = vectors.astype(np.float64)
     heads = np.empty((len(wide), directions.shape[1] + 1), np.float32)

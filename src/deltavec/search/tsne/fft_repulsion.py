@@ -55,11 +55,11 @@ def repulsion(places: Float64s, threads: int = 1) -> Repulsion:
         return grid
 
     mass = sum(parallel_map(spread, shares, threads), np.zeros((nodes, nodes)))
-    fields = folded(mass, step, threads)
+    fields = fold_grid(mass, step, threads)
 
     def read_off(share: Float64s) -> Float64s:
         values = np.empty((len(share), 3))
-        kernels.read_off(share, low, step, fields, values)
+        kernels.interpolate(share, low, step, fields, values)
         return values
 
     values = np.concatenate(list(parallel_map(read_off, shares, threads)))
@@ -77,17 +77,17 @@ def step_for(reach: float) -> float:
     return STEP * 0.5**halvings
 
 
-def folded(mass: Float64s, step: float, threads: int) -> Float64s:
+def fold_grid(mass: Float64s, step: float, threads: int) -> Float64s:
     """The three functions summed over all mass, at each node."""
     nodes = len(mass)
-    size, functions = transformed(nodes, step)
+    size, functions = transform(nodes, step)
     spectrum = scipy.fft.rfft2(mass, (size, size), workers=threads)
     fields = scipy.fft.irfft2(functions * spectrum, (size, size), workers=threads)
     return np.ascontiguousarray(fields[:, :nodes, :nodes])
 
 
 @lru_cache(maxsize=4)
-def transformed(nodes: int, step: float) -> tuple[int, Complexes]:
+def transform(nodes: int, step: float) -> tuple[int, Complexes]:
     """The Fourier transforms of the three functions, on a grid that is twice as large."""
     size = scipy.fft.next_fast_len(2 * nodes, real=True)
     numbers = np.arange(size)

@@ -20,7 +20,7 @@ from deltavec.core.jit import compiled
 REACH = 4  # nodes that a point reaches on each axis
 
 
-class Links(NamedTuple):
+class Affinities(NamedTuple):
     """The neighbours of each point, both ways: those of point i from begins[i] on."""
 
     begins: Int64s
@@ -28,7 +28,7 @@ class Links(NamedTuple):
     weights: Float32s  # of all together: 1
 
 
-class Motion(NamedTuple):
+class OptimizerState(NamedTuple):
     """How points move: where they are, how fast, and how willingly."""
 
     places: Float64s  # (points, 2)
@@ -61,7 +61,7 @@ def spread(places: Float64s, low: Float64s, step: float, grid: Float64s) -> None
 
 
 @compiled
-def read_off(
+def interpolate(
     places: Float64s, low: Float64s, step: float, fields: Float64s, values: Float64s
 ) -> None:
     """The values of some fields at each point, from those at the nodes around it."""
@@ -82,7 +82,7 @@ def read_off(
 
 
 @compiled
-def pull(places: Float64s, links: Links, first: int, last: int, pulls: Float64s) -> None:
+def attract(places: Float64s, links: Affinities, first: int, last: int, pulls: Float64s) -> None:
     r"""What pulls points towards their neighbours.
 
     .. math:: \sum_j p_{ij} \frac{y_i - y_j}{1 + |y_i - y_j|^2}
@@ -101,7 +101,7 @@ def pull(places: Float64s, links: Links, first: int, last: int, pulls: Float64s)
 
 
 @compiled
-def move(motion: Motion, slopes: Float64s, rate: float, momentum: float) -> None:
+def step(motion: OptimizerState, slopes: Float64s, rate: float, momentum: float) -> None:
     """Move all points downhill; those that keep their direction go faster (Jacobs 1988)."""
     places, speeds, gains = motion
     for point in range(len(places)):

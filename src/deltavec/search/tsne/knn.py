@@ -37,7 +37,7 @@ class Groups(NamedTuple):
 
 
 @one_blas_thread()
-def likely_neighbors(
+def approximate_neighbors(
     rows: Float32s,
     k: int,
     *,
@@ -45,13 +45,13 @@ def likely_neighbors(
     on_progress: Callable[[float], None] | None = None,
 ) -> Int64s:
     """The k rows nearest to each, as far as groups tell; there are more than k others."""
-    groups = grouped(rows)
+    groups = cluster(rows)
     count = len(groups.begins) - 1
     found = np.empty((len(rows), k), np.int64)
 
     def look(group: int) -> None:
         mine = groups.members(group)
-        others = looked_through(groups, group, k)
+        others = search_groups(groups, group, k)
         for part in blocks(len(mine), max(1, PRODUCTS // len(others))):
             products = rows[mine[part]] @ rows[others].T
             products[mine[part][:, None] == others[None, :]] = -np.inf
@@ -64,7 +64,7 @@ def likely_neighbors(
     return found
 
 
-def looked_through(groups: Groups, group: int, k: int) -> Int64s:
+def search_groups(groups: Groups, group: int, k: int) -> Int64s:
     """The rows of the groups around one: so many groups, and more if they are too small."""
     count = len(groups.begins) - 1
     wanted = min(count, max(LEAST_GROUPS, count // SHARE_OF_GROUPS))
@@ -76,11 +76,11 @@ def looked_through(groups: Groups, group: int, k: int) -> Int64s:
         wanted = min(count, 2 * wanted)
 
 
-def grouped(rows: Float32s) -> Groups:
+def cluster(rows: Float32s) -> Groups:
     """The rows in groups of like ones."""
     count = max(1, len(rows) // ROWS_A_GROUP)
-    sample = rows[evenly(len(rows), min(len(rows), LEARNED_FROM * count))]
-    centres = sample[evenly(len(sample), count)].copy()
+    sample = rows[sample_evenly(len(rows), min(len(rows), LEARNED_FROM * count))]
+    centres = sample[sample_evenly(len(sample), count)].copy()
     for _ in range(ROUNDS):
         labels = nearest_centre(sample, centres)
         order = np.argsort(labels, kind="stable")
@@ -93,7 +93,7 @@ def grouped(rows: Float32s) -> Groups:
     return Groups(np.argsort(labels, kind="stable"), begins, nearest)
 
 
-def evenly(rows: int, count: int) -> Int64s:
+def sample_evenly(rows: int, count: int) -> Int64s:
     """So many of the numbers below another, at even distances."""
     return (np.arange(count) * rows) // count
 

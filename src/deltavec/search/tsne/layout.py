@@ -26,8 +26,8 @@ from deltavec.core.threads import equal_shares, one_blas_thread, parallel_map, t
 from deltavec.search.neighbors import neighbors
 from deltavec.search.tsne import kernels
 from deltavec.search.tsne.fft_repulsion import repulsion
-from deltavec.search.tsne.kernels import Links, Motion
-from deltavec.search.tsne.knn import likely_neighbors
+from deltavec.search.tsne.kernels import Affinities, OptimizerState
+from deltavec.search.tsne.knn import approximate_neighbors
 
 NEIGHBORS = 15  # of few rows fewer: one in so many,
 ROWS_A_NEIGHBOR = 10  # for among few all would be neighbours, and pull into one point
@@ -76,12 +76,12 @@ def neighbor_layout(
     firsts, members = different_rows(vectors, there)
     rows = np.ascontiguousarray(vectors[firsts], np.float32)
     places = np.full((len(vectors), 2), np.nan)
-    start = principal_places(rows)
+    start = initial_coordinates(rows)
     if len(rows) >= FEWEST:
         count = min(NEIGHBORS, max(3, len(rows) // ROWS_A_NEIGHBOR))
         near = nearest_rows(rows, count, threads, lambda share: tell(SEARCHED * share))
-        start = settled(
-            start, linked(near), threads, lambda share: tell(SEARCHED + (1 - SEARCHED) * share)
+        start = optimize(
+            start, affinities(near), threads, lambda share: tell(SEARCHED + (1 - SEARCHED) * share)
         )
     places[there] = start[members]
     tell(1.0)
@@ -96,7 +96,7 @@ def nearest_rows(
 ) -> Int64s:
     """The nearest neighbours of each row: exactly, or most of them where rows are very many."""
     if len(rows) > MOST_EXACT:
-        return likely_neighbors(rows, count, threads=threads, on_progress=on_progress)
+        return approximate_neighbors(rows, count, threads=threads, on_progress=on_progress)
     found: Int64s = neighbors(rows, count, threads=threads, on_progress=on_progress).ids
     return found
 
@@ -120,7 +120,7 @@ def different_rows(vectors: Float32s, there: Int64s) -> tuple[Int64s, Int64s]:
 
 
 @one_blas_thread()
-def principal_places(rows: Float32s) -> Float64s:
+def initial_coordinates(rows: Float32s) -> Float64s:
     """The rows along the two directions in which they differ most."""
     places = np.zeros((len(rows), 2))
     if len(rows):
@@ -136,7 +136,7 @@ def principal_places(rows: Float32s) -> Float64s:
     return places
 
 
-def linked(near: Int64s) -> Links:
+def affinities(near: Int64s) -> Affinities:
     """The links of rows with their neighbours, both ways, all together of weight 1."""
     rows, k = near.shape
     ones = np.ones(near.size)
@@ -146,16 +146,16 @@ def linked(near: Int64s) -> Links:
     both = (one_way + one_way.T).tocsr()
     both.sort_indices()
     weights = (both.data / both.data.sum()).astype(np.float32)
-    return Links(
+    return Affinities(
         read_only(both.indptr.astype(np.int64)),
         read_only(both.indices.astype(np.int32)),
         read_only(weights),
     )
 
 
-def settled(
+def optimize(
     start: Float64s,
-    links: Links,
+    links: Affinities,
     threads: int | None,
     tell: Callable[[float], None],
     phases: tuple[Phase, ...] = PHASES,
@@ -164,21 +164,21 @@ def settled(
     cores = thread_count(threads) if len(start) >= WORTH_THREADS else 1
     spread = float(start.std(axis=0).max())
     places = start * (START / spread if spread > 0 else 0.0)
-    motion = Motion(places, np.zeros_like(places), np.ones_like(places))
+    motion = OptimizerState(places, np.zeros_like(places), np.ones_like(places))
     pulls = np.empty_like(places)
     rate = len(places) / phases[0].pull  # Belkina et al. 2019
     shares = equal_shares(links.begins, cores)
     steps, done = sum(phase.steps for phase in phases), 0
 
     def pull(share: tuple[int, int]) -> None:
-        kernels.pull(places, links, *share, pulls)
+        kernels.attract(places, links, *share, pulls)
 
     for phase in phases:
         for _ in range(phase.steps):
             for _ in parallel_map(pull, shares, cores):
                 pass
             pushes, total = repulsion(places, cores)
-            kernels.move(motion, phase.pull * pulls - pushes / total, rate, phase.momentum)
+            kernels.step(motion, phase.pull * pulls - pushes / total, rate, phase.momentum)
             done += 1
             tell(done / steps)
     return places

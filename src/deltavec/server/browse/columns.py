@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from deltavec.collection import Collection
-from deltavec.collection.filters.language import text_value, written_column
+from deltavec.collection.filters.language import column_as_written, text_value
 from deltavec.collection.filters.masks import plain_column
 from deltavec.core.arrays import Int64s
 from deltavec.server.browse.colors import column_kind
@@ -40,7 +40,7 @@ def describe_column(name: str, column: pa.ChunkedArray) -> dict[str, Any]:
     """The kind, values and example of one column."""
     column = plain_column(column)
     kind = column_kind(column.type)
-    written = written_column(name)
+    written = column_as_written(name)
     known = column.drop_null()
     values = VALUES[kind](known) if kind in VALUES and len(known) else []
     operator = "==" if kind in ("text", "truth") else ">="

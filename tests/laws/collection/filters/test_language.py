@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from deltavec.collection.filters.language import (
     Comparison,
-    parsed_filter,
+    column_as_written,
+    parse_filter,
     text_value,
-    written_column,
 )
 
 UNICODE = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -19,9 +19,9 @@ UNICODE = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 def test_any_column_and_any_text_can_be_written_unless_a_backquote_is_in_the_name(
     name: str, text: str
 ) -> None:
-    written = written_column(name)
+    written = column_as_written(name)
     if written is None:
         assert not name or "`" in name
     else:
-        found = parsed_filter(f"{written} == {text_value(text)}")
+        found = parse_filter(f"{written} == {text_value(text)}")
         assert found == Comparison(name, "==", text)

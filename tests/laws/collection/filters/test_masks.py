@@ -16,7 +16,7 @@ from deltavec.collection.filters.language import (
     Missing,
     Negation,
     Some,
-    parsed_filter,
+    parse_filter,
     text_value,
 )
 from deltavec.collection.filters.masks import Filter
@@ -91,20 +91,20 @@ def simple(column: str) -> st.SearchStrategy[Condition]:
     values = VALUES[column]
     return st.one_of(
         st.builds(Comparison, st.just(column), st.sampled_from([*OPERATORS]), values),
-        st.lists(values, min_size=1, max_size=3).map(lambda few: among(column, few)),
+        st.postings(values, min_size=1, max_size=3).map(lambda few: among(column, few)),
         st.builds(Missing, st.just(column)),
     )
 
 
 def combined(parts: st.SearchStrategy[Condition]) -> st.SearchStrategy[Condition]:
-    several = st.lists(parts, min_size=2, max_size=3).map(tuple)
+    several = st.postings(parts, min_size=2, max_size=3).map(tuple)
     return st.one_of(
         st.builds(Negation, parts), st.builds(Every, several), st.builds(Some, several)
     )
 
 
 conditions = st.recursive(st.sampled_from([*VALUES]).flatmap(simple), combined, max_leaves=6)
-rows = st.lists(
+rows = st.postings(
     st.fixed_dictionaries({name: st.none() | values for name, values in VALUES.items()}), max_size=6
 )
 SCHEMA = pa.schema([("n", pa.int64()), ("x", pa.float64()), ("s", pa.string())])
@@ -112,7 +112,7 @@ SCHEMA = pa.schema([("n", pa.int64()), ("x", pa.float64()), ("s", pa.string())])
 
 @given(conditions)
 def test_what_is_typed_is_what_is_read(condition: Condition) -> None:
-    assert parsed_filter(typed(condition)) == condition
+    assert parse_filter(typed(condition)) == condition
 
 
 @given(conditions, rows)

@@ -5,25 +5,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deltavec.search.hybrid import maxscore
-from deltavec.search.hybrid.maxscore import Essential
+from deltavec.search.hybrid.maxscore import EssentialTerms
 from deltavec.search.kernels import Queries, Rows, cosine, margin
-from deltavec.search.lexical.index import Peaks
-from deltavec.search.lexical.kernels import add_query_scores, place_from
-from deltavec.search.topk import NONE, nothing_found
+from deltavec.search.lexical.index import MaxImpacts
+from deltavec.search.lexical.kernels import add_query_scores, first_posting_from
+from deltavec.search.topk import NONE, no_rows
 from support.quantized_rows import words_of
 from support.search_strategies import unit_rows
 
 DOCUMENTS = 640
 
 
-@given(st.lists(st.integers(0, 40)), st.integers(0, 45))
+@given(st.postings(st.integers(0, 40)), st.integers(0, 45))
 def test_a_place_is_found_from_any_before_it(numbers, document):
     documents = np.array(sorted(set(numbers)), np.int32)
     right = int(np.searchsorted(documents, document))
     for begin in range(right + 1):
-        assert place_from(documents, begin, document) == right
+        assert first_posting_from(documents, begin, document) == right
     if right < len(documents):
-        assert place_from(documents, right + 1, document) == right + 1
+        assert first_posting_from(documents, right + 1, document) == right + 1
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.2, 1.0, 3.0]), st.booleans(), st.booleans())
@@ -32,7 +32,7 @@ def test_what_is_found_is_what_a_look_at_all_documents_finds(seed, scale, with_p
     held = [np.flatnonzero(rng.random(DOCUMENTS) < share) for share in (0.1, 0.05, 0.3, 0.8, 0.1)]
     norms = rng.uniform(0.4, 4, DOCUMENTS).astype(np.float32)
     words = words_of(held, rng.uniform(0.1, 4, len(held)), norms)
-    words.lists.counts[:] = rng.integers(1, 5, len(words.lists.counts))
+    words.postings.counts[:] = rng.integers(1, 5, len(words.postings.counts))
     vectors = unit_rows(rng.standard_normal((DOCUMENTS, 4)))
     vectors[rng.integers(0, DOCUMENTS, 200)] = vectors[0]  # equal cosines
     direction, k = unit_rows(rng.standard_normal((1, 4))), 3
@@ -41,13 +41,13 @@ def test_what_is_found_is_what_a_look_at_all_documents_finds(seed, scale, with_p
     scores += [scale * np.float64(cosine(direction[0], vector)) for vector in vectors]
     order = np.lexsort((np.arange(DOCUMENTS), -scores))[:k]
     floor = np.array([scores[order[-1]] - rng.choice([0.0, 0.5])])
-    peaks = Peaks()
+    peaks = MaxImpacts()
     if with_peaks:
-        peaks.make(words.lists, norms)
+        peaks.make(words.postings, norms)
     most = words.weights * peaks.of(words.terms)
-    chosen = Essential(np.empty(len(held), np.int64), np.empty(1, np.int64))
+    chosen = EssentialTerms(np.empty(len(held), np.int64), np.empty(1, np.int64))
     maxscore.choose_essential(words, most, np.array([scale]), floor, chosen)
-    best = nothing_found(1, k, np.float64)
+    best = no_rows(1, k, np.float64)
     best.scores[:], best.sizes[:] = floor, k
     queries = Queries(direction, np.array([margin(4, 1e-6, 1e-6)], np.float32))
     given_up = np.zeros(1, np.uint8)

@@ -9,9 +9,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deltavec.search.hybrid.search import Wanted, best_documents
-from deltavec.search.matrix import Pieces
-from deltavec.search.quantized.build import made_sieve
+from deltavec.search.hybrid.search import HybridQuery, best_documents
+from deltavec.search.matrix import ChunkedMatrix
+from deltavec.search.quantized.build import quantize
 from support import lexical_reference
 from support.lexical_index import WORDS, documents, stem, written
 from support.search_strategies import unit_rows
@@ -19,8 +19,8 @@ from support.search_strategies import unit_rows
 
 @settings(max_examples=40)
 @given(
-    st.lists(documents, min_size=1, max_size=3),
-    st.lists(st.sampled_from([*WORDS, "unheard"]), max_size=8),
+    st.postings(documents, min_size=1, max_size=3),
+    st.postings(st.sampled_from([*WORDS, "unheard"]), max_size=8),
     st.integers(0, 2**32 - 1),
     st.integers(1, 20),
     st.sampled_from(["words", "both"]),
@@ -42,15 +42,15 @@ def test_the_best_documents_are_those_of_the_reference(
         direction = vector.astype(np.float64)
         scale = lexical_reference.scale(vectors.astype(np.float64), direction) * (by == "both")
         if scale:
-            assert np.isclose(0.5 / stored.spread.of_cosines(direction), scale, rtol=1e-5)
-        pieces = Pieces.of(vectors, "vectors")
+            assert np.isclose(0.5 / stored.spread.cosine_std(direction), scale, rtol=1e-5)
+        pieces = ChunkedMatrix.of(vectors, "vectors")
         if sieved:
-            pieces.sieves[0].made = made_sieve(vectors)
-        nothing = Wanted(stored.words.query([]), np.zeros(3, np.float32), 0.0)
+            pieces.quantized[0].made = quantize(vectors)
+        nothing = HybridQuery(stored.words.query([]), np.zeros(3, np.float32), 0.0)
         together = best_documents(
             pieces,
             stored.words,
-            [nothing, *[Wanted(words, vector, scale)] * times],
+            [nothing, *[HybridQuery(words, vector, scale)] * times],
             k,
             chosen=chosen,
             threads=2,
@@ -79,7 +79,7 @@ def test_the_best_documents_are_those_of_the_reference(
 
 
 @settings(max_examples=20)
-@given(st.lists(documents, min_size=2, max_size=4), st.integers(0, 2**32 - 1))
+@given(st.postings(documents, min_size=2, max_size=4), st.integers(0, 2**32 - 1))
 def test_documents_added_give_the_words_of_documents_at_once(parts, seed) -> None:
     rng = np.random.default_rng(seed)
     every = [words for part in parts for words in part]
@@ -88,8 +88,8 @@ def test_documents_added_give_the_words_of_documents_at_once(parts, seed) -> Non
         grown = written(parts, vectors, Path(one), int(rng.integers(1, 40)))
         whole = written([every], vectors, Path(other), 1 << 20)
         assert grown.words.words.words == whole.words.words.words
-        for a, b in zip(grown.words.lists, whole.words.lists, strict=True):
+        for a, b in zip(grown.words.postings, whole.words.postings, strict=True):
             assert np.array_equal(a, b)
-        assert np.array_equal(grown.words.tellings, whole.words.tellings)
+        assert np.array_equal(grown.words.burstiness, whole.words.burstiness)
         assert np.array_equal(grown.words.variances, whole.words.variances)
         assert np.array_equal(grown.spread.covariance, whole.spread.covariance)

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from deltavec.search import kernels
 from deltavec.search.hybrid import bounds
 from deltavec.search.quantized import kernels as sieves
-from deltavec.search.quantized.build import coded_queries, made_sieve
-from deltavec.search.quantized.kernels import ROWS, High
+from deltavec.search.quantized.build import quantize, quantize_queries
+from deltavec.search.quantized.kernels import ROWS, Candidates
 from support.search_reference import cosines
 
 
@@ -36,19 +36,19 @@ def test_no_row_is_passed_over_at_its_own_score(seed, dimensions, count, error, 
     # Heads in any directions: all, some or none of what rows are is seen.
     turned = np.linalg.qr(rng.standard_normal((dimensions, dimensions)))[0]
     seen = rng.integers(0, dimensions + 1)
-    made = made_sieve(vectors, 1, directions=np.ascontiguousarray(turned[:, :seen]))
-    coded = coded_queries(queries, measured, measured, made, margin)
+    made = quantize(vectors, 1, directions=np.ascontiguousarray(turned[:, :seen]))
+    coded = quantize_queries(queries, measured, measured, made, margin)
     scores = cosines(queries, vectors)
-    high = High(np.empty(2 * ROWS, np.int64), np.empty(2 * ROWS, np.float32))
+    high = Candidates(np.empty(2 * ROWS, np.int64), np.empty(2 * ROWS, np.float32))
     added = rng.standard_normal(count)
     blocks = len(made.sieve.whole.slacks)
     for query in range(len(queries)):
         for row in rng.permutation(count)[:5].tolist():
             score = scores[query, row]
-            found = sieves.high_rows(made.sieve, 0, blocks, coded, query, score, high, 0)
+            found = sieves.candidate_rows(made.sieve, 0, blocks, coded, query, score, high, 0)
             assert score <= high.scores[high.places[:found].tolist().index(row)]
             total = scale * np.float64(score) + added[row]
-            found = bounds.high_sums(
+            found = bounds.find_candidates(
                 made.sieve, 0, blocks, coded, query, total, scale, added, high.places
             )
             assert row in high.places[:found]

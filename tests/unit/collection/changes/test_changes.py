@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import deltavec as dv
-from deltavec.collection.open import refreshed
+from deltavec.collection.open import refresh
 from deltavec.core.statistics import TextCounts
 
 VECTORS = dv.WordVectors(["sea", "room", "quiet"], [[1, 0], [0, 1], [0.6, 0.8]])
@@ -227,13 +227,13 @@ def test_files_are_joined_on_request(tmp_path: Path) -> None:
 
 
 def test_what_has_not_changed_is_not_opened_again(collection: dv.Collection) -> None:
-    assert refreshed(collection) is collection
+    assert refresh(collection) is collection
     after = collection.remove(["a"])
     assert after.model is collection.model
-    assert refreshed(collection).ids.equals(after.ids)
+    assert refresh(collection).ids.equals(after.ids)
     other = dv.fit(TEXTS, VECTORS, "unit-sum")
     dv.build_collection(other, TEXTS, collection.path)
-    assert refreshed(after).model.fingerprint == other.fingerprint
+    assert refresh(after).model.fingerprint == other.fingerprint
     with pytest.raises(dv.InputError, match="built anew since it was opened"):
         after.remove(["b"])
 

@@ -10,7 +10,7 @@ import pytest
 from pyarrow import csv, parquet
 
 import deltavec as dv
-from deltavec.collection.duplicates.report import duplicate_steps, elsewhere_steps
+from deltavec.collection.duplicates.report import duplicate_steps, overlap_steps
 
 VECTORS = dv.WordVectors(["sea", "room", "bay", "bed"], [[1, 0], [0, 1], [0.9, 0.1], [0.1, 0.9]])
 TEXTS = ["the sea", "<b>sea</b> sea", "a room", "sea bay", "bed", "", "xyz"]
@@ -144,7 +144,7 @@ def test_a_report_counts_at_each_threshold_and_shows_the_least_alike(
     scores = collection.duplicates(0.99).pairs.score
     assert example.score == scores[scores < 0.9999].min()
     assert example.text_a.startswith(("the sea", "a room", "<b>sea"))
-    elsewhere = elsewhere_steps(collection, collection.against(["sea"], 0.1), thresholds)
+    elsewhere = overlap_steps(collection, collection.against(["sea"], 0.1), thresholds)
     assert [step.pairs for step in elsewhere] == [4, 3, 2]
 
 

@@ -14,7 +14,7 @@ from deltavec.collection.filters.language import (
     Missing,
     Negation,
     Some,
-    parsed_filter,
+    parse_filter,
 )
 from deltavec.collection.filters.masks import Filter
 from deltavec.errors import InputError
@@ -85,17 +85,17 @@ def test_a_filter_lets_the_right_rows_through(text: str, rows: list[int]) -> Non
 
 def test_and_binds_tighter_than_or_and_not_tightest() -> None:
     one, two = Comparison("a", "==", 1), Comparison("b", "==", 2)
-    assert parsed_filter("a == 1 or b == 2 and not a == 1") == Some(
+    assert parse_filter("a == 1 or b == 2 and not a == 1") == Some(
         (one, Every((two, Negation(one))))
     )
 
 
 def test_quotes_inside_a_text_are_doubled() -> None:
-    assert parsed_filter("a == 'it''s'") == Comparison("a", "==", "it's")
-    assert parsed_filter('a in ("say ""no""", -1.5e3, true)') == Some(
+    assert parse_filter("a == 'it''s'") == Comparison("a", "==", "it's")
+    assert parse_filter('a in ("say ""no""", -1.5e3, true)') == Some(
         tuple(Comparison("a", "==", value) for value in ('say "no"', -1500.0, True))
     )
-    assert parsed_filter("größe is null") == Missing("größe")
+    assert parse_filter("größe is null") == Missing("größe")
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_what_cannot_be_understood_says_where_and_what_was_expected(text: str, s
 
 def test_a_filter_is_a_string() -> None:
     with pytest.raises(InputError, match="must be a string such as"):
-        parsed_filter(["rating >= 4"])  # type: ignore[arg-type]
+        parse_filter(["rating >= 4"])  # type: ignore[arg-type]
 
 
 def test_many_conditions_in_a_row_are_no_depth() -> None:

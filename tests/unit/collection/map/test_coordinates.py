@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deltavec.collection.map.coordinates import positions, with_newcomers
+from deltavec.collection.map.coordinates import compute_layout, place_new_documents
 from deltavec.errors import InputError
 
 
@@ -17,7 +17,7 @@ def drawn(rows: int, dimensions: int = 5) -> np.ndarray:
 
 def test_places_are_principal_components_but_for_sign_and_scale() -> None:
     vectors = drawn(200)
-    found = positions(vectors, "pca")
+    found = compute_layout(vectors, "pca")
     centred = vectors - vectors.mean(axis=0)
     left, singular, _ = np.linalg.svd(centred.astype(np.float64), full_matrices=False)
     for axis in range(2):
@@ -28,54 +28,54 @@ def test_places_are_principal_components_but_for_sign_and_scale() -> None:
 
 
 def test_places_are_between_minus_one_and_one_and_touch_both() -> None:
-    places = positions(drawn(200), "pca").places
+    places = compute_layout(drawn(200), "pca").places
     assert np.abs(places).max() == pytest.approx(1)
     assert np.ptp(places, axis=0).max() == pytest.approx(2)
 
 
 def test_of_many_documents_a_sample_is_shown_and_all_are_placed() -> None:
-    found = positions(drawn(300), "pca", points=50)
+    found = compute_layout(drawn(300), "pca", points=50)
     assert len(found.shown) == 50
     assert (np.diff(found.shown) > 0).all()
     assert np.isfinite(found.places).all()
-    assert (found.shown == positions(drawn(300), "pca", points=50).shown).all()
+    assert (found.shown == compute_layout(drawn(300), "pca", points=50).shown).all()
 
 
 @pytest.mark.parametrize(("rows", "dimensions"), [(1, 5), (2, 1), (3, 2)])
 def test_few_documents_have_a_map_too(rows: int, dimensions: int) -> None:
-    found = positions(drawn(rows, dimensions), "pca")
+    found = compute_layout(drawn(rows, dimensions), "pca")
     assert np.isfinite(found.places).all()
     assert found.of(np.array([0])) != [None]
 
 
 def test_documents_without_a_vector_stand_somewhere() -> None:
-    assert np.isfinite(positions(np.zeros((4, 3), np.float32), "pca").places).all()
+    assert np.isfinite(compute_layout(np.zeros((4, 3), np.float32), "pca").places).all()
 
 
 def test_an_unknown_method_is_refused() -> None:
     with pytest.raises(InputError, match="map must be one of neighbors, pca, got 'tsne'"):
-        positions(drawn(5), "tsne")
+        compute_layout(drawn(5), "tsne")
 
 
 def test_neighbours_are_placed_within_the_map_and_zero_rows_nowhere() -> None:
     vectors = drawn(60)
     vectors[7] = 0
 
-    found = positions(vectors, points=40)
+    found = compute_layout(vectors, points=40)
 
     assert found.method == "neighbors"
     assert len(found.shown) == 40
     assert 7 not in found.shown
     assert np.abs(found.places[found.shown]).max() == pytest.approx(1)
     assert np.isnan(np.delete(found.places, found.shown, axis=0)).all()
-    np.testing.assert_array_equal(positions(vectors, points=40).places, found.places)
+    np.testing.assert_array_equal(compute_layout(vectors, points=40).places, found.places)
 
 
 @pytest.mark.parametrize("rows", [0, 1, 2, 3, 5])
 def test_few_rows_and_equal_rows_have_a_map_of_neighbours_too(rows: int) -> None:
-    assert np.isfinite(positions(drawn(rows)).places).all()
+    assert np.isfinite(compute_layout(drawn(rows)).places).all()
     equal = np.repeat(drawn(1), rows, axis=0)
-    assert (positions(equal).places == 0).all()
+    assert (compute_layout(equal).places == 0).all()
 
 
 def test_a_newcomer_stands_in_the_middle_of_its_neighbours() -> None:
@@ -85,7 +85,7 @@ def test_a_newcomer_stands_in_the_middle_of_its_neighbours() -> None:
     places[:6] = [[0.1 * n, 0.5] for n in range(6)]
     places[[5, 11]] = np.nan
 
-    filled = with_newcomers(places, vectors, np.array([5, 11]))
+    filled = place_new_documents(places, vectors, np.array([5, 11]))
 
     assert filled[5] == pytest.approx([0.2, 0.5])
     assert filled[11] == pytest.approx([0, 0])  # where the same document stands
@@ -95,6 +95,6 @@ def test_a_newcomer_stands_in_the_middle_of_its_neighbours() -> None:
 def test_a_newcomer_without_a_vector_or_without_neighbours_stands_nowhere() -> None:
     vectors = np.array([[1, 0], [0, 0]], np.float32)
     places = np.array([[0.5, 0.5], [np.nan, np.nan]], np.float32)
-    assert np.isnan(with_newcomers(places, vectors, np.array([1]))[1]).all()
+    assert np.isnan(place_new_documents(places, vectors, np.array([1]))[1]).all()
     nowhere = np.full((2, 2), np.nan, np.float32)
-    assert np.isnan(with_newcomers(nowhere, vectors, np.array([0]))).all()
+    assert np.isnan(place_new_documents(nowhere, vectors, np.array([0]))).all()

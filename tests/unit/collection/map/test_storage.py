@@ -11,8 +11,8 @@ import pytest
 
 import deltavec as dv
 from deltavec.collection.folder import read_description
-from deltavec.collection.map.names import RegionName, names_json, names_read
-from deltavec.collection.map.storage import StoredMap, store_map, with_map_kept
+from deltavec.collection.map.names import RegionName, names_json, read_names
+from deltavec.collection.map.storage import StoredMap, keep_map, store_map
 
 WORDS = ["sea", "beach", "wave", "room", "bed", "door", "bread", "soup", "cheese", "wine"]
 VECTORS = dv.WordVectors(WORDS, np.random.default_rng(0).standard_normal((10, 5)))
@@ -84,7 +84,7 @@ def test_a_map_of_another_state_is_not_stored(drawn: dv.Collection) -> None:
     assert drawn.map is not None
     with pytest.raises(dv.InputError, match="changed while its map was drawn"):
         store_map(drawn, drawn.map)
-    same, found = with_map_kept(drawn)
+    same, found = keep_map(drawn)
     assert same is drawn
     np.testing.assert_array_equal(found.places, drawn.map.places)
 
@@ -127,12 +127,12 @@ def test_places_beyond_the_map_are_refused(drawn: dv.Collection) -> None:
 )
 def test_names_that_cannot_be_are_refused(stored: object) -> None:
     with pytest.raises(dv.InputError):
-        names_read(json.dumps(stored).encode())
+        read_names(json.dumps(stored).encode())
 
 
 def test_names_are_read_as_they_were_written() -> None:
     names = [RegionName("<b>sea</b>, „größe“", 1, -0.5, 1.0, 7)]
-    assert names_read(names_json(names)) == names
+    assert read_names(names_json(names)) == names
 
 
 def test_a_description_names_the_map(drawn: dv.Collection) -> None:

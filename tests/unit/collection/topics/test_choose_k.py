@@ -22,7 +22,7 @@ def blobs(groups: int, members: int, spread: float) -> np.ndarray:
 
 @pytest.mark.parametrize("groups", [8, 16])
 def test_as_many_groups_as_there_are_blobs(groups: int) -> None:
-    found = choose_k.fitting_number(blobs(groups, 40, 0.5), seed=0)
+    found = choose_k.best_k(blobs(groups, 40, 0.5), seed=0)
     assert found.groups == groups
     assert "nearly as well as any" in found.reason
 

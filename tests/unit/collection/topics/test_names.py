@@ -66,10 +66,10 @@ def test_a_group_without_members_has_no_name(collection: dv.Collection) -> None:
 def test_words_are_counted_in_blocks_of_terms_alike(
     collection: dv.Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = term_counts.held_words(collection, LABELS, 3)
+    whole = term_counts.count_terms(collection, LABELS, 3)
     monkeypatch.setattr(term_counts, "POSTINGS_AT_ONCE", 5)
     monkeypatch.setattr(term_counts, "CELLS_AT_ONCE", 7)
-    parts = term_counts.held_words(collection, LABELS, 3)
+    parts = term_counts.count_terms(collection, LABELS, 3)
     assert parts.words == whole.words
     assert (parts.counts != whole.counts).nnz == 0
     sea = whole.words.index("sea")
@@ -82,7 +82,7 @@ def test_of_large_groups_some_texts_are_read(
 ) -> None:
     monkeypatch.setattr(term_counts, "TEXTS_TO_READ", 6)
     monkeypatch.setattr(term_counts, "FEWEST_TO_READ", 1)
-    found = term_counts.read(collection, LABELS, 3, 0)
+    found = term_counts.from_texts(collection, LABELS, 3, 0)
     assert found.sizes.tolist() == [2, 2, 2]
     assert found.counts.max() <= 2
 

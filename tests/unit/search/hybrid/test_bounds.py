@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from deltavec.search.hybrid import bounds as sifting
-from deltavec.search.hybrid.bounds import Sums
-from deltavec.search.kernels import Best, Rows
-from deltavec.search.lexical.kernels import Lists, Words
-from deltavec.search.quantized.build import coded_queries, made_sieve
+from deltavec.search.hybrid.bounds import ScoreBounds
+from deltavec.search.kernels import Rows, TopK
+from deltavec.search.lexical.kernels import Postings, QueryTerms
+from deltavec.search.quantized.build import quantize, quantize_queries
 from deltavec.search.quantized.kernels import ROWS
 from support.quantized_rows import ALL, NONE, VECTORS, asked, hits, nothing_found
 
@@ -17,7 +17,7 @@ def test_only_rows_that_can_reach_a_sum_are_looked_at():
     places = np.empty(ROWS, np.int64)
     added = np.array([0, 0.7, 0, 0.1])
     for worst, expected in [(1.6, [1]), (1.8, []), (1.0, [0, 1, 2, 3])]:
-        count = sifting.high_sums(sieve, 0, 1, coded, 0, worst, 1.0, added, places)
+        count = sifting.find_candidates(sieve, 0, 1, coded, 0, worst, 1.0, added, places)
         assert places[:count].tolist() == expected  # few can by their words: all of those
 
 
@@ -26,12 +26,12 @@ def test_where_many_rows_can_reach_a_sum_by_their_words_codes_are_read():
     sieve, _, coded = asked(VECTORS[:1], many)
     places = np.empty(ROWS, np.int64)
     added = np.tile([0, 0.7, 0, 0.1], 2)
-    count = sifting.high_sums(sieve, 0, 1, coded, 0, 0.5, 1.0, added, places)
+    count = sifting.find_candidates(sieve, 0, 1, coded, 0, 0.5, 1.0, added, places)
     assert places[:count].tolist() == [0, 1, 2, 4, 5, 6]
-    count = sifting.high_sums(sieve, 0, 1, coded, 0, 1.05, 1.1, added, places)
+    count = sifting.find_candidates(sieve, 0, 1, coded, 0, 1.05, 1.1, added, places)
     assert places[:count].tolist() == [0, 4]
     sieve, _, coded = asked(VECTORS[:1], np.tile(VECTORS[1:2], (8, 1)))
-    assert sifting.high_sums(sieve, 0, 1, coded, 0, 0.5, 1.0, np.zeros(8), places) == 0
+    assert sifting.find_candidates(sieve, 0, 1, coded, 0, 0.5, 1.0, np.zeros(8), places) == 0
 
 
 def test_where_heads_let_many_rows_pass_the_whole_codes_are_read():
@@ -46,19 +46,19 @@ def test_where_heads_let_many_rows_pass_the_whole_codes_are_read():
         (alike, alike, list(range(8))),
     ]:
         rows = np.concatenate([first, np.tile(others, (7, 1))])
-        made = made_sieve(rows, 1, directions=directions)
-        coded = coded_queries(query, 1e-6, 1e-6, made, 1e-5)
+        made = quantize(rows, 1, directions=directions)
+        coded = quantize_queries(query, 1e-6, 1e-6, made, 1e-5)
         places = np.empty(ROWS, np.int64)
-        found = sifting.high_sums(made.sieve, 0, 1, coded, 0, 0.5, 2.0, np.zeros(8), places)
+        found = sifting.find_candidates(made.sieve, 0, 1, coded, 0, 0.5, 2.0, np.zeros(8), places)
         assert places[:found].tolist() == expected
 
 
 # One query of two terms: the first is in documents 11 and 12, the second in 12 and 13.
-LISTS = Lists(
+LISTS = Postings(
     np.array([0, 2, 4]), np.array([11, 12, 12, 13], np.int32), np.array([3, 1, 1, 1], np.uint8)
 )
 NORMS = np.ones(14, np.float32)
-WORDS = Words(
+WORDS = QueryTerms(
     LISTS,
     NORMS,
     np.array([0, 2]),
@@ -72,7 +72,7 @@ ADDED = [0.0, 3.0, 2.25, 0.25]
 def sums_of(scale, light=False):
     """What the words add; without the second, lightest one if asked for."""
     added, rest = ([0.0, 3.0, 2.0, 0.0], 0.5) if light else (ADDED, 0.0)
-    return Sums(0, np.array([added]), np.array([rest]), np.array([scale]), WORDS)
+    return ScoreBounds(0, np.array([added]), np.array([rest]), np.array([scale]), WORDS)
 
 
 def sums_found(scale, k=2, chosen=(), by_products=False, light=False):
@@ -85,10 +85,10 @@ def sums_found(scale, k=2, chosen=(), by_products=False, light=False):
     elif by_products:
         part = VECTORS[list(chosen)] if chosen else VECTORS
         products = wanted.vectors @ part.T
-        sifting.sums_in_products(rows, 0, products, wanted, sums, best)
+        sifting.rescore_products(rows, 0, products, wanted, sums, best)
     else:
         mask = np.isin(np.arange(4), chosen).astype(np.uint8) if chosen else ALL
-        sifting.sift_sums(rows._replace(chosen=NONE), mask, sieve, 0, 4, wanted, coded, sums, best)
+        sifting.scan_sums(rows._replace(chosen=NONE), mask, sieve, 0, 4, wanted, coded, sums, best)
     return hits(best)
 
 
@@ -105,31 +105,31 @@ def test_the_best_sums_of_a_cosine_and_what_words_add(by_products, light):
 
 @pytest.mark.parametrize("light", [False, True])
 def test_the_best_of_what_words_add_and_nothing_else(light):
-    assert sums_found(0.0, light=light) == [(3.0, 11), (2.25, 12)]
-    assert sums_found(0.0, k=4, light=light) == [(3.0, 11), (2.25, 12), (0.25, 13)]
-    assert sums_found(0.0, chosen=(0, 3), light=light) == [(0.25, 13)]
+    assert sums_found(0.0, nonessential=light) == [(3.0, 11), (2.25, 12)]
+    assert sums_found(0.0, k=4, nonessential=light) == [(3.0, 11), (2.25, 12), (0.25, 13)]
+    assert sums_found(0.0, chosen=(0, 3), nonessential=light) == [(0.25, 13)]
 
 
 @pytest.mark.parametrize("way", ["sieve", "products", "words"])
 def test_sums_that_cannot_be_reached_are_passed_over(way):
     sieve, wanted, coded = asked(VECTORS[:1])
     rows, sums = Rows(VECTORS, 10, NONE, NONE), sums_of(1.0)
-    best = Best(np.full((1, 1), 9.0), np.full((1, 1), 77), np.ones(1, np.int64))
+    best = TopK(np.full((1, 1), 9.0), np.full((1, 1), 77), np.ones(1, np.int64))
     if way == "products":
-        sifting.sums_in_products(rows, 0, wanted.vectors @ VECTORS.T, wanted, sums, best)
+        sifting.rescore_products(rows, 0, wanted.vectors @ VECTORS.T, wanted, sums, best)
     elif way == "words":
         sifting.search_added(rows, 0, 4, sums, best)
     else:
-        sifting.sift_sums(rows, ALL, sieve, 0, 4, wanted, coded, sums, best)
-        sifting.consider_sum(rows, 0, wanted, 0, sums, best)
+        sifting.scan_sums(rows, ALL, sieve, 0, 4, wanted, coded, sums, best)
+        sifting.rescore(rows, 0, wanted, 0, sums, best)
     assert hits(best) == [(9.0, 77)]
 
 
 @pytest.mark.parametrize(("worst", "expected"), [(0.5, ADDED), (9.0, [0.0, 3.0, 2.0, 0.0])])
 def test_light_words_are_left_out_where_the_best_are_far_above_them(worst, expected):
-    best = Best(np.full((1, 1), worst), np.zeros((1, 1), np.int64), np.ones(1, np.int64))
-    sums = Sums(0, np.empty((1, 4)), np.full(1, 7.0), np.ones(1), WORDS)
-    sifting.add_words(WORDS, np.array([0.5]), best, 10, sums)
+    best = TopK(np.full((1, 1), worst), np.zeros((1, 1), np.int64), np.ones(1, np.int64))
+    sums = ScoreBounds(0, np.empty((1, 4)), np.full(1, 7.0), np.ones(1), WORDS)
+    sifting.add_lexical(WORDS, np.array([0.5]), best, 10, sums)
     assert sums.added.tolist() == [expected]
     assert sums.rests.tolist() == [0.5 if worst == 9 else 0]
 
@@ -138,7 +138,7 @@ def test_rows_looked_through_part_by_part_have_the_same_best_sums():
     many = np.tile(VECTORS, (ROWS, 1))
     sieve, wanted, coded = asked(VECTORS[:1], many)
     best = nothing_found(1, 2, np.float64)
-    sifting.search_sums(
+    sifting.search_blocks(
         Rows(many, 10, NONE, NONE), ALL, sieve, 0, len(many), wanted, coded, WORDS,
         np.zeros(1), np.array([2.0]), np.empty(ROWS), best,
     )  # fmt: skip

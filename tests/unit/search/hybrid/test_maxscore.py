@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from deltavec.search.hybrid import maxscore
-from deltavec.search.hybrid.maxscore import Essential, Partly
+from deltavec.search.hybrid.maxscore import EssentialTerms, PartialScores
 from deltavec.search.kernels import Queries, Rows
-from deltavec.search.lexical.index import Peaks
-from deltavec.search.lexical.kernels import place_from
-from deltavec.search.topk import NOBODY, NONE, nothing_found
+from deltavec.search.lexical.index import MaxImpacts
+from deltavec.search.lexical.kernels import first_posting_from
+from deltavec.search.topk import NOBODY, NONE, no_rows
 from support.quantized_rows import words_of
 
 DOCUMENTS = 60
@@ -16,7 +16,7 @@ ALIKE = np.ones(DOCUMENTS, np.float32)
 
 
 def chosen_for(words, scale, floor):
-    chosen = Essential(np.empty(len(words.terms), np.int64), np.empty(1, np.int64))
+    chosen = EssentialTerms(np.empty(len(words.terms), np.int64), np.empty(1, np.int64))
     maxscore.choose_essential(words, words.weights, np.array([scale]), np.array([floor]), chosen)
     return chosen
 
@@ -47,9 +47,12 @@ def test_a_list_that_is_not_ascending_leads_nowhere_else():
     documents = np.array([3, 9, -5, 70, 2, 9, 1], np.int32)
     for begin in range(8):
         for document in range(-2, 80):
-            assert begin <= place_from(documents, begin, document) <= max(begin, 7)
+            assert begin <= first_posting_from(documents, begin, document) <= max(begin, 7)
     words = words_of([documents, [1, 3]], [1.0, 2.0], ALIKE)
-    known, wider = Partly(np.empty(9, int), np.empty(9)), Partly(np.empty(9, int), np.empty(9))
+    known, wider = (
+        PartialScores(np.empty(9, int), np.empty(9)),
+        PartialScores(np.empty(9, int), np.empty(9)),
+    )
     count = maxscore.merge(words, 0, 0, DOCUMENTS, known, 0, wider)
     assert wider.documents[:count].tolist() == [3, 9]
     count = maxscore.merge(words, 1, 0, DOCUMENTS, wider, count, known)
@@ -59,7 +62,7 @@ def test_a_list_that_is_not_ascending_leads_nowhere_else():
 
 def test_terms_are_added_and_documents_below_a_sum_left_out():
     words = words_of([[2, 4, 6], [4, 5, 9]], [2.0, 4.0], ALIKE)
-    known = Partly(np.array([2, 4, 6, 8]), np.array([1.0, 1.0, 1.0, 3.0]))
+    known = PartialScores(np.array([2, 4, 6, 8]), np.array([1.0, 1.0, 1.0, 3.0]))
     assert maxscore.narrow(words, 1, 2.5, known, 4) == 2
     assert known.documents[:2].tolist() == [4, 8]
     assert known.sums[:2].tolist() == [3.0, 3.0]
@@ -67,19 +70,19 @@ def test_terms_are_added_and_documents_below_a_sum_left_out():
 
 def test_peaks_are_the_highest_shares_and_1_until_they_are_known():
     norms = np.arange(1, DOCUMENTS + 1, dtype=np.float32)
-    words, peaks = words_of([[0, 3], [], [3, 99]], [1.0, 1.0, 1.0], norms), Peaks()
+    words, peaks = words_of([[0, 3], [], [3, 99]], [1.0, 1.0, 1.0], norms), MaxImpacts()
     assert peaks.of(words.terms).tolist() == [1, 1, 1]
-    peaks.make(words.lists, norms)
+    peaks.make(words.postings, norms)
     assert peaks.of(words.terms).tolist() == [1 / 2, 0, 1 / 5]
     made = peaks.made
-    peaks.make(words.lists, norms)
+    peaks.make(words.postings, norms)
     assert peaks.made is made
 
 
 def searched(words, scale, floor, k=2):
     """What is found where all documents have the direction of the query."""
     vectors = np.ones((DOCUMENTS, 1), np.float32)
-    best, given_up = nothing_found(1, k, np.float64), np.zeros(1, np.uint8)
+    best, given_up = no_rows(1, k, np.float64), np.zeros(1, np.uint8)
     best.scores[:], best.sizes[:] = floor, k
     maxscore.search_essential(
         Rows(vectors, 0, NONE, NONE), 0, DOCUMENTS, Queries(vectors[:1], np.zeros(1, np.float32)),

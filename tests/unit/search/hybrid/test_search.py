@@ -5,11 +5,11 @@ import pytest
 
 from deltavec.core.learning.stemming import Stems
 from deltavec.core.vocabulary import Vocabulary
-from deltavec.search.hybrid.search import Wanted, best_documents
-from deltavec.search.lexical.index import WordIndex, WordQuery
-from deltavec.search.lexical.kernels import Lists, Words, add_query_scores
-from deltavec.search.matrix import Pieces
-from deltavec.search.quantized.build import made_sieve
+from deltavec.search.hybrid.search import HybridQuery, best_documents
+from deltavec.search.lexical.index import InvertedIndex, LexicalQuery
+from deltavec.search.lexical.kernels import Postings, QueryTerms, add_query_scores
+from deltavec.search.matrix import ChunkedMatrix
+from deltavec.search.quantized.build import quantize
 from support.search_strategies import unit_rows
 
 DOCUMENTS, TERMS = 700, 12
@@ -17,7 +17,7 @@ DOCUMENTS, TERMS = 700, 12
 
 def word_query(terms, weights):
     none = np.zeros(0, np.int64)
-    return WordQuery([], none, none, np.array(terms, np.int64), np.array(weights, float), [])
+    return LexicalQuery([], none, none, np.array(terms, np.int64), np.array(weights, float), [])
 
 
 def drawn_index(rng):
@@ -29,8 +29,8 @@ def drawn_index(rng):
     lengths = rng.integers(5, 50, DOCUMENTS).astype(np.int32)
     nothing = np.zeros(TERMS)
     vocabulary = Vocabulary.of([f"w{term}" for term in range(TERMS)])
-    lists = Lists(begins, documents, counts)
-    return WordIndex(vocabulary, Stems.none(TERMS), lists, lengths, nothing, nothing)
+    lists = Postings(begins, documents, counts)
+    return InvertedIndex(vocabulary, Stems.none(TERMS), lists, lengths, nothing, nothing)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -46,9 +46,9 @@ def test_blocks_sieves_and_light_words_change_no_bit(seed, queries, scale, filte
     for _ in range(queries):
         terms = np.sort(rng.permutation(TERMS)[:9])
         words = word_query(terms, 3.0 ** -rng.permutation(9))
-        wanted.append(Wanted(words, unit_rows(rng.standard_normal((1, 6)))[0], scale))
-    pieces = Pieces.of(vectors, "vectors")
-    pieces.sieves[0].made = made_sieve(vectors)
+        wanted.append(HybridQuery(words, unit_rows(rng.standard_normal((1, 6)))[0], scale))
+    pieces = ChunkedMatrix.of(vectors, "vectors")
+    pieces.quantized[0].made = quantize(vectors)
     for at_once in (100, 4000):
         for one, found in zip(
             wanted,
@@ -58,7 +58,9 @@ def test_blocks_sieves_and_light_words_change_no_bit(seed, queries, scale, filte
             scores = np.empty(DOCUMENTS)
             terms, weights = one.words.terms, one.words.weights
             none = np.zeros(len(terms), np.uint8)
-            own = Words(index.lists, index.norms, np.array([0, len(terms)]), terms, weights, none)
+            own = QueryTerms(
+                index.postings, index.norms, np.array([0, len(terms)]), terms, weights, none
+            )
             add_query_scores(own, 0, False, 0, scores)
             if scale:
                 wide = vectors.astype(np.float64)

@@ -5,10 +5,10 @@ import numpy as np
 from deltavec.search.hybrid.threshold import (
     LOOKED_AT,
     heaviest_terms,
-    likely_documents,
-    lowest_sums,
+    seed_documents,
+    seed_thresholds,
 )
-from deltavec.search.lexical.kernels import Lists, Words, sum_of_words
+from deltavec.search.lexical.kernels import Postings, QueryTerms, lexical_score
 
 HELD = [[0, 1, 2, 3, 4, 5], [1, 3], [3, 5], [5]]
 
@@ -17,10 +17,10 @@ def words_of(held, weights):
     """One query that has all terms."""
     documents = np.array([number for one in held for number in one], np.int32)
     begins = np.cumsum([0, *map(len, held)])
-    lists = Lists(begins, documents, np.ones(len(documents), np.uint8))
+    lists = Postings(begins, documents, np.ones(len(documents), np.uint8))
     terms = np.arange(len(held))
     norms = np.ones(1 + documents.max(), np.float32)
-    return Words(
+    return QueryTerms(
         lists, norms, np.array([0, len(held)]), terms, np.array(weights, float),
         np.zeros(len(held), np.uint8),
     )  # fmt: skip
@@ -38,20 +38,20 @@ def test_the_heaviest_term_that_enough_documents_hold_comes_first():
 
 def test_likely_documents_hold_the_heaviest_words():
     words, likely = words_of(HELD, [3.0, 2.0, 2.5, 0.5]), np.empty((1, 2), np.int64)
-    likely_documents(words, likely)
+    seed_documents(words, likely)
     assert sorted(likely[0]) == [3, 5]
 
 
 def test_where_no_word_is_in_enough_documents_none_are_likely():
     likely = np.empty((1, 7), np.int64)
-    likely_documents(words_of(HELD, [1.0, 1.0, 1.0, 1.0]), likely)
+    seed_documents(words_of(HELD, [1.0, 1.0, 1.0, 1.0]), likely)
     assert likely.tolist() == [[-1] * 7]
 
 
 def test_of_a_long_list_documents_from_all_over_it_are_looked_at():
     held = list(range(3 * LOOKED_AT))
     likely = np.empty((1, LOOKED_AT), np.int64)
-    likely_documents(words_of([held], [1.0]), likely)
+    seed_documents(words_of([held], [1.0]), likely)
     assert len(set(likely[0])) == LOOKED_AT
     assert likely.max() > 2 * LOOKED_AT
 
@@ -60,10 +60,10 @@ def test_documents_that_do_not_exist_are_not_likely():
     words = words_of([[0, 1, 2]], [1.0])
     for number in (-1, 9):
         changed = words._replace(
-            lists=words.lists._replace(documents=np.array([0, number, 2], np.int32))
+            postings=words.postings._replace(documents=np.array([0, number, 2], np.int32))
         )
         likely = np.empty((1, 2), np.int64)
-        likely_documents(changed, likely)
+        seed_documents(changed, likely)
         assert likely.tolist() == [[-1, -1]]
 
 
@@ -72,11 +72,11 @@ def test_the_lowest_sum_is_that_of_the_worst_likely_document():
     vectors = np.array([[1, 0], [0, 1]], np.float32)
     lowest = np.empty(1)
     query, scale = np.array([[1, 0]], np.float32), np.array([0.25])
-    lowest_sums(words, query, scale, np.array([[3, 5]]), vectors, lowest)
-    sums = [sum_of_words(words, 0, document, False) for document in (3, 5)]
+    seed_thresholds(words, query, scale, np.array([[3, 5]]), vectors, lowest)
+    sums = [lexical_score(words, 0, document, False) for document in (3, 5)]
     assert lowest[0] == min(0.25 + sums[0], sums[1])
-    lighter = words._replace(light=np.array([0, 1, 0, 0], np.uint8))
-    lowest_sums(lighter, query, scale, np.array([[3, 5]]), vectors, lowest)
+    lighter = words._replace(nonessential=np.array([0, 1, 0, 0], np.uint8))
+    seed_thresholds(lighter, query, scale, np.array([[3, 5]]), vectors, lowest)
     assert lowest[0] == min(0.25 + sums[0] - 1.0, sums[1])
-    lowest_sums(words, query, scale, np.array([[-1, -1]]), vectors, lowest)
+    seed_thresholds(words, query, scale, np.array([[-1, -1]]), vectors, lowest)
     assert lowest[0] == -np.inf

@@ -1,7 +1,7 @@
 import numpy as np
 
 from deltavec.search.lexical import kernels
-from deltavec.search.lexical.kernels import Lists, Words
+from deltavec.search.lexical.kernels import Postings, QueryTerms
 
 # Documents: 0 holds words 0 (twice) and 1, 1 holds none, 2 holds 1 and 2; words 0 and 1 are forms.
 IDS = np.array([0, 1, 1, 2], np.int32)
@@ -16,7 +16,7 @@ def made():
     holding = np.zeros(2, np.int64)
     kernels.count_documents(IDS, ENDS, GROUPS, 0, holding, np.full(2, -1, np.int32))
     assert holding.tolist() == [2, 1]
-    lists = Lists(np.array([0, 2, 3]), np.empty(3, np.int32), np.empty(3, np.uint8))
+    lists = Postings(np.array([0, 2, 3]), np.empty(3, np.int32), np.empty(3, np.uint8))
     kernels.distribute(IDS, COUNTS, ENDS, GROUPS, 0, 0, 2, lists.begins[:-1].copy(), lists)
     return lists
 
@@ -28,22 +28,22 @@ def test_forms_in_a_document_are_one_posting():
 
 
 def test_terms_of_a_range_only():
-    lists = Lists(np.array([0, 1]), np.empty(1, np.int32), np.empty(1, np.uint8))
+    lists = Postings(np.array([0, 1]), np.empty(1, np.int32), np.empty(1, np.uint8))
     kernels.distribute(IDS, COUNTS, ENDS, GROUPS, 5, 1, 2, np.zeros(1, np.int64), lists)
     assert (lists.documents.tolist(), lists.counts.tolist()) == ([7], [1])
 
 
 def test_counts_of_forms_stay_within_a_byte():
-    lists = Lists(np.array([0, 1]), np.empty(1, np.int32), np.empty(1, np.uint8))
+    lists = Postings(np.array([0, 1]), np.empty(1, np.int32), np.empty(1, np.uint8))
     counts = np.array([200, 100], np.uint8)
     kernels.distribute(IDS[:2], counts, ENDS[:1], GROUPS, 0, 0, 1, np.zeros(1, np.int64), lists)
     assert lists.counts.tolist() == [255]
 
 
 def test_old_postings_come_before_new_ones():
-    new = Lists(np.array([0, 3, 5]), np.empty(5, np.int32), np.empty(5, np.uint8))
+    new = Postings(np.array([0, 3, 5]), np.empty(5, np.int32), np.empty(5, np.uint8))
     reached = new.begins[:-1].copy()
-    kernels.copy_lists(made(), np.arange(2), np.arange(3, dtype=np.int32), reached, new)
+    kernels.copy_postings(made(), np.arange(2), np.arange(3, dtype=np.int32), reached, new)
     assert reached.tolist() == [2, 4]
     kernels.distribute(IDS[:1], COUNTS[:1], ENDS[:1] - 1, GROUPS, 3, 0, 2, reached, new)
     assert new.documents[:4].tolist() == [0, 2, 3, 2]
@@ -55,16 +55,16 @@ def test_documents_that_go_leave_no_postings_and_others_get_their_numbers():
     counts = np.zeros(2, np.int64)
     kernels.count_kept(made(), numbers, counts)
     assert counts.tolist() == [1, 1]
-    new = Lists(np.array([0, 1]), np.empty(1, np.int32), np.empty(1, np.uint8))
+    new = Postings(np.array([0, 1]), np.empty(1, np.int32), np.empty(1, np.uint8))
     reached = new.begins[:-1].copy()
-    kernels.copy_lists(made(), np.array([1, 7])[:1], numbers, reached, new)  # the second term
+    kernels.copy_postings(made(), np.array([1, 7])[:1], numbers, reached, new)  # the second term
     assert (new.documents.tolist(), new.counts.tolist(), reached.tolist()) == ([1], [1], [1])
-    kernels.copy_lists(made(), np.array([7]), numbers, reached, new)  # a new one
+    kernels.copy_postings(made(), np.array([7]), numbers, reached, new)  # a new one
     assert reached.tolist() == [1]
 
 
 def test_documents_that_cannot_be_are_passed_over():
-    lists = Lists(np.array([0, 3]), np.array([-5, 1, 99], np.int32), np.ones(3, np.uint8))
+    lists = Postings(np.array([0, 3]), np.array([-5, 1, 99], np.int32), np.ones(3, np.uint8))
     counts = np.zeros(1, np.int64)
     kernels.count_kept(lists, np.arange(3, dtype=np.int32), counts)
     assert counts.tolist() == [1]
@@ -80,7 +80,7 @@ def test_terms_are_measured_over_all_documents():
 def asked(terms, weights, light):
     begins = np.array([0, len(terms)])
     light = np.array(light, np.uint8)
-    return Words(made(), NORMS, begins, np.array(terms), np.array(weights), light)
+    return QueryTerms(made(), NORMS, begins, np.array(terms), np.array(weights), light)
 
 
 def test_scores_add_up_over_the_terms_of_a_block():
@@ -96,21 +96,21 @@ def test_the_score_of_one_document_is_that_of_the_block():
     for query, heavy in ((0, False), (1, False), (0, True)):
         scores = np.empty(3)
         kernels.add_query_scores(words, query, heavy, 0, scores)
-        sums = [kernels.sum_of_words(words, query, each, heavy) for each in range(3)]
+        sums = [kernels.lexical_score(words, query, each, heavy) for each in range(3)]
         assert sums == scores.tolist()
 
 
 def test_documents_that_are_not_there_lead_no_kernel_out_of_its_arrays():
     # A stranger's file: none of these is a document, and the last comes after a larger one.
     documents = np.array([-(2**31), -1, 3, 2**31 - 1, 0], np.int32)
-    hostile = Lists(np.array([0, 5]), documents, np.full(5, 3, np.uint8))
+    hostile = Postings(np.array([0, 5]), documents, np.full(5, 3, np.uint8))
     scores = np.zeros(1 + 2)
-    words = asked([0], [1.0], [0])._replace(lists=hostile)
+    words = asked([0], [1.0], [0])._replace(postings=hostile)
     kernels.add_query_scores(words, 0, False, 1, scores[:2])
     assert scores.tolist() == [0, 0, 0]
     kernels.add_query_scores(words, 0, False, 0, scores[1:])
-    backwards = Lists(np.array([0, 3]), np.array([1, 2, 0], np.int32), np.full(3, 1, np.uint8))
-    kernels.add_query_scores(words._replace(lists=backwards), 0, False, 1, scores[1:])
+    backwards = Postings(np.array([0, 3]), np.array([1, 2, 0], np.int32), np.full(3, 1, np.uint8))
+    kernels.add_query_scores(words._replace(postings=backwards), 0, False, 1, scores[1:])
     assert scores.tolist() == [0, 1 / 1.5, 1 / 3]
     sums, variances = np.zeros((1, 3)), np.zeros(1)
     kernels.measure_terms(hostile, 0, 1, LENGTHS, NORMS, sums, variances)

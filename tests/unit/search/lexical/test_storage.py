@@ -8,19 +8,19 @@ import pytest
 from deltavec.core.learning.stemming import Stems
 from deltavec.core.text.batches import as_text_batch
 from deltavec.errors import InputError
-from deltavec.search.hybrid.score_scale import spread_of
-from deltavec.search.lexical.storage import mapped_words, words_layout
-from deltavec.search.lexical.writer import WordsWriter
+from deltavec.search.hybrid.score_scale import measure_scale
+from deltavec.search.lexical.storage import map_postings, postings_layout
+from deltavec.search.lexical.writer import PostingsWriter
 
 
 @pytest.fixture
 def stored(tmp_path):
     """A file of words, and the sizes that its layout follows from."""
     path = tmp_path / "words"
-    with WordsWriter(tmp_path) as writer:
+    with PostingsWriter(tmp_path) as writer:
         writer.add(as_text_batch(["sea room sea", "room wind", ""], "words"))
         vectors = np.eye(3, 2, dtype=np.float32)
-        spread = spread_of(vectors, None, 1)
+        spread = measure_scale(vectors, None, 1)
         sizes = writer.finish(path, lambda v: Stems.none(len(v)), lambda: spread, vectors.shape[1])
     return path, sizes
 
@@ -44,7 +44,7 @@ def stored(tmp_path):
 )
 def test_numbers_that_lead_elsewhere_are_refused(stored, name, numbers, message):
     path, sizes = stored
-    layout = words_layout(sizes)
+    layout = postings_layout(sizes)
     data = bytearray(path.read_bytes())
     tensor = layout.tensors[name]
     kind = {"I64": "<i8", "F64": "<f8", "I32": "<i4", "U8": "u1"}[tensor.dtype]
@@ -54,4 +54,4 @@ def test_numbers_that_lead_elsewhere_are_refused(stored, name, numbers, message)
     data[begin : begin + len(new)] = new
     path.write_bytes(data)
     with path.open("rb") as file, pytest.raises(InputError, match=message):
-        mapped_words(file, sizes, verify=True)
+        map_postings(file, sizes, verify=True)

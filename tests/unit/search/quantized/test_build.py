@@ -7,7 +7,7 @@ import pytest
 
 import deltavec as dv
 from deltavec.search.quantized import build
-from deltavec.search.quantized.build import LazySieve
+from deltavec.search.quantized.build import LazyQuantizer
 from support.search_strategies import unit_rows
 
 ROWS = unit_rows(np.random.default_rng(0).standard_normal((300, 8)))
@@ -19,7 +19,7 @@ def few_are_enough(monkeypatch):
 
 
 def made(index):
-    return [lazy.made is not None for lazy in index.pieces.sieves]
+    return [lazy.made is not None for lazy in index.pieces.quantized]
 
 
 def test_a_small_index_has_no_sieve():
@@ -71,7 +71,7 @@ def test_rows_that_stay_keep_their_sieve():
 
 @pytest.mark.usefixtures("few_are_enough")
 def test_who_needs_it_at_once_waits_and_others_go_on_without():
-    lazy = LazySieve()
+    lazy = LazyQuantizer()
     with lazy.making:
         assert lazy.of(ROWS, 1) is None
         assert lazy.of(ROWS, 1) is None

@@ -7,7 +7,7 @@ import pytest
 
 from deltavec.core.arrays import read_only
 from deltavec.search.tsne import kernels
-from deltavec.search.tsne.kernels import Links, Motion
+from deltavec.search.tsne.kernels import Affinities, OptimizerState
 
 
 def test_the_weights_of_nodes_are_exact_for_cubic_functions() -> None:
@@ -35,36 +35,36 @@ def test_what_is_read_off_is_the_field_where_the_point_is() -> None:
     x, y = nodes[None, :], nodes[:, None]
     fields = np.stack([x + 0 * y, y**3 + 0 * x, x * y**2])
     values = np.empty((1, 3))
-    kernels.read_off(np.array([[1.3, 0.6]]), np.zeros(2), 0.5, fields, values)
+    kernels.interpolate(np.array([[1.3, 0.6]]), np.zeros(2), 0.5, fields, values)
     assert values[0] == pytest.approx([1.3, 0.6**3, 1.3 * 0.6**2])
 
 
 def test_neighbours_pull_by_their_weight_and_distance() -> None:
-    links = Links(
+    links = Affinities(
         read_only(np.array([0, 2, 3, 4])),
         read_only(np.array([1, 2, 0, 0], np.int32)),
         read_only(np.array([0.25, 0.25, 0.25, 0.25], np.float32)),
     )
     places = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
     pulls = np.zeros((3, 2))
-    kernels.pull(places, links, 0, 2, pulls)
+    kernels.attract(places, links, 0, 2, pulls)
     assert pulls[0] == pytest.approx([-0.25 / 2, -0.25 * 2 / 5])
     assert pulls[1] == pytest.approx([0.25 / 2, 0])
     assert (pulls[2] == 0).all()  # not asked for
 
 
 def test_points_go_downhill_and_faster_the_longer_they_do() -> None:
-    motion = Motion(np.zeros((1, 2)), np.zeros((1, 2)), np.ones((1, 2)))
+    motion = OptimizerState(np.zeros((1, 2)), np.zeros((1, 2)), np.ones((1, 2)))
     slopes = np.array([[1.0, -1.0]])
-    kernels.move(motion, slopes, 0.5, 0.0)
+    kernels.step(motion, slopes, 0.5, 0.0)
     first = motion.places.copy()
-    kernels.move(motion, slopes, 0.5, 0.0)
+    kernels.step(motion, slopes, 0.5, 0.0)
     assert first[0, 0] < 0 < first[0, 1]
     assert abs(motion.places[0, 0] - first[0, 0]) > abs(first[0, 0])
     assert motion.gains[0, 0] > 1
-    kernels.move(motion, -slopes, 0.5, 0.0)  # it has turned: more carefully
+    kernels.step(motion, -slopes, 0.5, 0.0)  # it has turned: more carefully
     assert motion.gains[0, 0] < 1.4
     for _ in range(60):
         motion.speeds[:] = slopes
-        kernels.move(motion, slopes, 0.0, 0.0)
+        kernels.step(motion, slopes, 0.0, 0.0)
     assert motion.gains[0, 0] == pytest.approx(0.01)

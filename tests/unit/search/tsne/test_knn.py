@@ -22,18 +22,18 @@ def test_most_neighbours_are_found_by_way_of_groups(monkeypatch: pytest.MonkeyPa
     rows = drawn(1200)
     exact = neighbors(rows, 10).ids
     told: list[float] = []
-    found = knn.likely_neighbors(rows, 10, threads=2, on_progress=told.append)
+    found = knn.approximate_neighbors(rows, 10, threads=2, on_progress=told.append)
     kept = [len(np.intersect1d(*pair)) for pair in zip(exact, found, strict=True)]
     assert np.mean(kept) > 9.5
     assert (found != np.arange(1200)[:, None]).all()
     assert told[-1] == 1
-    np.testing.assert_array_equal(knn.likely_neighbors(rows, 10, threads=1), found)
+    np.testing.assert_array_equal(knn.approximate_neighbors(rows, 10, threads=1), found)
 
 
 def test_groups_that_are_too_small_are_looked_beyond(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(knn, "ROWS_A_GROUP", 1)
     monkeypatch.setattr(knn, "LEAST_GROUPS", 1)
-    found = knn.likely_neighbors(drawn(40), 8)
+    found = knn.approximate_neighbors(drawn(40), 8)
     assert all(len(set(row)) == 8 for row in found.tolist())
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deltavec.search.tsne.fft_repulsion import repulsion
-from deltavec.search.tsne.layout import linked, neighbor_layout, principal_places
+from deltavec.search.tsne.layout import affinities, initial_coordinates, neighbor_layout
 
 
 def in_groups(groups: int, each: int, dimensions: int = 12) -> np.ndarray:
@@ -37,7 +37,7 @@ def test_a_map_larger_than_the_grid_is_drawn_on_a_coarser_one() -> None:
 
 
 def test_links_go_both_ways_and_weigh_one_together() -> None:
-    links = linked(np.array([[1], [0], [0]]))
+    links = affinities(np.array([[1], [0], [0]]))
     assert links.begins.tolist() == [0, 2, 3, 4]
     assert links.points.tolist() == [1, 2, 0, 0]
     assert links.weights.sum() == pytest.approx(1)
@@ -54,7 +54,7 @@ def test_groups_stand_apart_and_neighbours_together() -> None:
 
 def test_few_rows_stand_as_in_principal_components() -> None:
     rows = in_groups(1, 6)
-    np.testing.assert_array_equal(neighbor_layout(rows), principal_places(rows))
+    np.testing.assert_array_equal(neighbor_layout(rows), initial_coordinates(rows))
 
 
 def test_progress_goes_from_the_search_to_the_end() -> None:
