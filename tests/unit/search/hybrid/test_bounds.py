@@ -105,9 +105,9 @@ def test_the_best_sums_of_a_cosine_and_what_words_add(by_products, light):
 
 @pytest.mark.parametrize("light", [False, True])
 def test_the_best_of_what_words_add_and_nothing_else(light):
-    assert sums_found(0.0, nonessential=light) == [(3.0, 11), (2.25, 12)]
-    assert sums_found(0.0, k=4, nonessential=light) == [(3.0, 11), (2.25, 12), (0.25, 13)]
-    assert sums_found(0.0, chosen=(0, 3), nonessential=light) == [(0.25, 13)]
+    assert sums_found(0.0, light=light) == [(3.0, 11), (2.25, 12)]
+    assert sums_found(0.0, k=4, light=light) == [(3.0, 11), (2.25, 12), (0.25, 13)]
+    assert sums_found(0.0, chosen=(0, 3), light=light) == [(0.25, 13)]
 
 
 @pytest.mark.parametrize("way", ["sieve", "products", "words"])
