@@ -98,7 +98,7 @@ def asked(connection: HTTPConnection, path: str) -> tuple[int, dict[str, Any]]:
 
 def ask_until(stop: threading.Event, address: str, seen: Seen) -> None:
     """Ask one question after the other, in connections of forty each: any process may answer."""
-    everything = f"/search?query={quote(QUERY)}&k=100&by=both"
+    everything = f"/search?query={quote(QUERY)}&k=100&by=hybrid"
     paths = (everything, "/list?k=100", "/documents/d0", "/similar/d1?k=5&length=10", "/map")
     while not stop.is_set():
         connection = HTTPConnection(urlsplit(address).netloc, timeout=PATIENCE)

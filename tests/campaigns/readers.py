@@ -287,9 +287,9 @@ def read_collection(folder: Path, rng: Random) -> None:
     collection = dv.open_collection(folder, verify=rng.random() < 0.5)
     first = collection.ids[0].as_py()
     uses: list[Callable[[], object]] = [
-        lambda: collection.search("quiet room sea", k=5, by="words"),
-        lambda: collection.search("quiet room sea", k=5, by="meaning"),
-        lambda: [hit.id for hit in collection.search("quiet room sea", k=50, by="both")],
+        lambda: collection.search("quiet room sea", k=5, by="keyword"),
+        lambda: collection.search("quiet room sea", k=5, by="semantic"),
+        lambda: [hit.id for hit in collection.search("quiet room sea", k=50, by="hybrid")],
         lambda: collection.search("sea -room", k=3, filter="stars >= 2 and city == 'Oslo'"),
         lambda: collection.search("sea", k=3, filter="when > '1970-01-05'"),
         lambda: collection.why("quiet room", first),

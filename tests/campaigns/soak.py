@@ -84,8 +84,8 @@ def request_of(rng: Random) -> tuple[str, dict[str, Any] | None]:
     return rng.choice(
         [
             (f"/search?query={asked}&k={rng.choice([1, 10, 50])}&explain=true", None),
-            (f"/search?query={asked}&by=words&filter=round%20%3E%3D%200", None),
-            ("/search", {"query": words, "by": "meaning"}),
+            (f"/search?query={asked}&by=keyword&filter=round%20%3E%3D%200", None),
+            ("/search", {"query": words, "by": "semantic"}),
             (f"/similar/d{one}?k=5", None),
             (f"/documents/d{one}", None),
             (f"/why?query={asked}&id=d{one}", None),

@@ -96,7 +96,7 @@ def test_search_explains_with_shares_that_add_up(built: Path, deltavec: Deltavec
     arguments = ("search", built / "rated.idx", "quiet bay", "-k", 3, "--explain")
     done = deltavec(*arguments)
     assert done.stdout.count("why: it has ") == 3
-    for by in ("both", "words", "meaning"):
+    for by in ("hybrid", "keyword", "semantic"):
         found = deltavec(*arguments, "--by", by, "--json").json
         assert found["by"] == by
         for one in found["found"]:
@@ -114,12 +114,12 @@ def test_a_collection_without_words_is_searched_by_meaning_until_it_has_them(
     assert "searched by meaning only (`deltavec index words` adds them)" in " ".join(
         done.stdout.split()
     )
-    assert deltavec("search", folder, "quiet bay", "--json").json["by"] == "meaning"
-    refused = deltavec("search", folder, "quiet bay", "--by", "words")
+    assert deltavec("search", folder, "quiet bay", "--json").json["by"] == "semantic"
+    refused = deltavec("search", folder, "quiet bay", "--by", "keyword")
     assert refused.code == 1
     assert "add them with `deltavec index words`" in " ".join(refused.stderr.split())
     assert deltavec("index", "words", folder).code == 0
-    assert deltavec("search", folder, "quiet bay", "--json").json["by"] == "both"
+    assert deltavec("search", folder, "quiet bay", "--json").json["by"] == "hybrid"
     words = deltavec("info", folder, "--json").json["words"]
     assert words["stems"] <= words["words"]
 
@@ -253,7 +253,7 @@ def test_documents_are_updated_and_removed(
     assert "ids must be unique, got 'r3'" in refused.error
     done = deltavec("index", "add", folder, tmp_path / "new.csv", "--update", "--json").json
     assert (done["added"], done["updated"], done["documents"]) == (1, 1, 73)
-    found = deltavec("search", folder, "submarine zeppelin", "--by", "words", "--json").json
+    found = deltavec("search", folder, "submarine zeppelin", "--by", "keyword", "--json").json
     assert {one["id"] for one in found["found"]} == {"r3", "r99"}
     (tmp_path / "ids.txt").write_text("\ufeffr0\r\n\nr1\r\n", encoding="utf-8")
     removed = deltavec("index", "remove", folder, "r99", "--from", tmp_path / "ids.txt", "--json")
@@ -447,7 +447,7 @@ def test_a_change_that_is_killed_wherever_it_writes_leaves_the_old_or_the_new(
     def state() -> tuple[int, list[str], list[str]]:
         """How many documents there are, and what is found by old and by new words."""
         now = dv.open_collection(folder)  # everything is compared with its checksum
-        found = [now.search(query, k=99, by="words") for query in ("quiet", "submarine")]
+        found = [now.search(query, k=99, by="keyword") for query in ("quiet", "submarine")]
         ids = [[one.id for one in some] for some in found]
         return len(now), *ids  # type: ignore[return-value]
 
@@ -480,8 +480,8 @@ def test_a_change_that_is_killed_wherever_it_writes_leaves_the_old_or_the_new(
 def test_queries_with_nothing_to_look_for_find_nothing_in_any_way(
     query: str, found: int, built: Path, deltavec: Deltavec
 ) -> None:
-    for by in ("both", "words", "meaning"):
-        if by == "meaning" and "quiet" in query:
+    for by in ("hybrid", "keyword", "semantic"):
+        if by == "semantic" and "quiet" in query:
             continue  # a hyphen means nothing there
         done = deltavec("search", built / "rated.idx", "--by", by, "--json", "--", query)
         assert done.code == 0, done.stderr
@@ -491,9 +491,9 @@ def test_queries_with_nothing_to_look_for_find_nothing_in_any_way(
 def test_words_that_are_everywhere_find_something_though_they_say_little(
     built: Path, deltavec: Deltavec
 ) -> None:
-    done = deltavec("search", built / "rated.idx", "the and the", "--by", "words", "--json")
+    done = deltavec("search", built / "rated.idx", "the and the", "--by", "keyword", "--json")
     assert len(done.json["found"]) == 10
-    told = deltavec("search", built / "rated.idx", "the quiet", "--by", "words", "--json").json
+    told = deltavec("search", built / "rated.idx", "the quiet", "--by", "keyword", "--json").json
     assert all(one["score"] > 10 * done.json["found"][0]["score"] for one in told["found"][:3])
 
 
@@ -501,7 +501,7 @@ def test_a_query_of_a_hundred_thousand_words_is_a_query(built: Path, deltavec: D
     words = [word for text in reviews() for word in text.split()]
     query = " ".join([*words * 170, *(f"unknown{number}" for number in range(3000))])
     assert len(query.split()) > 100_000
-    done = deltavec("search", built / "rated.idx", query, "--by", "both", "-k", "3", "--json")
+    done = deltavec("search", built / "rated.idx", query, "--by", "hybrid", "-k", "3", "--json")
     assert len(done.json["found"]) == 3
     assert done.code == 0
 

@@ -31,9 +31,9 @@ def collection(tmp_path: Path) -> dv.Collection:
     [
         ("model.dv/model.safetensors", lambda found: found.model.embed(["a quiet room"])),
         ("model.dv/model.safetensors", lambda found: found.model.explain("quiet", "room")),
-        ("vectors-*", lambda found: found.search("quiet room", by="meaning")),
-        ("vectors-*", lambda found: found.search("quiet room", by="both")),
-        ("words-*", lambda found: found.search("quiet room", by="words")),
+        ("vectors-*", lambda found: found.search("quiet room", by="semantic")),
+        ("vectors-*", lambda found: found.search("quiet room", by="hybrid")),
+        ("words-*", lambda found: found.search("quiet room", by="keyword")),
         ("documents-*", lambda found: found.text("sea")),
     ],
 )  # fmt: skip

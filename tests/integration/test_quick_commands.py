@@ -70,7 +70,7 @@ def printed(program: str, *arguments: str, folder: Path) -> str:
     "arguments",
     [
         ("search", "reviews.idx", "a quiet room by the sea"),
-        ("search", "reviews.idx", "room", "--by", "meaning", "--explain", "--json"),
+        ("search", "reviews.idx", "room", "--by", "semantic", "--explain", "--json"),
         ("similar", "reviews.idx", "3", "--explain"),
         ("info", "reviews.idx"),
         ("info", "reviews.dv"),

@@ -87,9 +87,9 @@ def test_why_shows_what_each_word_adds(browser: Browser, collection: dv.Collecti
     shown = texts(browser, "#why .shares tbody tr:not(.rest):not(.sum) th")
     assert shown == [word.word for word in why.words]
     browser.press("Escape")
-    choose_way(browser, "words")
-    browser.until("location.hash.includes('by=words')")
-    expected = [found.id for found in collection.search("bushfires near sydney", 20, by="words")]
+    choose_way(browser, "keyword")
+    browser.until("location.hash.includes('by=keyword')")
+    expected = [found.id for found in collection.search("bushfires near sydney", 20, by="keyword")]
     shown = "[...document.querySelectorAll('#results .id')].map(one => one.innerText)"
     browser.until(f"{shown}.join() === {','.join(expected)!r}")
     choose_way(browser, "")
@@ -99,8 +99,8 @@ def test_why_shows_pairs_shares_and_what_was_taken_away(
     browser: Browser, collection: dv.Collection
 ) -> None:
     search(browser, "bushfires near sydney")
-    first = collection.search("bushfires near sydney", 1, by="meaning")[0].id
-    choose_way(browser, "meaning")
+    first = collection.search("bushfires near sydney", 1, by="semantic")[0].id
+    choose_way(browser, "semantic")
     browser.until(f"document.querySelector('#results .id')?.innerText === {first!r}")
     browser.until("document.querySelector('#results .score').title === 'cosine'")
     browser.press("ArrowDown")
@@ -311,7 +311,7 @@ def test_hostile_text_stays_text_and_a_token_is_asked_for(window: Browser, tmp_p
         )
         assert window.evaluate("sessionStorage.getItem('deltavec-token')") == "right"
         assert window.evaluate("localStorage.length") == 0
-        choose_way(window, "meaning")
+        choose_way(window, "semantic")
         window.until("document.querySelector('#results .score')?.title === 'cosine'")
         window.press("ArrowDown")
         window.press("w")

@@ -37,7 +37,7 @@ def word_vectors(help: str) -> Any:
 # How a corpus is written, where its name does not tell.
 CorpusFormat = StrEnum("CorpusFormat", ["txt", "csv", "tsv", "jsonl", "parquet", "xlsx"])
 # What a search goes by.
-SearchWay = StrEnum("SearchWay", ["both", "words", "meaning"])
+SearchWay = StrEnum("SearchWay", ["hybrid", "keyword", "semantic"])
 # What parts a document into words.
 TokenizerName = StrEnum("TokenizerName", ["words", "whitespace"])
 NormalizationName = StrEnum("NormalizationName", ["none", "folded"])
@@ -167,9 +167,9 @@ By = Annotated[
     SearchWay | None,
     typer.Option(
         "--by",
-        show_default="both, if the collection has words",
-        help="both: how well the words match and how near the meaning is, in one score. words: "
-        "documents that hold a word of the query. meaning: the cosine alone.",
+        show_default="hybrid, if the collection has postings",
+        help="hybrid: BM25 and cosine similarity in one score. keyword: BM25 alone. semantic: the "
+        "cosine alone.",
     ),
 ]
 Stems = Annotated[

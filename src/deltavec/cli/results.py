@@ -47,7 +47,7 @@ def explanations_of_search(
     collection: Collection, query: str, found: Sequence[Found], by: str | None, wanted: bool
 ) -> list[Why | None]:
     """Why each document was found by a query, if that is wanted."""
-    if collection.way(by) == "meaning":
+    if collection.way(by) == "semantic":
         model = collection.model
         return explanations(model, model.decompose(query).vector, found, wanted)
     return [why_found(collection.why(query, one.id, by=by)) if wanted else None for one in found]
@@ -157,11 +157,11 @@ def why_found(explanation: SearchExplanation) -> Why:
     """
     strongest = sorted(explanation.words, key=lambda word: -abs(word.share))
     listed, others = strongest[:WORDS], strongest[WORDS:]
-    there = [f"{plain(word.word)} {signed(word.share)}" for word in listed if word.exact]
+    there = [f"{plain(word.word)} {signed(word.share)}" for word in listed if word.keyword]
     meant = [
         f"{plain(word.word)} {signed(word.share)}{near_words(explanation, word.word)}"
         for word in listed
-        if not word.exact
+        if not word.keyword
     ]
     if others:
         rest = sum(word.share for word in others)

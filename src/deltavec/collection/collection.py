@@ -200,9 +200,9 @@ class Collection:
         filter
             Which documents may be found, by their columns: see `mask`.
         by
-            ``both`` adds up how well the words match and how near the meaning is; ``words`` finds
-            documents that hold a word of the query, in any of its forms; ``meaning`` goes by the
-            cosine alone. By default ``both``, and ``meaning`` in a collection without words.
+            ``hybrid`` adds BM25 and the cosine similarity of the embeddings; ``keyword`` is BM25
+            alone, over words in any of their forms; ``semantic`` is the cosine alone. By default
+            ``hybrid``, and ``semantic`` in a collection without postings.
 
         Nothing is found if no word of the query is known.
         """
@@ -219,7 +219,7 @@ class Collection:
     ) -> Nearest:
         """The rows that fit a query best, as `search` finds them."""
         require_query(query)
-        if self.way(by) == "meaning":
+        if self.way(by) == "semantic":
             vector = self.model.embed([query], threads=threads)[0]
             return self.nearest(vector, k, filter=filter, threads=threads)
         asked = QueryRequest(k, NO_VECTOR, self.read(query, by))

@@ -34,7 +34,7 @@ from deltavec.search.lexical.index import LexicalQuery
 from deltavec.search.lexical.storage import StoredPostings
 from deltavec.search.matrix import ChunkedMatrix
 
-BY = ("both", "words", "meaning")
+BY = ("hybrid", "keyword", "semantic")
 MEANING = 0.5  # what the cosine weighs beside the words: w
 
 NO_NUMBERS = np.zeros(0, np.int64)
@@ -49,7 +49,7 @@ class Query:
     Attributes
     ----------
     by : str
-        ``both``, ``words`` or ``meaning``.
+        ``hybrid``, ``keyword`` or ``semantic``.
     asked : Parted
         What is looked for, in words and in the units that are counted.
     words : WordQuery
@@ -83,7 +83,7 @@ class Query:
         return replace(self, vector=vector.astype(np.float64), scale=float(vector.any()))
 
     @functools.cached_property
-    def meaning(self) -> Contributions:
+    def contributions(self) -> Contributions:
         """It taken apart into its words: for explanations alone, as it takes as long as to read."""
         apart = decompose(self.directed, self.model.vocabulary, self.model.folded)
         return replace(apart, vector=self.vector)
@@ -132,9 +132,9 @@ def by_query_word(parted: Tokenized, of_units: Mapping[str, float]) -> dict[str,
 def search_mode(by: str | None, words: StoredPostings | None, name: object) -> str:
     """How to search: as asked for, if the collection can, or as well as it can."""
     if by is None:
-        return "both" if words else "meaning"
+        return "hybrid" if words else "semantic"
     require_one_of("by", by, BY)
-    if by != "meaning" and words is None:
+    if by != "semantic" and words is None:
         raise InputError(
             f"{name} has no words to search by, only meaning: it was built without them, or by an "
             "older deltavec; add them with `deltavec index words` (Collection.with_words)"
@@ -151,13 +151,13 @@ def read_query(
     not so in a list of words, nor by meaning alone.
     """
     require_query(query)
-    if by == "meaning" or words is None:
+    if by == "semantic" or words is None:
         asked = model.tokenize(query)
         whole = query_sum(asked, model.vocabulary, model.folded)
         scale = float(whole.vector.any())
         return Query(by, asked, NO_WORDS, asked, whole, whole.vector, scale, [], model)
     asked, without = split_negated(query, model)
-    directed = asked if by == "both" else Tokenized([], [], [])
+    directed = asked if by == "hybrid" else Tokenized([], [], [])
     whole = query_sum(directed, model.vocabulary, model.folded)
     scale = MEANING / words.spread.cosine_std(whole.vector) if whole.vector.any() else 0.0
     counted = words.words.query(asked.units)

@@ -31,13 +31,13 @@ class QueryWord(NamedTuple):
 
     word: str
     occurrences: int
-    exact: float
-    meaning: float
+    keyword: float
+    semantic: float
 
     @property
     def share(self) -> float:
         """Both shares together."""
-        return self.exact + self.meaning
+        return self.keyword + self.semantic
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class SearchExplanation:
     Attributes
     ----------
     by : str
-        How was searched: ``both``, ``words`` or ``meaning``.
+        How was searched: ``hybrid``, ``keyword`` or ``semantic``.
     score : float
         The score; by meaning it is the cosine.
     words : tuple of QueryWord
@@ -102,7 +102,7 @@ def explain_score(
     exact = by_query_word(query.asked, dict(zip(counted.words, shares.tolist(), strict=True)))
     direction = vector.astype(np.float64)
     direction /= np.linalg.norm(direction) or 1.0
-    asked = query.meaning
+    asked = query.contributions
     meaning = dict(zip(asked.words, query.scale * (asked.terms @ direction), strict=True))
     centre = query.scale * float(asked.offset @ direction)
     often = Counter(query.asked.words)
@@ -179,7 +179,7 @@ def shared_words(
 ) -> tuple[str, ...]:
     """The words of a document that are words of the query, in whatever form."""
     if words is None or not query.words.words:
-        asked = set(query.meaning.words)
+        asked = set(query.contributions.words)
         return tuple(word for word in dict.fromkeys(document.words) if word in asked)
     wanted = set(query.words.terms.tolist())
     units = list(dict.fromkeys(document.units))

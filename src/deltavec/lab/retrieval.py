@@ -103,7 +103,7 @@ def retrieval_benchmark(
     with scratch_folder() as scratch:
         model = fit(judged.texts, threads=threads)
         built = build_collection(model, judged.texts, scratch / "judged.idx", threads=threads)
-        for name, by in ((OURS, "both"), ("keyword", "words"), ("semantic", "meaning")):
+        for name, by in ((OURS, "hybrid"), ("keyword", "keyword"), ("semantic", "semantic")):
             on_stage(f"ranking by {name}")
             rankings[name] = [
                 [judged.ids[row] for row in built.best(query, DEPTH, by=by, threads=threads).rows]

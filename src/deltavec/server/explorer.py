@@ -237,11 +237,11 @@ def read_search(explorer: Explorer, request: SearchRequest | SimilarRequest) -> 
         row = explorer.row(request.id)
         k = request.offset + explorer.page_size(request)
         vector = explorer.collection.index.vectors[row]
-        query = explorer.collection.read([], "meaning").towards(vector)
+        query = explorer.collection.read([], "semantic").towards(vector)
         return Search(request, query, QueryRequest(k, vector, without=row))
     query = explorer.read(request.query, request.by)
     k = request.offset + explorer.page_size(request)
-    if query.by == "meaning":
+    if query.by == "semantic":
         vector = explorer.collection.model.embed([request.query], threads=1)[0]
         return Search(request, query, QueryRequest(k, vector))
     return Search(request, query, QueryRequest(k, NO_VECTOR, query))
@@ -271,7 +271,7 @@ def why(explorer: Explorer, request: WhyRequest) -> bytes:
     count = within("pairs", request.pairs, 10, explorer.limits.pairs)
     row = explorer.row(request.id)
     apart = explorer.stored(row, "id")
-    explorer.require_pairs(query.meaning, apart.document)
+    explorer.require_pairs(query.contributions, apart.document)
     vector, words = explorer.collection.index.vectors[row], explorer.collection.words
     why = explain_score(query, words, row, vector, apart.tokenize, apart.document, count)
     return as_json(

@@ -25,11 +25,10 @@ Count = Annotated[int, Field(ge=1, le=MOST)]
 Size = Annotated[int, Field(ge=0, le=MOST)]
 
 
-By = Literal["both", "words", "meaning"]
+By = Literal["hybrid", "keyword", "semantic"]
 BY = (
-    "both: how well the words match and how near the meaning is, in one score. words: documents "
-    "that hold a word of the query. meaning: the cosine. By default both, if the collection has "
-    "words."
+    "hybrid: BM25 and cosine similarity in one score. keyword: BM25 alone. semantic: the cosine "
+    "alone. By default hybrid, if the collection has postings."
 )
 
 

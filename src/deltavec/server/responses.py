@@ -36,7 +36,7 @@ class Result(StrictResponse):
 
     id: str
     score: float = Field(
-        description="By meaning the cosine; else a sum that compares results of one query."
+        description="Semantic: the cosine. Otherwise a sum that compares results of one query."
     )
     text: str = Field(description="The document, or the stretch of it that matters most.")
     begin: int = Field(description="Where that stretch begins.")
@@ -57,7 +57,7 @@ class Results(StrictResponse):
 
     results: list[Result]
     unknown: list[str] = Field(description="Words of the query that count for nothing.")
-    by: Literal["both", "words", "meaning"] = Field(description="What was gone by.")
+    by: Literal["hybrid", "keyword", "semantic"] = Field(description="The search mode.")
 
 
 class Listed(Result):
@@ -142,14 +142,14 @@ class QueryWord(StrictResponse):
 
     word: str
     occurrences: int
-    exact: float = Field(description="Because the document holds it, in whatever form.")
-    meaning: float = Field(description="Because the document means something like it.")
+    keyword: float = Field(description="Its BM25 share: the document has it, in any form.")
+    semantic: float = Field(description="Its share of the cosine similarity.")
 
 
 class Found(StrictResponse):
     """Why a document has its score: the words' shares and the centre's add up to it."""
 
-    by: Literal["both", "words", "meaning"]
+    by: Literal["hybrid", "keyword", "semantic"]
     score: float
     words: list[QueryWord]
     other_words: int = Field(description="How many words of the query are not listed.")

@@ -78,7 +78,7 @@ def test_shares_of_the_words_add_up_to_the_score(
         collection = dv.build_collection(LEARNED, [*CORPUS[:60], *built], Path(folder, "c.idx"))
         assert collection.info()["words"]["rules"] > 0
         collection = collection.add(added)
-        for by in ("both", "words", "meaning"):
+        for by in ("hybrid", "keyword", "semantic"):
             for one in collection.search(query, k=5, by=by):
                 why = collection.why(query, one.id, by=by)
                 assert abs(why.score - one.score) <= 1e-5

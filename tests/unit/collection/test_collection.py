@@ -109,7 +109,7 @@ def test_whole_numbers_are_ids_as_text(tmp_path: Path) -> None:
 
 
 def test_search_finds_what_brute_force_finds(collection: dv.Collection) -> None:
-    found = collection.search("a quiet sea", k=8, by="meaning")
+    found = collection.search("a quiet sea", k=8, by="semantic")
     cosines = collection.index.vectors @ collection.model.embed(["a quiet sea"])[0]
     order = np.argsort(-cosines, kind="stable")
     assert [one.id for one in found] == [f"d{row}" for row in order]
@@ -119,7 +119,7 @@ def test_search_finds_what_brute_force_finds(collection: dv.Collection) -> None:
         "rating": TABLE["rating"][order[0]].as_py(),
         "day": TABLE["day"][order[0]].as_py(),
     }
-    assert collection.search(["a", "quiet", "sea"], k=8, by="meaning") == found
+    assert collection.search(["a", "quiet", "sea"], k=8, by="semantic") == found
 
 
 def test_a_filter_leaves_only_what_fulfils_it(collection: dv.Collection) -> None:
@@ -160,7 +160,7 @@ def test_similar_leaves_the_document_itself_out(collection: dv.Collection) -> No
     found = collection.similar("d0", k=3)
     assert len(found) == 3
     assert "d0" not in {one.id for one in found}
-    best = {one.id: one.score for one in collection.search(TEXTS[0], k=8, by="meaning")}
+    best = {one.id: one.score for one in collection.search(TEXTS[0], k=8, by="semantic")}
     assert all(one.score == pytest.approx(best[one.id], abs=1e-6) for one in found)
 
 

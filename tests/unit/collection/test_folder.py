@@ -274,7 +274,7 @@ def test_the_first_version_is_measured_when_it_is_opened(collection: dv.Collecti
     rewritten(collection, format_version=1, length_error=None, words=None, removed=None, map=None)
     opened = dv.open_collection(collection.path, verify=False)
     assert opened.description == replace(collection.description, length_error=None, words=None)
-    assert opened.search("sea", k=4) == collection.search("sea", k=4, by="meaning")
+    assert opened.search("sea", k=4) == collection.search("sea", k=4, by="semantic")
     flip(vectors_file(collection.path), -1)
     with pytest.raises(dv.InputError, match=r"of unit length.* the file is damaged"):
         dv.open_collection(collection.path, verify=False)

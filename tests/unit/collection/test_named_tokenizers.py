@@ -35,7 +35,7 @@ def test_a_collection_is_searched_and_changed_by_a_named_tokenizer(
     collection: dv.Collection,
 ) -> None:
     for opened in (collection, dv.open_collection(collection.path, trust=True)):
-        assert opened.search("room-lamp", 1, by="words")[0].text == "room-lamp"
+        assert opened.search("room-lamp", 1, by="keyword")[0].text == "room-lamp"
         why = opened.why("room-lamp", "1")
         assert why.matched == ("room", "lamp")
         assert sum(word.share for word in why.words) + why.centre == pytest.approx(why.score)

@@ -54,13 +54,13 @@ def test_a_word_without_a_vector_is_found_where_it_stands(collection: dv.Collect
 
 
 def test_words_finds_only_documents_that_hold_one(collection: dv.Collection) -> None:
-    assert set(ids(collection.search("storm", by="words"))) == {"0", "1"}
-    assert collection.search("hall", by="words")[0].id == "2"  # no vector, and found
+    assert set(ids(collection.search("storm", by="keyword"))) == {"0", "1"}
+    assert collection.search("hall", by="keyword")[0].id == "2"  # no vector, and found
 
 
 def test_meaning_is_the_cosine(collection: dv.Collection) -> None:
     vector = collection.model.embed(["storm"])[0]
-    for one in collection.search("storm", by="meaning"):
+    for one in collection.search("storm", by="semantic"):
         assert one.score == pytest.approx(float(collection.index.vectors[int(one.id)] @ vector))
 
 
@@ -68,7 +68,7 @@ def test_a_word_with_a_hyphen_before_it_must_not_be_there(collection: dv.Collect
     assert "0" not in ids(collection.search("storm -town", k=7))
     assert "0" in ids(collection.search("storm - town", k=7))
     assert "0" in ids(collection.search(["storm", "-town"], k=7))
-    assert "0" in ids(collection.search("storm -town", k=7, by="meaning"))
+    assert "0" in ids(collection.search("storm -town", k=7, by="semantic"))
     assert collection.search("-town") == []
 
 
@@ -79,13 +79,13 @@ def test_filters_hold_for_words_too(tmp_path: Path) -> None:
     built = dv.build_collection(
         dv.fit(TEXTS, VECTORS, "idf-sum"), table, tmp_path / "f", keep=["n"]
     )
-    assert ids(built.search("storm", filter="n > 0", by="words")) == ["1"]
-    assert built.search("storm", filter="n > 5", by="words") == []
+    assert ids(built.search("storm", filter="n > 0", by="keyword")) == ["1"]
+    assert built.search("storm", filter="n > 5", by="keyword") == []
     assert len(built.search("storm", k=9, filter="n > 3")) == 3
 
 
 @pytest.mark.parametrize("query", ["", "?!", "unheard zzz", [], "a b c"])
-@pytest.mark.parametrize("by", ["both", "words", "meaning"])
+@pytest.mark.parametrize("by", ["hybrid", "keyword", "semantic"])
 def test_a_query_without_known_words_finds_nothing(
     collection: dv.Collection, query: str, by: str
 ) -> None:
@@ -95,7 +95,7 @@ def test_a_query_without_known_words_finds_nothing(
 
 
 def test_words_that_say_nothing_find_something(collection: dv.Collection) -> None:
-    assert collection.search("the", by="words")[0].id == "6"
+    assert collection.search("the", by="keyword")[0].id == "6"
 
 
 def test_a_query_of_a_hundred_thousand_words(collection: dv.Collection) -> None:
@@ -103,7 +103,7 @@ def test_a_query_of_a_hundred_thousand_words(collection: dv.Collection) -> None:
     assert collection.search(query, k=1)[0].id == "1"
 
 
-@pytest.mark.parametrize("by", ["both", "words", "meaning"])
+@pytest.mark.parametrize("by", ["hybrid", "keyword", "semantic"])
 def test_shares_add_up_to_the_score(collection: dv.Collection, by: str) -> None:
     query = "the storm, floods and a quiet unheard town"
     for one in collection.search(query, k=7, by=by):
@@ -114,12 +114,14 @@ def test_shares_add_up_to_the_score(collection: dv.Collection, by: str) -> None:
         assert why.unknown[-1] == "unheard"
         held = set(collection.model.words(one.text))
         assert set(why.matched) <= held
-        if by != "words":
+        if by != "keyword":
             assert {pair.word_b for pair in why.near} <= held - set(why.matched)
 
 
 def test_one_way_or_another(collection: dv.Collection) -> None:
-    with pytest.raises(dv.InputError, match="by must be one of both, words, meaning, got 'sound'"):
+    with pytest.raises(
+        dv.InputError, match="by must be one of hybrid, keyword, semantic, got 'sound'"
+    ):
         collection.search("storm", by="sound")
     with pytest.raises(dv.InputError, match="a text or a list of words, got int"):
         collection.search(3)
@@ -132,20 +134,20 @@ def test_without_words_a_collection_goes_by_meaning_and_says_how_to_add_them(
     plain = dv.build_collection(model, TEXTS, collection.path, words=False)
     assert plain.info()["words"] is None
     assert plain.info()["word_bytes"] == 0
-    assert plain.search("storm") == plain.search("storm", by="meaning")
-    assert plain.why("storm", "0").by == "meaning"
+    assert plain.search("storm") == plain.search("storm", by="semantic")
+    assert plain.why("storm", "0").by == "semantic"
     with pytest.raises(dv.InputError, match="add them with `deltavec index words`"):
-        plain.search("storm", by="both")
+        plain.search("storm", by="hybrid")
     grown = plain.add(["more storm"])
     assert grown.words is None
     whole = grown.with_words()
-    assert whole.search("more", by="words")[0].id == "7"
+    assert whole.search("more", by="keyword")[0].id == "7"
     assert dv.open_collection(whole.path).search("storm") == whole.search("storm")
 
 
 def test_words_of_added_documents_are_found(collection: dv.Collection) -> None:
     grown = collection.add(["a hurricane", "hurricanes and the storm"])
-    assert ids(grown.search("hurricane", by="words")) == ["7"]
+    assert ids(grown.search("hurricane", by="keyword")) == ["7"]
     assert grown.search("hurricanes storm", k=1)[0].id == "8"
     assert grown.why("hurricanes", "8").score == pytest.approx(
         grown.search("hurricanes", k=1)[0].score, abs=1e-5
@@ -167,7 +169,7 @@ def test_stems_can_be_left_out(tmp_path: Path) -> None:
 def test_scripts_without_spaces_are_found_by_their_characters(tmp_path: Path) -> None:
     texts = ["今日は良い天気です", "明日は雨です", "天気予報を見る", "a storm"] * 3
     built = dv.build_collection(dv.fit(texts), texts, tmp_path / "c.idx")
-    assert set(ids(built.search("天気", k=6, by="words"))) == {"0", "2", "4", "6", "8", "10"}
+    assert set(ids(built.search("天気", k=6, by="keyword"))) == {"0", "2", "4", "6", "8", "10"}
     why = built.why("天気", "2")
     scores = {one.id: one.score for one in built.search("天気", k=12)}
     assert why.score == pytest.approx(scores["2"], abs=1e-5)
@@ -182,7 +184,7 @@ def test_an_act_is_found_by_the_word_for_doing_it_and_explained(tmp_path: Path) 
     words = [stem + end for stem in stems for end in ends]
     vectors = dv.WordVectors(words, np.repeat(np.eye(len(stems)), len(ends), axis=0))
     built = dv.build_collection(dv.fit(words, vectors, "unit-sum"), words, tmp_path / "c.idx")
-    found = built.search("implementations", by="words")
+    found = built.search("implementations", by="keyword")
     assert {words[int(one.id)] for one in found} == {"implement" + end for end in ends}
     for one in built.search("implementations planted", k=3):
         why = built.why("implementations planted", one.id)

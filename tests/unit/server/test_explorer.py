@@ -15,8 +15,8 @@ from support.served import small_collection
 
 REQUESTS = [
     SearchRequest(query="a quiet room by the sea"),
-    SearchRequest(query="sea", by="meaning", k=3),
-    SearchRequest(query="sea", by="words", k=1),
+    SearchRequest(query="sea", by="semantic", k=3),
+    SearchRequest(query="sea", by="keyword", k=1),
     SearchRequest(query="room -sea", k=5),
     SearchRequest(query="room -quiet -sea", k=5),
     SearchRequest(query=""),

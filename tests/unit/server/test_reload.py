@@ -207,7 +207,7 @@ def test_every_address_follows(address: str, collection: dv.Collection) -> None:
     collection.add(document("new", "a quiet bed of xylophones")).remove(["sea"])
     while answered("/documents/new")[0] == 404:
         pass
-    assert '"id":"new"' in answered("/search?query=xylophones&by=words")[1]
+    assert '"id":"new"' in answered("/search?query=xylophones&by=keyword")[1]
     assert '"new"' in answered("/map")[1]
     assert '"id":"new"' in answered("/list?k=100")[1]
     assert '"id":"new"' in answered("/similar/coffee?k=99")[1]

@@ -63,7 +63,7 @@ def test_a_search_is_the_same_by_get_and_by_post(app: Starlette) -> None:
 def test_explained_results_come_in_pieces_with_the_model_s_shares(
     app: Starlette, collection: dv.Collection
 ) -> None:
-    asked = "query=quiet+sea&k=1&explain=true&by=meaning"
+    asked = "query=quiet+sea&k=1&explain=true&by=semantic"
     found = checked(responses.Results, get(app, "/search", asked))
     result = found["results"][0]
     assert "".join(text for text, _ in result["pieces"]) == result["text"]
@@ -75,7 +75,7 @@ def test_explained_results_come_in_pieces_with_the_model_s_shares(
 
 
 def test_a_query_without_known_words_finds_nothing_and_says_so(app: Starlette) -> None:
-    for query, by in (("xyzzy+plugh", "meaning"), ("unheard+quux", "both")):
+    for query, by in (("xyzzy+plugh", "semantic"), ("unheard+quux", "hybrid")):
         assert get(app, "/search", f"query={query}&by={by}") == {
             "results": [],
             "unknown": query.split("+"),
@@ -85,20 +85,20 @@ def test_a_query_without_known_words_finds_nothing_and_says_so(app: Starlette) -
 
 def test_words_that_match_are_told(app: Starlette, collection: dv.Collection) -> None:
     found = checked(responses.Results, get(app, "/search", "query=xyzzy+rooms&explain=true"))
-    assert (found["by"], found["unknown"]) == ("both", ["rooms"])
+    assert (found["by"], found["unknown"]) == ("hybrid", ["rooms"])
     assert found["results"][0]["matched"] == ["xyzzy"]
-    plain = checked(responses.Results, get(app, "/search", "query=xyzzy&by=words"))
+    plain = checked(responses.Results, get(app, "/search", "query=xyzzy&by=keyword"))
     assert [(r["id"], r["matched"]) for r in plain["results"]] == [("<b>bold</b>", [])]
     assert ask(app, "GET", "/search", query="query=sea&by=sound").status == 422
 
 
-@pytest.mark.parametrize("by", ["both", "words", "meaning"])
+@pytest.mark.parametrize("by", ["hybrid", "keyword", "semantic"])
 def test_why_adds_up_to_the_score(app: Starlette, collection: dv.Collection, by: str) -> None:
     result = get(app, "/search", f"query=quiet+sea&k=1&by={by}")["results"][0]
     question = {"query": "quiet sea", "id": result["id"], "by": by}
     why = checked(responses.Found, ask(app, "POST", "/why", body=question).json)
     assert why["score"] == pytest.approx(result["score"], abs=1e-5)
-    total = sum(word["exact"] + word["meaning"] for word in why["words"])
+    total = sum(word["keyword"] + word["semantic"] for word in why["words"])
     assert total + why["other_share"] + why["centre"] == pytest.approx(why["score"])
     assert ask(app, "GET", "/why", query="query=sea&id=nobody").status == 404
 

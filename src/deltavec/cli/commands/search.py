@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 EXAMPLES = (
     'deltavec search reviews.idx "a quiet room by the sea" -k 5',
     'deltavec search reviews.idx "a quiet room" --explain --filter "rating >= 4"',
-    'deltavec search reviews.idx "quiet room -street" --by words',
+    'deltavec search reviews.idx "quiet room -street" --by keyword',
 )
 CORRECTED = 5  # unknown words for which known ones are looked for
 

@@ -41,7 +41,7 @@ def similar(
         return
     typer.echo(f"Like {visible(id)}: {shortened(text, length)}\n")
     if found:
-        query = opened.read([], "meaning").towards(asked)
+        query = opened.read([], "semantic").towards(asked)
         print_found(found, excerpts(opened, query, found, length), why)
     elif filter is not None:
         typer.echo("Nothing found: no other document fulfils the filter, or it has no known words.")

@@ -26,7 +26,7 @@ def list_documents(explorer: Explorer, request: ListRequest) -> bytes:
     else:
         direction = explorer.clusters(request.clusters).directions[request.cluster]
         cosines = explorer.collection.index.vectors[page] @ direction
-        query = explorer.collection.read([], "meaning").towards(direction)
+        query = explorer.collection.read([], "semantic").towards(direction)
         results = explorer.results(Nearest(page, cosines), query, request)
     return as_json({"results": results, "documents": len(rows)})
 

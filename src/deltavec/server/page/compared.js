@@ -55,7 +55,7 @@ export class Compared {
     const other = { id: result.id, name: result.id };
     if (held !== null && held !== result.id) return showWhy({ id: held, name: held }, other);
     if (reference === null) return;
-    if (reference.text === undefined || by === "meaning") return showWhy(reference, other);
+    if (reference.text === undefined || by === "semantic") return showWhy(reference, other);
     return showFound(reference.text, result, by);
   }
 

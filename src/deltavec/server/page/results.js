@@ -13,10 +13,10 @@ export class Results {
   }
 
   // By meaning a score is a cosine; else it is compared with the best of the same search.
-  show(found, dots, by = "meaning") {
+  show(found, dots, by = "semantic") {
     this.found = found;
     this.by = by;
-    this.best = by === "meaning" ? 1 : Math.max(...found.map((result) => result.score), 1e-9);
+    this.best = by === "semantic" ? 1 : Math.max(...found.map((result) => result.score), 1e-9);
     this.most = Math.max(0, ...found.map((result) => strongest(result.pieces ?? [])));
     replace(list, ...found.map((result, n) => this.card(result, n, dots)));
   }
@@ -151,7 +151,7 @@ function gauge(value, number, best) {
   if (value === null) return null;
   const bar = element("i", { "aria-hidden": "true" });
   bar.style.setProperty("--value", Math.max(0, Math.min(1, value / best)).toFixed(3));
-  const title = best === 1 ? "cosine" : "score: words and meaning";
+  const title = best === 1 ? "cosine" : "score: BM25 and cosine";
   return element("span", { class: "score", id: `score-${number}`, title }, bar, score(value));
 }
 

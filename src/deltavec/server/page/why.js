@@ -62,18 +62,18 @@ function renderFound(why, result) {
 }
 
 function foundTable(why) {
-  const strongestWord = Math.max(0, ...why.words.map((word) => Math.abs(word.exact + word.meaning)));
-  const row = (label, exact, meaning, sum, kind) =>
+  const strongestWord = Math.max(0, ...why.words.map((word) => Math.abs(word.keyword + word.semantic)));
+  const row = (label, keyword, semantic, sum, kind) =>
     element(
       "tr",
       { class: kind },
       element("th", { scope: "row" }, label),
       element("td", { class: "amount" }, kind === "sum" ? null : bar(sum, strongestWord)),
-      element("td", {}, exact === null ? "" : signed(exact)),
-      element("td", {}, meaning === null ? "" : signed(meaning)),
+      element("td", {}, keyword === null ? "" : signed(keyword)),
+      element("td", {}, semantic === null ? "" : signed(semantic)),
       element("td", {}, signed(sum)),
     );
-  const heads = ["", "", "there", "meaning", "together"];
+  const heads = ["", "", "keyword", "semantic", "together"];
   return element(
     "table",
     { class: "shares" },
@@ -82,7 +82,7 @@ function foundTable(why) {
       "tbody",
       {},
       ...why.words.map((word) =>
-        row(word.word, word.exact, word.meaning, word.exact + word.meaning),
+        row(word.word, word.keyword, word.semantic, word.keyword + word.semantic),
       ),
       why.other_words
         ? row(counted(why.other_words, "other word"), null, null, why.other_share, "rest")

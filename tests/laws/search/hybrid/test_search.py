@@ -23,7 +23,7 @@ from support.search_strategies import unit_rows
     st.postings(st.sampled_from([*WORDS, "unheard"]), max_size=8),
     st.integers(0, 2**32 - 1),
     st.integers(1, 20),
-    st.sampled_from(["words", "both"]),
+    st.sampled_from(["keyword", "hybrid"]),
     st.booleans(),
     st.booleans(),
     st.sampled_from([1, 2, 9]),
@@ -40,7 +40,7 @@ def test_the_best_documents_are_those_of_the_reference(
         stored = written(parts, vectors, Path(folder), int(rng.integers(1, 40)))
         words = stored.words.query(query)
         direction = vector.astype(np.float64)
-        scale = lexical_reference.scale(vectors.astype(np.float64), direction) * (by == "both")
+        scale = lexical_reference.scale(vectors.astype(np.float64), direction) * (by == "hybrid")
         if scale:
             assert np.isclose(0.5 / stored.spread.cosine_std(direction), scale, rtol=1e-5)
         pieces = ChunkedMatrix.of(vectors, "vectors")

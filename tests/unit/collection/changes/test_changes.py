@@ -74,7 +74,7 @@ def test_documents_are_removed_by_their_ids(collection: dv.Collection) -> None:
     assert after.ids.to_pylist() == ["b", "c"]
     assert np.array_equal(after.index.vectors, collection.index.vectors[1:3])
     assert after.find_row("a") is None
-    assert [one.id for one in after.search("zzz room", k=9, by="words")] == ["b"]
+    assert [one.id for one in after.search("zzz room", k=9, by="keyword")] == ["b"]
     assert after.read("zzz").unknown == ["zzz"]  # the word has gone with its document
     assert after.remove(after.ids.slice(1)).ids.to_pylist() == ["b"]
 

@@ -131,7 +131,7 @@ def test_a_collection_too_small_to_part_or_of_equal_documents_has_no_topics(
     assert get(app, "/list", model=responses.Listing)["documents"] == len(documents)
 
 
-@pytest.mark.parametrize("by", ["both", "words", "meaning"])
+@pytest.mark.parametrize("by", ["hybrid", "keyword", "semantic"])
 def test_pages_of_a_search_are_pieces_of_one_list(
     app: Starlette, collection: dv.Collection, by: str
 ) -> None:
