@@ -217,6 +217,8 @@ def main() -> None:
                     )
                     workers[version] = Worker(name, checkout, given)
                 report.setdefault("benchmarks", {})[name] = measure(workers, asked.repeat)
+                if asked.output:  # what is done stays if a later one fails
+                    asked.output.write_text(json.dumps(report, indent=1) + "\n")
             finally:
                 for worker in workers.values():
                     worker.stop()
