@@ -29,7 +29,7 @@ def hits(best, query=0):
 def asked(vectors, rows=VECTORS):
     made = quantize(rows, 1)
     queries = Queries(vectors, np.full(len(vectors), 1e-5, np.float32))
-    return made.sieve, queries, quantize_queries(vectors, 1e-6, 1e-6, made, 1e-5)
+    return made.quantized, queries, quantize_queries(vectors, 1e-6, 1e-6, made, 1e-5)
 
 
 def words_of(held, weights, norms):

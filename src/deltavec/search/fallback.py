@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from deltavec.core.arrays import Float32s, Float64s, Int64s, require_mapped
 from deltavec.search.hybrid.search import HybridQuery, TopDocuments
+from deltavec.search.lexical.bm25 import saturate
 from deltavec.search.lexical.index import InvertedIndex, LexicalQuery
 from deltavec.search.matrix import ChunkedMatrix, in_turn
 from deltavec.search.topk import Search, TopRows
@@ -78,8 +79,7 @@ def lexical_scores(index: InvertedIndex, query: LexicalQuery) -> Float64s:
     added = np.zeros(index.documents)
     for term, weight in zip(query.terms.tolist(), query.weights.tolist(), strict=True):
         documents, counts = index.postings_of(term)
-        n = counts.astype(np.float64)
-        added[documents] += weight * (n / (n + index.norms[documents].astype(np.float64)))
+        added[documents] += weight * saturate(counts, index.norms[documents])
     return added
 
 

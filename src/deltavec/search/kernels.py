@@ -8,23 +8,21 @@ machine nor the compiler can change a bit of it. A row of zeros has the score 0 
 
 Why the answer is exact although products are fast
 --------------------------------------------------
-Rows are sifted by a fast float32 product s, of a matrix library or of `fast_dot`, summed in any
-order. For rows whose lengths differ from 1 by at most d and e, in K dimensions, it differs from
-the score by no more than
+Candidates are picked by a fast float32 product s, of BLAS or of `fast_dot`, summed in any order.
+For rows whose lengths differ from 1 by at most d and e, in K dimensions, it differs from the score
+by no more than
 
 .. math:: m = 1.01\,((K + 8)\,2^{-24} + d + e):
 
 the product is off by at most :math:`K 2^{-24} / (1 - K 2^{-24})` times the two lengths whatever
 the order of its sum (Higham 2002, section 3.1), the lengths by d + e, and roundings to float32 by
 less than the rest (K is at most `MOST_DIMENSIONS`). A row with s + m below the k-th best score
-found so far can therefore not be among the k best, and is passed over; every other row is scored
-by `cosine`. So blocks, threads and the order of rows change how much is scored, never what is
-found. Pairs above a threshold are found in the same way.
+found so far can therefore not be among the k best and is skipped; every other row is scored by
+`cosine`. So blocks, threads and the order of rows change how much is scored, never what is found.
+Pairs above a threshold are found in the same way.
 
-Why ties are settled
---------------------
-Every row has a rank (its place among the ids). A better row has a higher score, or the same score
-and a lower rank: no two rows are equally good.
+Ties ---- Every row has a rank, its position among the sorted ids. A better row has a higher score,
+or the same score and a lower rank.
 """
 
 from __future__ import annotations
@@ -52,23 +50,23 @@ def fused_multiply(function: Function) -> Function:
 
 
 class Rows(NamedTuple):
-    """Rows to look through."""
+    """Rows to search."""
 
     vectors: Float32s
-    begin: int  # the number of the first of them among all rows
-    chosen: Int64s  # which of them, by their place in vectors; (empty: all)
+    begin: int  # the number of the first row among all rows
+    chosen: Int64s  # positions of the allowed rows in vectors; (empty: all)
     ranks: Int64s  # the rank of each of all rows; (empty: its number)
 
 
 class Queries(NamedTuple):
-    """What to look for."""
+    """Query vectors."""
 
     vectors: Float32s
-    margins: Float32s  # how far a fast product may be from the score, for each
+    margins: Float32s  # the largest error of a fast product, for each query
 
 
 class TopK(NamedTuple):
-    """The best rows found so far for each query: heaps, the worst at place 0."""
+    """The best rows so far for each query: heaps with the worst at position 0."""
 
     scores: Float32s  # (queries, k)
     ranks: Int64s  # (queries, k)
@@ -76,13 +74,13 @@ class TopK(NamedTuple):
 
 
 def margin(dimensions: int, row_error: float, query_error: float) -> float:
-    """How far a fast product may be from the score, for lengths that are so far from 1."""
+    """The largest error of a fast product, given how far lengths are from 1."""
     return 1.01 * ((dimensions + 8) * ROUNDING + row_error + query_error)
 
 
 @fused_multiply
 def fast_dot(a: Float32s, b: Float32s) -> Any:
-    """The product of two rows in float32, summed in whatever order is fastest."""
+    """The inner product of two rows in float32, summed in any order."""
     total = np.float32(0)
     for k in range(a.size):
         total += a[k] * b[k]
@@ -128,13 +126,13 @@ def squared_lengths(vectors: Float32s, squares: Float64s) -> None:
 
 @compiled
 def is_better(score: Any, rank: int, other_score: Any, other_rank: int) -> bool:
-    """Whether the first of two rows comes before the other."""
+    """Whether the first of two rows ranks before the other."""
     return bool(score > other_score or (score == other_score and rank < other_rank))
 
 
 @compiled
 def keep(best: TopK, query: int, score: Any, rank: int) -> None:
-    """Put a row on a query's heap, in place of the worst if it is full."""
+    """Push a row onto a query's heap, replacing the worst if the heap is full."""
     scores, ranks = best.scores[query], best.ranks[query]
     size = best.sizes[query]
     if size < scores.size:
@@ -163,7 +161,7 @@ def keep(best: TopK, query: int, score: Any, rank: int) -> None:
 
 @compiled
 def threshold_of(best: TopK, queries: Queries, query: int) -> Any:
-    """The fast product below which no row can be among a query's best."""
+    """The fast product below which no row can be among a query's k best."""
     if best.sizes[query] < best.scores.shape[1]:
         return np.float32(-np.inf)
     return np.float32(best.scores[query, 0] - queries.margins[query])
@@ -171,7 +169,7 @@ def threshold_of(best: TopK, queries: Queries, query: int) -> Any:
 
 @compiled
 def offer(rows: Rows, place: int, queries: Queries, query: int, best: TopK) -> Any:
-    """Score one row for a query, keep it if it is among the best; the new bound."""
+    """Score one row for a query, keep it if it is among the best, and return the new threshold."""
     score = cosine(queries.vectors[query], rows.vectors[place])
     rank = rows.begin + place
     if rows.ranks.size > 0:
@@ -185,7 +183,7 @@ def offer(rows: Rows, place: int, queries: Queries, query: int, best: TopK) -> A
 
 @compiled
 def search_rows(rows: Rows, first: int, last: int, queries: Queries, best: TopK) -> None:
-    """Look through rows (or chosen ones) ``first`` to ``last`` for a few queries."""
+    """Search rows (or allowed rows) ``first`` to ``last`` for a few queries."""
     count = queries.vectors.shape[0]
     bounds = np.empty(count, np.float32)
     for query in range(count):
@@ -201,7 +199,7 @@ def search_rows(rows: Rows, first: int, last: int, queries: Queries, best: TopK)
 def search_products(
     rows: Rows, first: int, products: Float32s, queries: Queries, best: TopK
 ) -> None:
-    """Look through the rows (or chosen ones) from ``first`` on whose products are known.
+    """Search the rows (or allowed rows) from ``first`` on, given their products.
 
     ``products`` has a row for each query and a column for each row looked at.
     """
@@ -222,7 +220,7 @@ def search_products(
 
 @compiled
 def count_from(bound: Any, numbers: Float32s) -> Any:
-    """How many of these numbers are at or above the bound."""
+    """How many numbers are at or above the threshold."""
     count = np.int32(0)  # as wide as the numbers: a wider one takes four times as long
     for place in range(numbers.size):
         count += np.int32(numbers[place] >= bound)
@@ -272,7 +270,7 @@ def pairs_in_products(
 
 @compiled
 def most_central(vectors: Float32s, members: Int64s, begins: Int64s, centres: Int64s) -> None:
-    """Write the row of each group that is most alike to the others, the first if several are.
+    """Write the most central row of each group, the first if several are.
 
     Group g has the rows ``members[begins[g]:begins[g + 1]]``. A row's mean cosine with the others
     follows from its product with the sum of all.
@@ -287,12 +285,12 @@ def most_central(vectors: Float32s, members: Int64s, begins: Int64s, centres: In
         highest = -np.inf
         for index in range(begins[group], begins[group + 1]):
             row = members[index]
-            alike = 0.0
+            similarity = 0.0
             for k in range(dimensions):
                 x = np.float64(vectors[row, k])
-                alike += x * (total[k] - x)
-            if alike > highest:
-                highest = alike
+                similarity += x * (total[k] - x)
+            if similarity > highest:
+                highest = similarity
                 centres[group] = row
 
 
@@ -300,11 +298,11 @@ def most_central(vectors: Float32s, members: Int64s, begins: Int64s, centres: In
 def keep_first(
     nearest: Int64s, scores: Float32s, a: Int64s, b: Int64s, score: Float32s, least: Any
 ) -> None:
-    """Note which rows go for one before them that stays and is at least so alike.
+    """Mark rows as duplicates of an earlier row that is kept and at least this similar.
 
-    Pairs come in ascending order, so that all pairs that could remove row a were seen before those
-    that it removes others by. ``nearest`` is the row that stays and is most alike, -1 for one that
-    stays itself; the first of several that are equally alike.
+    Pairs come in ascending order, so all pairs that could remove row a were seen before the pairs
+    by which a removes others. ``nearest`` is the most similar row that is kept, the first of
+    several; -1 for a row that is kept itself.
     """
     for pair in range(a.size):
         if score[pair] < least or nearest[a[pair]] >= 0:
@@ -316,7 +314,7 @@ def keep_first(
 
 @compiled
 def root_of(parents: Int64s, row: int) -> int:
-    """The lowest row of the group that a row belongs to; shortens the way there."""
+    """The root of a row's group, its lowest row, with path halving."""
     while parents[row] != row:
         parents[row] = parents[parents[row]]
         row = parents[row]
@@ -325,7 +323,7 @@ def root_of(parents: Int64s, row: int) -> int:
 
 @compiled
 def join_groups(parents: Int64s, a: Int64s, b: Int64s) -> None:
-    """Make one group of the two groups that each pair belongs to."""
+    """Union the groups of each pair."""
     for pair in range(a.size):
         root_a = root_of(parents, a[pair])
         root_b = root_of(parents, b[pair])

@@ -1,7 +1,7 @@
-"""The rows that are searched: arrays one after the other, kept as they are, mapped or in memory.
+"""A matrix in one or more arrays, mapped or in memory.
 
-Rows are added by putting an array behind the others, and removed by cutting views out of them, so
-that neither copies what it leaves alone; only pieces that have become short are joined.
+Adding rows appends an array and removing rows takes views, so neither copies the other rows. Only
+arrays that have become short are merged.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class ChunkedMatrix:
     length_error
         How far the length of a row is from 1 at most, rows of zeros aside.
     quantized
-        What sifts each array, if that is known already.
+        The quantized rows of each array, if there are any yet.
     """
 
     arrays: tuple[Float32s, ...]
@@ -50,7 +50,7 @@ class ChunkedMatrix:
 
     @classmethod
     def of(cls, vectors: npt.ArrayLike, name: str, threads: int | None = None) -> ChunkedMatrix:
-        """The rows of one array, once they are known to be of unit length or zero."""
+        """The rows of one array; refused unless they are of unit length or zero."""
         array = as_rows(vectors, name)
         return cls((array,), length_error(array, name, threads))
 
@@ -64,17 +64,17 @@ class ChunkedMatrix:
 
     @cached_property
     def begins(self) -> Int64s:
-        """Where each piece begins, and where the last one ends."""
+        """The offsets of the arrays."""
         return np.cumsum([0, *map(len, self.arrays)])
 
     def __iter__(self) -> Iterator[tuple[int, Float32s]]:
-        """The number of its first row, and the array, for each piece."""
+        """The number of the first row, and the array, for each array."""
         return zip(self.begins.tolist(), self.arrays, strict=False)
 
     def make_quantized(self, threads: int | None = None) -> None:
         """Quantize now, so that no search has to."""
-        for array, sieve in zip(self.arrays, self.quantized, strict=True):
-            sieve.of(array, threads, now=True)
+        for array, quantizer in zip(self.arrays, self.quantized, strict=True):
+            quantizer.of(array, threads, now=True)
 
     def at(self, rows: Int64s) -> Float32s:
         """A copy of these rows."""
@@ -105,7 +105,7 @@ class ChunkedMatrix:
 
     def _quantized_of(self, arrays: tuple[Float32s, ...]) -> tuple[LazyQuantizer, ...]:
         """The quantized rows of some arrays, as far as they are ours."""
-        ours = {id(array): sieve for array, sieve in zip(self.arrays, self.quantized, strict=True)}
+        ours = dict(zip(map(id, self.arrays), self.quantized, strict=True))
         return tuple(ours.get(id(array)) or LazyQuantizer() for array in arrays)
 
     def in_one(self) -> ChunkedMatrix:
@@ -116,7 +116,7 @@ class ChunkedMatrix:
 
 
 def merge_small_chunks(arrays: list[Float32s]) -> tuple[Float32s, ...]:
-    """The arrays, those that are short and stand side by side copied into one."""
+    """The arrays, with short neighbors merged into one."""
     joined: list[list[Float32s]] = []
     length = SHORT
     for array in arrays:

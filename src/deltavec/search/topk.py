@@ -1,8 +1,8 @@
 """Exact search: the k best of all rows, found block by block on all cores.
 
-A few queries are compared with each row as it is read, as reading takes longer than comparing;
-where rows have a sieve, most of them are not read at all. Many queries are multiplied with a block
-of rows at a time, and the products sifted while they are in the cache. Either way
+A few queries are compared with each row as it is read, since reading takes longer than comparing.
+Where rows are quantized, most of them are not read at all. Many queries are multiplied with a block
+of rows at a time, and candidates are picked from the products while they are in the cache.
 `deltavec.search.kernels` and `deltavec.search.quantized.kernels` say why the result is exact.
 """
 
@@ -26,7 +26,7 @@ from deltavec.search.quantized.kernels import QuantizedQueries, QuantizedRows, s
 
 NONE = read_only(np.empty(0, np.int64))
 NOBODY = np.iinfo(np.int64).max
-# Where fewer rows than one in so many may be found, only those are read.
+# If a filter leaves fewer than one row in so many, only those rows are read.
 FEWEST_CHOSEN = 4
 TURNS = 4  # for each worker
 
@@ -39,66 +39,66 @@ class TopRows(NamedTuple):
 
 
 class QuantizedSearch(NamedTuple):
-    """What tells which rows of a piece need not be read."""
+    """Codes that tell which rows of an array need not be read."""
 
-    sieve: QuantizedRows
+    quantized: QuantizedRows
     coded: QuantizedQueries
     allowed: UInt8s  # which rows may be found; (empty: all)
 
 
 class Block(NamedTuple):
-    """Successive rows of one piece, or successive ones of those chosen there."""
+    """Successive rows of one array, or successive rows that a filter leaves there."""
 
     rows: Rows
     first: int
     last: int
-    sifted: QuantizedSearch | None = None
+    quantized: QuantizedSearch | None = None
 
 
 class Sizes(NamedTuple):
-    """How the work is cut; changes the time it takes, and nothing else."""
+    """Block sizes and thresholds; they change the time a search takes and nothing else."""
 
     few_queries: int = 4
     queries: int = 256
     rows: int = 2048  # products of as many queries as above take 2 MB
     rows_to_read: int = 32_768
     rows_to_begin: int = 8192
-    rows_to_sift: int = 65_536  # at least; a multiple of 128, the rows of a sieve's block
-    most_rows_to_sift: int = 1 << 20  # nor longer than it may take to stop
+    rows_to_scan: int = 65_536  # at least; a multiple of 128, the rows of a block of codes
+    most_rows_to_scan: int = 1 << 20  # a scan must not take longer than a cancellation may
     worth_a_thread: int = 1_000_000  # numbers multiplied; below, starting a thread takes longer
-    sifted_worth_a_thread: int = 64_000_000  # of rows most of which are not read
+    scan_worth_a_thread: int = 64_000_000  # of rows most of which are not read
 
-    def workers(self, numbers: int, threads: int | None, *, is_sifted: bool = False) -> int:
-        """How many threads so many numbers to multiply are worth."""
-        worth = self.sifted_worth_a_thread if is_sifted else self.worth_a_thread
+    def workers(self, numbers: int, threads: int | None, *, is_quantized: bool = False) -> int:
+        """How many threads this many multiplications are worth."""
+        worth = self.scan_worth_a_thread if is_quantized else self.worth_a_thread
         return max(1, min(thread_count(threads), numbers // max(1, worth)))
 
-    def sifted_at_once(self, rows: int, workers: int) -> int:
-        """How many of so many rows are sifted at once.
+    def scanned_at_once(self, rows: int, workers: int) -> int:
+        """How many rows one call of the kernel scans.
 
-        Each time takes a while to begin, as what it needs is no longer in the cache: a worker alone
-        begins once, several take turns that are short enough to end at about the same time.
+        Each call starts with a cold cache. One worker therefore makes one call; several take short
+        turns, so that they end at about the same time.
         """
         turns = 1 if workers == 1 else TURNS * workers
-        most = min(-(-rows // turns), self.most_rows_to_sift)
-        return max(self.rows_to_sift, -(-most // self.rows_to_sift) * self.rows_to_sift)
+        most = min(-(-rows // turns), self.most_rows_to_scan)
+        return max(self.rows_to_scan, -(-most // self.rows_to_scan) * self.rows_to_scan)
 
 
 class Search(NamedTuple):
-    """What is looked for, and where.
+    """One exact search.
 
     Attributes
     ----------
-    pieces : Pieces
+    pieces : ChunkedMatrix
         The rows.
     ranks : ndarray of int64
         The rank of each row; empty if it is its number.
-    queries : Pieces
+    queries : ChunkedMatrix
         The queries, in one array.
     k : int
-        How many rows to find; no more than there are, or are chosen.
+        How many rows to find; at most the number of allowed rows.
     chosen : ndarray of int64 or None
-        The numbers of the rows that may be found, ascending; all of them by default.
+        The numbers of the allowed rows, ascending; None for all.
     threads : int or None
         How many cores; all of them by default.
     """
@@ -116,7 +116,7 @@ class Search(NamedTuple):
         return len(self.pieces) if self.chosen is None else len(self.chosen)
 
     def unanswered(self) -> TopRows:
-        """Room for the best rows of each query."""
+        """Empty results."""
         shape = len(self.queries), self.k
         return TopRows(np.empty(shape, np.float32), np.empty(shape, np.int64))
 
@@ -132,11 +132,11 @@ def best_rows(
     Parameters
     ----------
     search
-        What is looked for, and where.
+        Rows, queries and filter.
     on_progress
         Called with the share of the queries that is done.
     sizes
-        How the work is cut.
+        Block sizes.
     """
     cut = sizes or Sizes()
     pieces, ranks, queries, k, chosen, threads = search
@@ -149,26 +149,26 @@ def best_rows(
     numbers = search.candidates * len(vectors) * pieces.dimensions
     workers = cut.workers(numbers, threads)
     firsts = range(0, len(vectors), cut.queries)
-    # With many batches of queries each has a thread to itself; else threads share one's rows.
+    # Many batches of queries get a thread each; else the threads share the rows of one batch.
     apart = workers > 1 and len(firsts) >= 2 * workers
 
     def one_batch(first: int) -> None:
         batch = vectors[first : first + cut.queries]
         wanted = Queries(batch, read_only(np.full(len(batch), margin, np.float32)))
         few = len(batch) <= cut.few_queries
-        sifting, size, sharing = None, cut.rows, 1 if apart else workers
+        searches, size, sharing = None, cut.rows, 1 if apart else workers
         if few:
-            sifting = quantized_search(pieces, wanted, queries.length_error, chosen, workers)
-            sharing = cut.workers(numbers, sharing, is_sifted=all(sifting))
+            searches = quantized_search(pieces, wanted, queries.length_error, chosen, workers)
+            sharing = cut.workers(numbers, sharing, is_quantized=all(searches))
             size = cut.rows_to_read
-            if any(sifting):
-                size = cut.sifted_at_once(len(pieces), sharing)
-        blocks = list(blocks_of(pieces, ranks, chosen, size, sifting))
+            if any(searches):
+                size = cut.scanned_at_once(len(pieces), sharing)
+        blocks = list(blocks_of(pieces, ranks, chosen, size, searches))
         look = search_few if few else search_many
-        # What one thread learns of the first rows tells all of them which others to pass over.
+        # The best of the first rows give every thread a threshold to start with.
         begin = blocks[0]._replace(last=min(blocks[0].last, cut.rows_to_begin))
-        floors = thresholds_of(begin, wanted, k) if few and sharing > 1 else None
-        found = split_work(look, iter(blocks), wanted, k, sharing, floors=floors)
+        thresholds = thresholds_of(begin, wanted, k) if few and sharing > 1 else None
+        found = split_work(look, iter(blocks), wanted, k, sharing, thresholds=thresholds)
         for whole, part in zip(result, found, strict=True):
             whole[first : first + len(batch)] = part
 
@@ -185,7 +185,7 @@ def quantized_search(
     chosen: Int64s | None,
     threads: int | None,
 ) -> list[QuantizedSearch | None]:
-    """What sifts each piece; None where too few rows may be found, or they have no sieve yet."""
+    """The codes of each array; None if a filter leaves few rows, or they are not quantized yet."""
     found: list[QuantizedSearch | None] = []
     for (begin, array), lazy in zip(pieces, pieces.quantized, strict=True):
         here = allowed_in(chosen, begin, len(array))
@@ -201,12 +201,12 @@ def quantized_search(
             queries.vectors, query_error, pieces.length_error, made,
             float(queries.margins.max(initial=0)),
         )  # fmt: skip
-        found.append(QuantizedSearch(made.sieve, coded, read_only(allowed)))
+        found.append(QuantizedSearch(made.quantized, coded, read_only(allowed)))
     return found
 
 
 def allowed_in(chosen: Int64s | None, begin: int, count: int) -> Int64s | None:
-    """The places of the chosen rows in a piece of so many; None if all are."""
+    """The positions of the allowed rows in an array of this length; None if all are allowed."""
     if chosen is None:
         return None
     here: Int64s = chosen[slice(*np.searchsorted(chosen, [begin, begin + count]))] - begin
@@ -218,16 +218,16 @@ def blocks_of(
     ranks: Int64s,
     chosen: Int64s | None,
     size: int,
-    sifting: Sequence[QuantizedSearch | None] | None = None,
+    searches: Sequence[QuantizedSearch | None] | None = None,
 ) -> Iterator[Block]:
-    """The rows in blocks of this size; where nothing sifts them, of those chosen, if any are."""
+    """The rows in blocks of this size; without codes, only the rows that the filter leaves."""
     for number, (begin, array) in enumerate(pieces):
-        sifts = sifting[number] if sifting else None
-        here = None if sifts else allowed_in(chosen, begin, len(array))
+        quantized = searches[number] if searches else None
+        here = None if quantized else allowed_in(chosen, begin, len(array))
         count = len(array) if here is None else len(here)
         rows = Rows(array, begin, NONE if here is None else read_only(here), ranks)
         for first in range(0, count, size):
-            yield Block(rows, first, min(first + size, count), sifts)
+            yield Block(rows, first, min(first + size, count), quantized)
 
 
 Look = Callable[[Iterator[Block], Queries, TopK], None]
@@ -240,12 +240,12 @@ def split_work(
     k: int,
     workers: int,
     scores: type[np.floating[Any]] = np.float32,
-    floors: Float64s | None = None,
+    thresholds: Float64s | None = None,
 ) -> TopRows:
-    """The best rows of all blocks, which threads take one after the other.
+    """The best rows of all blocks, which threads take from a queue.
 
-    Where there are fewer than k, a score of minus infinity stands in their place. ``floors`` are
-    scores that k rows are known to reach, for each query: no other row is kept.
+    Missing rows have a score of minus infinity. ``thresholds`` are scores that k rows are known to
+    reach, for each query: rows below are not kept.
     """
     waiting: SimpleQueue[Block] = SimpleQueue()
     for block in blocks:
@@ -254,10 +254,10 @@ def split_work(
 
     def work(worker: int) -> TopK:
         best = no_rows(*shape, scores)
-        if floors is not None:
-            # As if nobody's rows had been found there: any row that is as good takes their place.
-            best.scores[:] = floors[:, None]
-            best.sizes[:] = np.where(floors > -np.inf, k, 0)
+        if thresholds is not None:
+            # Placeholders with these scores: any row that reaches them takes their place.
+            best.scores[:] = thresholds[:, None]
+            best.sizes[:] = np.where(thresholds > -np.inf, k, 0)
         look(read_results(waiting), queries, best)
         return best
 
@@ -267,7 +267,7 @@ def split_work(
     try:
         others = [pool.submit(work, worker) for worker in range(1, workers)]
         found = [work(0)]  # our own thread works too
-        # On a busy machine all may be done before another thread has begun: it is not waited for.
+        # On a busy machine the work may be done before another thread has started.
         found += [other.result() for other in others if not other.cancel()]
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
@@ -275,14 +275,14 @@ def split_work(
 
 
 def thresholds_of(block: Block, queries: Queries, k: int) -> Float64s:
-    """The score that k rows of a block reach, for each query; minus infinity if it has fewer."""
+    """The k-th best score in a block, for each query; minus infinity if it has fewer rows."""
     best = no_rows(len(queries.vectors), k, np.float32)
     search_few(iter([block]), queries, best)
     return np.where(best.sizes == k, best.scores[:, 0], -np.inf).astype(np.float64)
 
 
 def no_rows(queries: int, k: int, scores: type[np.floating[Any]]) -> TopK:
-    """Room for the k best rows of so many queries."""
+    """Empty heaps for the k best rows of each query."""
     return TopK(
         np.full((queries, k), -np.inf, scores),
         np.full((queries, k), NOBODY),
@@ -291,7 +291,7 @@ def no_rows(queries: int, k: int, scores: type[np.floating[Any]]) -> TopK:
 
 
 def read_results(waiting: SimpleQueue[Block]) -> Iterator[Block]:
-    """Blocks that no other thread has taken, until there are none."""
+    """Blocks from the queue until it is empty."""
     while True:
         try:
             yield waiting.get_nowait()
@@ -301,17 +301,24 @@ def read_results(waiting: SimpleQueue[Block]) -> Iterator[Block]:
 
 def search_few(blocks: Iterator[Block], queries: Queries, best: TopK) -> None:
     """Compare each row with each query as it is read."""
-    for rows, first, last, sifts in blocks:
-        if sifts is None:
+    for rows, first, last, quantized in blocks:
+        if quantized is None:
             kernels.search_rows(rows, first, last, queries, best)
         else:
             scan_quantized(
-                rows, sifts.allowed, sifts.sieve, first, last, queries, sifts.coded, best
+                rows,
+                quantized.allowed,
+                quantized.quantized,
+                first,
+                last,
+                queries,
+                quantized.coded,
+                best,
             )
 
 
 def search_many(blocks: Iterator[Block], queries: Queries, best: TopK) -> None:
-    """Multiply each block with all queries, and sift the products."""
+    """Multiply each block with all queries and pick candidates from the products."""
     multiply = Products(queries)
     with one_blas_thread():
         for block in blocks:
@@ -319,7 +326,7 @@ def search_many(blocks: Iterator[Block], queries: Queries, best: TopK) -> None:
 
 
 class Products:
-    """Multiplies blocks with queries, in memory that is used again for the next block."""
+    """Multiplies blocks with queries, reusing its memory."""
 
     def __init__(self, queries: Queries) -> None:
         self.queries = queries.vectors
@@ -338,7 +345,7 @@ class Products:
 
 
 def rank(found: list[TopK], k: int) -> TopRows:
-    """The k best of what several threads have found, in order."""
+    """The k best results of several threads, in order."""
     scores = np.concatenate([best.scores for best in found], axis=1)
     ranks = np.concatenate([best.ranks for best in found], axis=1)
     order = np.lexsort((ranks, -scores))[:, :k]

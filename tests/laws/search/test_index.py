@@ -25,23 +25,23 @@ CUTS = st.builds(
     queries=st.integers(1, 5),
     rows=st.integers(1, 70),
     rows_to_read=st.integers(1, 10),
-    rows_to_sift=st.sampled_from([128, 256]),
-    most_rows_to_sift=st.sampled_from([1, 300, 1000]),
+    rows_to_scan=st.sampled_from([128, 256]),
+    most_rows_to_scan=st.sampled_from([1, 300, 1000]),
     rows_to_begin=st.integers(1, 9),
     worth_a_thread=st.just(1),
-    sifted_worth_a_thread=st.just(1),
+    scan_worth_a_thread=st.just(1),
 )
 
 
 @given(st.integers(1, 10_000_000), st.integers(1, 64))
 def test_turns_at_sifting_are_whole_blocks_and_enough_for_all_workers(rows, workers):
-    at_once = Sizes().sifted_at_once(rows, workers)
-    assert at_once % Sizes().rows_to_sift == 0
-    assert at_once <= Sizes().most_rows_to_sift
+    at_once = Sizes().scanned_at_once(rows, workers)
+    assert at_once % Sizes().rows_to_scan == 0
+    assert at_once <= Sizes().most_rows_to_scan
     if workers > 1:
-        assert at_once == Sizes().rows_to_sift or rows / at_once > workers
+        assert at_once == Sizes().rows_to_scan or rows / at_once > workers
     else:
-        assert rows <= at_once or at_once == Sizes().most_rows_to_sift
+        assert rows <= at_once or at_once == Sizes().most_rows_to_scan
 
 
 @st.composite
@@ -102,7 +102,7 @@ def test_a_sieve_of_many_blocks_finds_what_is_found_without(data, asked, k, seed
     ranks = rng.permutation(count)
     expected = best_rows(Search(whole, ranks, queries, k, None, 1))
     for threads in (1, 2):
-        cut = Sizes(rows_to_sift=data.draw(st.sampled_from([128, 1024])), sifted_worth_a_thread=1)
+        cut = Sizes(rows_to_scan=data.draw(st.sampled_from([128, 1024])), scan_worth_a_thread=1)
         found = best_rows(Search(sifting, ranks, queries, k, None, threads), sizes=cut)
         assert found.ranks.tobytes() == expected.ranks.tobytes()
         assert found.scores.tobytes() == expected.scores.tobytes()

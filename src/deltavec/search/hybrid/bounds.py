@@ -1,9 +1,9 @@
-r"""The sieve for sums of two scores: a row's cosine, and what its words add.
+"""Upper bounds of hybrid scores.
 
-Sums of two scores, a row's score times w >= 0 plus what its words add, are sifted by w h plus the
-same: rounding keeps the order of numbers, so that this too is no lower than the row's own sum. Of
-what the words add the least weighty ones may be left out at first; a row is then given as much as
-they can add at most, and what it has of them is looked up if it passes.
+With h the upper bound of a row's cosine from its int8 codes, w h plus the row's lexical score
+bounds its hybrid score, since rounding is monotone. Non-essential terms may be left out at first. A
+row then gets the most that they can add, and its own contributions are looked up if it is a
+candidate.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from deltavec.search.quantized.kernels import (
     QueryCodes,
     add_products,
     first_blocks,
-    margin_of,
+    kth_best,
 )
 
 HIGHEST_SCORE = 1 + 1e-6
 
 
 class ScoreBounds(NamedTuple):
-    """What makes the score of a row a sum: for each query, and each row from ``origin`` on."""
+    """The lexical part of scores, for each query and each row from ``origin`` on."""
 
     origin: int
-    added: Float64s  # (queries, rows): no more than ``rests`` below what words add
+    added: Float64s  # (queries, rows): at most ``rests`` below the lexical score
     rests: Float64s  # (queries,)
-    scales: Float64s  # (queries,): what the cosine is multiplied with
+    scales: Float64s  # (queries,): the factor of the cosine
     words: QueryTerms
 
 
@@ -47,17 +47,17 @@ class ScoreBounds(NamedTuple):
 def add_lexical(
     words: QueryTerms, most: Float64s, best: TopK, first: int, sums: ScoreBounds
 ) -> None:
-    """Write what the words of each query add to the documents from ``first`` on.
+    """Write the lexical scores of each query for the documents from ``first`` on.
 
-    ``most`` is what the light terms of each query can add. They are left out where the k best are
-    far above that: then few documents have to be looked at again.
+    ``most`` is what the non-essential terms of each query can add. They are left out if the
+    threshold is far above that, since few documents then have to be looked up again.
     """
     full = best.scores.shape[1]
     for query in range(sums.added.shape[0]):
         rest = most[query]
-        heavy_only = rest > 0 and best.sizes[query] == full and best.scores[query, 0] > 2 * rest
-        sums.rests[query] = rest if heavy_only else 0.0
-        add_query_scores(words, query, heavy_only, first, sums.added[query])
+        essential_only = rest > 0 and best.sizes[query] == full and best.scores[query, 0] > 2 * rest
+        sums.rests[query] = rest if essential_only else 0.0
+        add_query_scores(words, query, essential_only, first, sums.added[query])
 
 
 @compiled
@@ -73,9 +73,9 @@ def candidates_in_block(
     places: Int64s,
     found: int,
 ) -> int:
-    """Write the places of the rows of a block that can reach a sum; how many there are then.
+    """Append the rows of a block whose upper bound reaches the threshold; return their number.
 
-    What is added begins with the first row of the block.
+    ``added`` starts with the first row of the block.
     """
     add_products(kept.codes, block, coded.codes[query], products)
     slack, step = coded.slacks[query], coded.steps[query]
@@ -96,7 +96,7 @@ def candidates_in_block(
 
 @compiled
 def find_candidates(
-    sieve: QuantizedRows,
+    quantized: QuantizedRows,
     first: int,
     last: int,
     coded: QuantizedQueries,
@@ -106,14 +106,14 @@ def find_candidates(
     added: Float64s,
     places: Int64s,
 ) -> int:
-    """Write the places of the rows in blocks ``first`` to ``last`` that can reach a sum.
+    """Write the candidates of blocks ``first`` to ``last``; return their number.
 
-    What is added begins with the first row of these blocks. Where no row can reach the sum by its
-    words, whatever its cosine, no code is read; where only a few can, none of them is passed over.
+    ``added`` starts with the first row of these blocks. If no lexical score suffices even with the
+    highest cosine, no code is read; if only a few do, all of them are candidates.
     """
     reach = worst - scale * HIGHEST_SCORE
     products = np.empty(ROWS, np.int32)
-    has_heads = sieve.head.slacks.size > 0
+    has_heads = quantized.head.slacks.size > 0
     found = 0
     for block in range(first, last):
         begin = (block - first) * ROWS
@@ -127,13 +127,22 @@ def find_candidates(
             continue
         if has_heads and worst > -np.inf:
             few = candidates_in_block(
-                sieve.head, block, coded.head, query, worst, scale, here, products, places, found
+                quantized.head,
+                block,
+                coded.head,
+                query,
+                worst,
+                scale,
+                here,
+                products,
+                places,
+                found,
             )
             if few - found <= FEW_ROWS:
                 found = few
                 continue
         found = candidates_in_block(
-            sieve.whole, block, coded.whole, query, worst, scale, here, products, places, found
+            quantized.whole, block, coded.whole, query, worst, scale, here, products, places, found
         )
     return found
 
@@ -142,7 +151,7 @@ def find_candidates(
 def scan_sums(
     rows: Rows,
     allowed: UInt8s,
-    sieve: QuantizedRows,
+    quantized: QuantizedRows,
     first: int,
     last: int,
     queries: Queries,
@@ -150,7 +159,7 @@ def scan_sums(
     sums: ScoreBounds,
     best: TopK,
 ) -> None:
-    """Look through rows ``first`` to ``last`` for the best sums of two scores; else as above."""
+    """Scan the codes of rows ``first`` to ``last`` for the best hybrid scores."""
     count = queries.vectors.shape[0]
     most = MOST_BLOCKS if count == 1 else FEWER_BLOCKS
     places = np.empty(most * ROWS, np.int64)
@@ -160,8 +169,10 @@ def scan_sums(
         for query in range(count):
             scale = sums.scales[query]
             added = sums.added[query, begin * ROWS - sums.origin : last - sums.origin]
-            least = margin_of(best, query) - sums.rests[query]
-            found = find_candidates(sieve, begin, stop, coded, query, least, scale, added, places)
+            least = kth_best(best, query) - sums.rests[query]
+            found = find_candidates(
+                quantized, begin, stop, coded, query, least, scale, added, places
+            )
             for place in places[:found]:
                 if allowed.size == 0 or allowed[place] > 0:
                     rescore(rows, place, queries, query, sums, best)
@@ -172,7 +183,7 @@ def scan_sums(
 def search_blocks(
     rows: Rows,
     allowed: UInt8s,
-    sieve: QuantizedRows,
+    quantized: QuantizedRows,
     first: int,
     last: int,
     queries: Queries,
@@ -183,9 +194,9 @@ def search_blocks(
     memory: Float64s,
     best: TopK,
 ) -> None:
-    """Look through rows ``first`` to ``last`` for the best sums, as many at once as fit in memory.
+    """Search rows ``first`` to ``last``, as many at once as fit into ``memory``.
 
-    ``memory`` has room for a multiple of `ROWS` numbers for each query.
+    ``memory`` has a multiple of `ROWS` numbers for each query.
     """
     count = queries.vectors.shape[0]
     size = memory.size // count
@@ -195,7 +206,7 @@ def search_blocks(
         added = memory[: count * (end - begin)].reshape(count, end - begin)
         sums = ScoreBounds(begin, added, rests, scales, words)
         add_lexical(words, most, best, rows.begin + begin, sums)
-        scan_sums(rows, allowed, sieve, begin, end, queries, coded, sums, best)
+        scan_sums(rows, allowed, quantized, begin, end, queries, coded, sums, best)
 
 
 @compiled
@@ -212,7 +223,7 @@ def rescore_products(
     for query in range(products.shape[0]):
         scale = sums.scales[query]
         slack = scale * np.float64(queries.margins[query])
-        least = margin_of(best, query) - sums.rests[query]
+        least = kth_best(best, query) - sums.rests[query]
         for begin in range(0, columns, ROWS):
             count = min(ROWS, columns - begin)
             for row in range(count):
@@ -229,7 +240,7 @@ def rescore_products(
                     index = first + begin + row
                     place = index if rows.chosen.size == 0 else rows.chosen[index]
                     rescore(rows, place, queries, query, sums, best)
-                    least = margin_of(best, query) - sums.rests[query]
+                    least = kth_best(best, query) - sums.rests[query]
 
 
 @compiled
@@ -245,7 +256,7 @@ def count_candidates(bound: Any, numbers: Float64s) -> Any:
 def rescore(
     rows: Rows, place: int, queries: Queries, query: int, sums: ScoreBounds, best: TopK
 ) -> None:
-    """Score one row by a sum, and keep it if it is among the best."""
+    """Compute the hybrid score of one row, and keep it if it is among the best."""
     added, rest = sums.added[query, place - sums.origin], sums.rests[query]
     rescore_with(rows, place, queries, query, sums.scales[query], added, rest, sums.words, best)
 
@@ -262,13 +273,13 @@ def rescore_with(
     words: QueryTerms,
     best: TopK,
 ) -> None:
-    """The same for a row to which words add no more than ``rest`` above this."""
+    """Like `rescore`, for a row whose lexical score is at most ``rest`` above ``added``."""
     vector, rank = queries.vectors[query], rows.begin + place
     slack = scale * np.float64(queries.margins[query])
     fast = scale * np.float64(fast_dot(rows.vectors[place], vector)) + slack + added
-    if fast < margin_of(best, query) - rest:
+    if fast < kth_best(best, query) - rest:
         return
-    # Looking words up takes longer than the product: only where some were left out.
+    # Looking terms up takes longer than the product: only if some were left out.
     plus = lexical_score(words, query, rank, False) if rest > 0 else added
     score = scale * np.float64(cosine(vector, rows.vectors[place])) + plus
     if best.sizes[query] < best.scores.shape[1] or is_better(
@@ -279,14 +290,14 @@ def rescore_with(
 
 @compiled
 def search_added(rows: Rows, first: int, last: int, sums: ScoreBounds, best: TopK) -> None:
-    """Look through rows (or chosen ones) ``first`` to ``last`` for those to which words add most.
+    """Search rows (or allowed rows) ``first`` to ``last`` by lexical score alone.
 
-    A row to which they add nothing is not among the best.
+    A row with the score 0 is not a hit.
     """
     full = best.scores.shape[1]
     for query in range(sums.added.shape[0]):
         rest = sums.rests[query]
-        least = margin_of(best, query) - rest
+        least = kth_best(best, query) - rest
         for index in range(first, last):
             place = index if rows.chosen.size == 0 else rows.chosen[index]
             score = sums.added[query, place - sums.origin]
@@ -300,4 +311,4 @@ def search_added(rows: Rows, first: int, last: int, sums: ScoreBounds, best: Top
                 or is_better(score, rank, best.scores[query, 0], best.ranks[query, 0])
             ):
                 keep(best, query, score, rank)
-                least = margin_of(best, query) - rest
+                least = kth_best(best, query) - rest

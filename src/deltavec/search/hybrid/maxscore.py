@@ -1,14 +1,13 @@
-r"""The best sums found among the documents that hold weighty words, without a look at the others.
+r"""MaxScore: candidates from the postings of essential terms only (Turtle and Flood 1995).
 
-What a term adds to a document is below its weight. Where the lightest terms of a query together,
-and the highest cosine there is, stay below a score that k documents are known to reach, a document
-that holds none of its other terms, the *essential* ones, is not among the k best (Turtle and Flood
-1995). So only the postings of essential terms are gone through. What the others add is looked up
-in the documents that are left, the weightiest first; with each a document can gain less, and fewer
-are left. The last of them are scored as everywhere.
+A term adds less to a document than its weight. If the lightest terms of a query and the highest
+possible cosine together stay below the threshold, a document without any of the other terms, the
+*essential* ones, is not among the k best. So only the postings of essential terms are traversed.
+The contributions of the others are looked up in the remaining candidates, heaviest first; with each
+term a document can gain less, and fewer candidates remain. The last ones are scored exactly.
 
-Sums are taken in another order here than `deltavec.search.lexical.kernels` takes them, and are off
-by less than `TINY` of all weights: that much is always granted.
+Sums are taken in a different order than in `deltavec.search.lexical.kernels`; the difference is
+below `TINY` of the sum of weights, which is always granted.
 """
 
 from __future__ import annotations
@@ -17,28 +16,60 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deltavec.core.arrays import Float64s, Int64s, UInt8s
+from deltavec.core.arrays import Float64s, Int64s, UInt8s, read_only
 from deltavec.core.jit import compiled
 from deltavec.search.hybrid.bounds import HIGHEST_SCORE, rescore_with
 from deltavec.search.kernels import Queries, Rows, TopK, keep
+from deltavec.search.lexical.bm25 import saturation
 from deltavec.search.lexical.kernels import QueryTerms, first_posting_from
-from deltavec.search.quantized.kernels import margin_of
+from deltavec.search.quantized.kernels import kth_best
 
 TINY = 1e-9
-SCORED = 32  # one in so many documents, at most, is scored by itself: more are sooner sifted
-LATER = 1  # of the others, before the likely best are scored
-FINE = 0.25  # of what the cosine can add: to look up words that add less takes longer than scoring
+SCORED = 32  # at most one in so many documents is scored alone; scanning blocks beats more
+LATER = 1  # non-essential terms before the likely best are scored
+FINE = 0.25  # of the highest cosine part: looking up less takes longer than scoring
+
+NONESSENTIAL = 0.1  # the most that non-essential terms of a scan may add, as a share of all
 
 
 class EssentialTerms(NamedTuple):
-    """Which terms of queries are essential."""
+    """The essential terms of queries."""
 
-    order: Int64s  # places of terms, query after query: those that are, then others, heaviest first
-    counts: Int64s  # of each query; 0 if documents that hold none may be among the best
+    order: Int64s  # terms by query: the essential ones, then the others, heaviest first
+    counts: Int64s  # essential terms of each query; 0 if MaxScore does not apply
+
+
+class NonEssentialTerms(NamedTuple):
+    """Terms of queries that a scan may leave out at first, and the most that they can add."""
+
+    terms: UInt8s
+    most: Float64s  # (queries,)
+
+    @classmethod
+    def of(cls, begins: Int64s, weights: Float64s) -> NonEssentialTerms:
+        """The lightest terms of each query, which add a tenth of all at most."""
+        light = cls(np.zeros(len(weights), np.uint8), np.zeros(len(begins) - 1))
+        write_nonessential(begins, weights, light.terms, light.most)
+        return cls(read_only(light.terms), read_only(light.most))
+
+
+@compiled
+def write_nonessential(begins: Int64s, weights: Float64s, terms: UInt8s, most: Float64s) -> None:
+    """Write the lightest terms and the most that they add; both arrays hold zeros before."""
+    for query in range(most.size):
+        own = weights[begins[query] : begins[query + 1]]
+        total, light = own.sum(), 0.0
+        for place in np.argsort(own, kind="mergesort"):
+            if light + own[place] > NONESSENTIAL * total:
+                break
+            light += own[place]
+            terms[begins[query] + place] = 1
+            # A saturated frequency is below 1. The second term exceeds all rounding.
+            most[query] = light + 1e-9 * total
 
 
 class PartialScores(NamedTuple):
-    """Documents, ascending, and what some of the words add to each."""
+    """Documents, ascending, and partial lexical scores."""
 
     documents: Int64s
     sums: Float64s
@@ -46,18 +77,22 @@ class PartialScores(NamedTuple):
 
 @compiled
 def choose_essential(
-    words: QueryTerms, most: Float64s, scales: Float64s, floors: Float64s, chosen: EssentialTerms
+    words: QueryTerms,
+    most: Float64s,
+    scales: Float64s,
+    thresholds: Float64s,
+    chosen: EssentialTerms,
 ) -> None:
-    """Write which terms are essential to queries of which k documents reach these scores.
+    """Write the essential terms of queries, given scores that k documents reach.
 
-    Of terms that add less than is missing, those are left out that spare most postings by weight.
+    Terms are made non-essential in the order of postings saved per weight.
     """
     begins, many = words.postings.begins, words.norms.size
     for query in range(scales.size):
         first, last = words.begins[query], words.begins[query + 1]
         weights = most[first:last]
         lengths = begins[words.terms[first:last] + 1] - begins[words.terms[first:last]]
-        missing = floors[query] - scales[query] * HIGHEST_SCORE - TINY * weights.sum()
+        missing = thresholds[query] - scales[query] * HIGHEST_SCORE - TINY * weights.sum()
         is_left = np.zeros(weights.size, np.uint8)
         for place in np.argsort(weights / np.maximum(lengths, 1)):
             if weights[place] < missing:
@@ -86,10 +121,7 @@ def merge(
     count: int,
     wider: PartialScores,
 ) -> int:
-    """Write documents and what a term adds to them, those it is new to as well; how many they are.
-
-    Documents are those from ``first`` on, before ``stop``.
-    """
+    """Merge a term's postings in [first, stop) into partial scores; return how many there are."""
     term, weight = words.terms[index], words.weights[index]
     begin, end = words.postings.begins[term], words.postings.begins[term + 1]
     documents, counts = words.postings.documents[begin:end], words.postings.counts[begin:end]
@@ -98,7 +130,7 @@ def merge(
         document = documents[place]
         if document >= stop:
             break
-        if document <= latest:  # not ascending: not our own file
+        if document <= latest:  # not ascending: a file from elsewhere
             continue
         latest = document
         while before < count and known.documents[before] < document:
@@ -108,8 +140,7 @@ def merge(
             )
             before += 1
             found += 1
-        n = np.float64(counts[place])
-        added = weight * (n / (n + np.float64(words.norms[document])))
+        added = weight * saturation(counts[place], words.norms[document])
         if before < count and known.documents[before] == document:
             added += known.sums[before]
             before += 1
@@ -123,7 +154,7 @@ def merge(
 
 @compiled
 def narrow(words: QueryTerms, index: int, least: float, known: PartialScores, count: int) -> int:
-    """Add what a term adds, and leave out documents below a sum then; how many are left."""
+    """Add a term's scores and drop documents below ``least``; return how many remain."""
     term, weight = words.terms[index], words.weights[index]
     begin, end = words.postings.begins[term], words.postings.begins[term + 1]
     documents, counts = words.postings.documents[begin:end], words.postings.counts[begin:end]
@@ -132,8 +163,7 @@ def narrow(words: QueryTerms, index: int, least: float, known: PartialScores, co
         document, total = known.documents[number], known.sums[number]
         place = first_posting_from(documents, place, document)
         if place < documents.size and documents[place] == document:
-            n = np.float64(counts[place])
-            total += weight * (n / (n + np.float64(words.norms[document])))
+            total += weight * saturation(counts[place], words.norms[document])
         if total >= least:
             known.documents[left], known.sums[left] = document, total
             left += 1
@@ -152,9 +182,9 @@ def rescore_highest(
     count: int,
     best: TopK,
 ) -> None:
-    """Score the documents with the highest sums: then more of the others are passed over.
+    """Score the k documents with the highest partial scores, to raise the threshold.
 
-    Their sums are minus infinity then, so that they are left out.
+    Their partial scores become minus infinity, so that they are dropped.
     """
     k = best.scores.shape[1]
     likely = TopK(np.empty((1, k), np.float64), np.empty((1, k), np.int64), np.zeros(1, np.int64))
@@ -180,9 +210,9 @@ def search_essential(
     best: TopK,
     given_up: UInt8s,
 ) -> None:
-    """Look among rows ``first`` to ``last`` for the best sums of queries with essential terms.
+    """Search rows ``first`` to ``last`` for queries with essential terms.
 
-    A query is given up, and so written, where too many documents would have to be scored.
+    A query with too many candidates is marked in ``given_up``.
     """
     for query in range(scales.size):
         essential = chosen.counts[query]
@@ -213,13 +243,13 @@ def search_essential(
                 )
             index = chosen.order[place]
             rest -= most[index]
-            least = margin_of(best, query) - highest - rest
+            least = kth_best(best, query) - highest - rest
             count = narrow(words, index, least, known, count)
         if count > words.norms.size // SCORED:
             given_up[query] = 1
             continue
         for number in range(count):
             added = known.sums[number]
-            if added + rest + highest >= margin_of(best, query):
+            if added + rest + highest >= kth_best(best, query):
                 place = known.documents[number] - rows.begin
                 rescore_with(rows, place, queries, query, scales[query], added, rest, words, best)

@@ -1,12 +1,11 @@
-"""The best documents by the sum of two scores: what their words add, and their cosine.
+"""Exact top-k of the hybrid score: BM25 plus a scaled cosine.
 
-Where few documents can be among the best by the weightiest words that they hold, only those are
-looked at (`deltavec.search.hybrid.maxscore`). Else documents are taken in blocks, and all queries
-that are waiting look through a block together. The words' part is added up first, and then rows
-that cannot reach the best so far are passed over: by their words, by their sieve, or by their
-products where there is none, in the margins of `deltavec.search.hybrid.bounds` and
-`deltavec.search.kernels`. So the answer is exact, and no score of all documents is ever kept or
-sorted.
+If the heaviest query terms leave few candidates, only these are scored
+(`deltavec.search.hybrid.maxscore`). Else documents are scanned in blocks, all queries of a batch
+together. The lexical part is computed first; then rows that cannot reach the threshold are skipped,
+by their lexical score, by their int8 codes, or by their float32 products, within the margins of
+`deltavec.search.hybrid.bounds` and `deltavec.search.kernels`. So the answer is exact, and the
+scores of all documents are never stored or sorted.
 """
 
 from __future__ import annotations
@@ -28,8 +27,12 @@ from deltavec.search.hybrid.bounds import (
     search_added,
     search_blocks,
 )
-from deltavec.search.hybrid.maxscore import EssentialTerms, choose_essential, search_essential
-from deltavec.search.hybrid.nonessential import NonEssentialTerms
+from deltavec.search.hybrid.maxscore import (
+    EssentialTerms,
+    NonEssentialTerms,
+    choose_essential,
+    search_essential,
+)
 from deltavec.search.hybrid.threshold import MOST, seed_documents, seed_thresholds
 from deltavec.search.kernels import Queries, TopK
 from deltavec.search.lexical.index import InvertedIndex, LexicalQuery
@@ -48,24 +51,24 @@ from deltavec.search.topk import (
     split_work,
 )
 
-AT_ONCE = 16_384  # documents that one query looks at
-LEAST_AT_ONCE = 2_048  # and many do; their sums and products stay in the cache
-SHARES = 4  # of each thread: who is done first takes more of them
-NUMBERS_A_POSTING = 8  # a posting takes as long as so many numbers to multiply
-QUERY_ERROR = 1e-6  # how far from 1 the length of a float32 vector of unit length may be
+AT_ONCE = 16_384  # documents of a block for one query
+LEAST_AT_ONCE = 2_048  # and for many; their sums and products stay in the cache
+SHARES = 4  # blocks per thread, so that threads end together
+NUMBERS_A_POSTING = 8  # a posting costs as much as this many multiplications
+QUERY_ERROR = 1e-6  # how far the length of a normalized float32 vector may be from 1
 
 
 class HybridQuery(NamedTuple):
-    """What is looked for, by words, by meaning or by both.
+    """A query with a lexical part, a semantic part or both.
 
     Attributes
     ----------
-    words : WordQuery
-        What the words are worth; none of them if only meaning counts.
+    words : LexicalQuery
+        Terms and their weights; none for semantic search.
     vector : ndarray of float32
-        The direction, of unit length or zero.
+        The query vector, of unit length or zero.
     scale : float
-        What the cosine is multiplied with; 0 if only words count.
+        The factor of the cosine; 0 for keyword search.
     """
 
     words: LexicalQuery
@@ -74,7 +77,7 @@ class HybridQuery(NamedTuple):
 
 
 class TopDocuments(NamedTuple):
-    """The best documents, best first: their scores and their numbers."""
+    """Scores and row numbers of the best documents, best first."""
 
     scores: Float64s
     numbers: Int64s
@@ -95,20 +98,19 @@ def best_documents(
     Parameters
     ----------
     pieces
-        The documents' vectors.
+        The vectors of the documents.
     index
-        Their words.
+        Their inverted index.
     wanted
-        What is looked for. By words alone only documents that hold one of them are found.
+        The queries. Keyword search finds only documents that contain a query term.
     k
-        How many; fewer come back if there are fewer.
+        How many documents to find.
     chosen
-        The numbers of the documents that may be found, ascending; all of them by default.
+        The numbers of the allowed documents, ascending; None for all.
     threads
         How many cores; all of them by default.
     at_once
-        How many documents make a block for one query, fewer for many; changes the time it takes,
-        and nothing else.
+        How many documents make a block for one query; changes the time and nothing else.
     """
     require_mapped(*pieces.arrays, index.lengths)
     found: dict[int, TopDocuments] = {}
@@ -123,7 +125,7 @@ def best_documents(
 
 
 def work_for(pieces: ChunkedMatrix, index: InvertedIndex, wanted: Sequence[HybridQuery]) -> int:
-    """How much work queries are, in numbers to multiply."""
+    """The cost of queries, in multiplications."""
     terms = np.concatenate([one.words.terms for one in wanted])
     postings = int((index.postings.begins[terms + 1] - index.postings.begins[terms]).sum())
     meaning = sum(bool(one.scale) for one in wanted)
@@ -131,7 +133,7 @@ def work_for(pieces: ChunkedMatrix, index: InvertedIndex, wanted: Sequence[Hybri
 
 
 def best_of(found: TopRows, query: int) -> TopDocuments:
-    """The documents that were found for a query."""
+    """The documents found for a query."""
     scores, ranks = found.scores[query], found.ranks[query]
     there = (scores > -np.inf) & (ranks < NOBODY)
     return TopDocuments(scores[there], ranks[there])
@@ -139,7 +141,7 @@ def best_of(found: TopRows, query: int) -> TopDocuments:
 
 @dataclass(frozen=True, eq=False)
 class QueryBatch:
-    """Queries that are answered in one pass: all of them ask for sums of two scores, or none."""
+    """Queries that are answered in one pass: all hybrid or semantic, or all keyword."""
 
     pieces: ChunkedMatrix
     index: InvertedIndex
@@ -154,63 +156,63 @@ class QueryBatch:
 
     @functools.cached_property
     def nonessential(self) -> NonEssentialTerms:
-        """The lightest of their words, and what these add at most."""
+        """The non-essential terms and the most that they can add."""
         return NonEssentialTerms.of(self.begins, self.weights)
 
     @functools.cached_property
     def begins(self) -> Int64s:
-        """Where the words of each begin."""
+        """The offsets of the terms of each query."""
         return read_only(offsets_of([len(one.words.terms) for one in self.wanted]))
 
     @functools.cached_property
     def weights(self) -> Float64s:
-        """What their words are worth."""
+        """The weights of their terms."""
         return read_only(np.concatenate([one.words.weights for one in self.wanted]))
 
     @functools.cached_property
     def words(self) -> QueryTerms:
-        """Their words."""
+        """Their terms."""
         terms = read_only(np.concatenate([one.words.terms for one in self.wanted]))
         lists, norms = self.index.postings, self.index.norms
         return QueryTerms(lists, norms, self.begins, terms, self.weights, self.nonessential.terms)
 
     @functools.cached_property
     def work(self) -> int:
-        """How much work they are."""
+        """Their cost, in multiplications."""
         return work_for(self.pieces, self.index, self.wanted)
 
     @functools.cached_property
     def scales(self) -> Float64s:
-        """What their cosines are multiplied with; zeros if only words count."""
+        """The factors of their cosines; zeros for keyword search."""
         return read_only(np.array([one.scale for one in self.wanted], np.float64))
 
     def best(
         self, k: int, chosen: Int64s | None, threads: int | None, at_once: int
     ) -> list[TopDocuments]:
-        """The k best documents for each of them."""
-        floors = self.floors(k) if chosen is None else None
-        found = {} if floors is None else self._best_of_candidates(k, threads, floors)
+        """The k best documents for each query."""
+        thresholds = self.thresholds(k) if chosen is None else None
+        found = {} if thresholds is None else self._best_of_candidates(k, threads, thresholds)
         left = [query for query in range(len(self.wanted)) if query not in found]
         if left:
             others = QueryBatch(self.pieces, self.index, [self.wanted[query] for query in left])
-            known = None if floors is None else floors[left]
+            known = None if thresholds is None else thresholds[left]
             best = others._best_of_all(k, chosen, threads, at_once, known)
             found |= dict(zip(left, best, strict=True))
         return [found[query] for query in range(len(self.wanted))]
 
     def _best_of_candidates(
-        self, k: int, threads: int | None, floors: Float64s
+        self, k: int, threads: int | None, thresholds: Float64s
     ) -> dict[int, TopDocuments]:
-        """The same for those that few documents have to be looked at for."""
+        """Answer queries whose candidate set is small (MaxScore)."""
         chosen = EssentialTerms(
-            np.empty(len(self.words.terms), np.int64), np.zeros(len(floors), int)
+            np.empty(len(self.words.terms), np.int64), np.zeros(len(thresholds), int)
         )
         most = read_only(self.words.weights * self.index.max_impacts.of(self.words.terms))
         if self.scales.any():
-            choose_essential(self.words, most, self.scales, floors, chosen)
+            choose_essential(self.words, most, self.scales, thresholds, chosen)
         if not chosen.counts.any():
             return {}
-        given_up = np.zeros(len(floors), np.uint8)
+        given_up = np.zeros(len(thresholds), np.uint8)
 
         def look(blocks: Iterator[Block], queries: Queries, best: TopK) -> None:
             for rows, first, last, _ in blocks:
@@ -219,10 +221,10 @@ class QueryBatch:
                     given_up,
                 )  # fmt: skip
 
-        workers = Sizes().workers(self.work, threads, is_sifted=True)
+        workers = Sizes().workers(self.work, threads, is_quantized=True)
         parts = workers * SHARES if workers > 1 else 1
         blocks = blocks_of(self.pieces, NONE, None, -(-len(self.pieces) // parts))
-        found = split_work(look, blocks, self.queries, k, workers, np.float64, floors)
+        found = split_work(look, blocks, self.queries, k, workers, np.float64, thresholds)
         done = np.flatnonzero((chosen.counts > 0) & (given_up == 0))
         return {query: best_of(found, query) for query in done.tolist()}
 
@@ -232,39 +234,39 @@ class QueryBatch:
         chosen: Int64s | None,
         threads: int | None,
         at_once: int,
-        floors: Float64s | None,
+        thresholds: Float64s | None,
     ) -> list[TopDocuments]:
-        """The same, found block by block among all documents."""
+        """Answer queries by scanning all documents block by block."""
         cut, count, meaning = Sizes(), len(self.wanted), bool(self.scales.any())
         size = max(min(at_once, LEAST_AT_ONCE), at_once // count)
-        sifting, read_whole = None, False
+        searches, read_whole = None, False
         if meaning:
             making = cut.workers(self.work, threads)
-            sifting = quantized_search(self.pieces, self.queries, QUERY_ERROR, chosen, making)
-            size, read_whole = -(-size // ROWS) * ROWS, not all(sifting)
-        workers = cut.workers(self.work, threads, is_sifted=not read_whole)
-        # What is sifted is not parted for the memory's sake: one call looks through all of it.
+            searches = quantized_search(self.pieces, self.queries, QUERY_ERROR, chosen, making)
+            size, read_whole = -(-size // ROWS) * ROWS, not all(searches)
+        workers = cut.workers(self.work, threads, is_quantized=not read_whole)
+        # Quantized rows need no blocks to stay within memory: one call scans a whole share.
         share = size if read_whole else size * -(-len(self.pieces) // (size * workers * SHARES))
-        blocks = blocks_of(self.pieces, NONE, None, share if meaning else size, sifting)
+        blocks = blocks_of(self.pieces, NONE, None, share if meaning else size, searches)
 
         def look(blocks: Iterator[Block], queries: Queries, best: TopK) -> None:
             memory = np.empty(count * size)
             look_through = self._look_for_sums if meaning else self._look_for_words
             look_through(blocks, chosen, memory, best)
 
-        found = split_work(look, blocks, self.queries, k, workers, np.float64, floors)
+        found = split_work(look, blocks, self.queries, k, workers, np.float64, thresholds)
         return [best_of(found, query) for query in range(count)]
 
-    def floors(self, k: int) -> Float64s | None:
-        """Scores that k documents reach, as far as the words tell; None if too many are wanted."""
+    def thresholds(self, k: int) -> Float64s | None:
+        """Scores that k documents reach, by their heaviest terms; None if k is large."""
         if not 0 < k <= MOST:
             return None
         likely = np.empty((len(self.wanted), k), np.int64)
         seed_documents(self.words, likely)
-        floors = np.empty(len(likely))
+        thresholds = np.empty(len(likely))
         vectors = self.pieces.at(np.maximum(likely, 0).ravel())
-        seed_thresholds(self.words, self.queries.vectors, self.scales, likely, vectors, floors)
-        return floors
+        seed_thresholds(self.words, self.queries.vectors, self.scales, likely, vectors, thresholds)
+        return thresholds
 
     def _look_for_sums(
         self, blocks: Iterator[Block], chosen: Int64s | None, memory: Float64s, best: TopK
@@ -272,17 +274,18 @@ class QueryBatch:
         multiply = Products(self.queries)
         with one_blas_thread():
             for block in blocks:
-                inside = block if block.sifted else narrow_batch(block, chosen)
-                rows, first, last, sifts = inside
+                inside = block if block.quantized else narrow_batch(block, chosen)
+                rows, first, last, quantized = inside
                 if first == last:
                     continue
-                if sifts is None:
+                if quantized is None:
                     sums, products = self._sums(block, memory, best), multiply(inside)
                     rescore_products(rows, first, products, self.queries, sums, best)
                 else:
                     search_blocks(
-                        rows, sifts.allowed, sifts.sieve, first, last, self.queries, sifts.coded,
-                        self.words, self.nonessential.most, self.scales, memory, best,
+                        rows, quantized.allowed, quantized.quantized, first, last, self.queries,
+                        quantized.coded, self.words, self.nonessential.most, self.scales, memory,
+                        best,
                     )  # fmt: skip
 
     def _look_for_words(
@@ -294,7 +297,7 @@ class QueryBatch:
                 search_added(rows, first, last, self._sums(block, memory, best), best)
 
     def _sums(self, block: Block, memory: Float64s, best: TopK) -> ScoreBounds:
-        """What the words of each query add to the documents of a block."""
+        """The lexical scores of a block."""
         queries, count = len(self.wanted), block.last - block.first
         added = memory[: queries * count].reshape(queries, count)
         sums = ScoreBounds(block.first, added, np.zeros(queries), self.scales, self.words)
@@ -303,7 +306,7 @@ class QueryBatch:
 
 
 def narrow_batch(block: Block, chosen: Int64s | None) -> Block:
-    """The chosen rows of a block, which may be none; all of them if nothing was chosen."""
+    """The allowed rows of a block, of which there may be none."""
     rows, first, last, _ = block
     if chosen is None:
         return block

@@ -1,7 +1,7 @@
-"""Documents that are likely to be among the best, found by the heaviest words of a query.
+"""A top-k threshold to start with, from documents that contain the heaviest query terms.
 
-How low the k-th of them scores is known before the search begins: no document below it has to be
-looked at, whatever comes first. It is no more than a beginning; what is found is the same.
+The lowest score of k such documents is a threshold before the search begins. It changes how much is
+scored, never what is found.
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ import numpy as np
 from deltavec.core.arrays import Float32s, Float64s, Int64s
 from deltavec.core.jit import compiled
 from deltavec.search.kernels import cosine
+from deltavec.search.lexical.bm25 import saturation
 from deltavec.search.lexical.kernels import QueryTerms, first_posting_from, lexical_score
 
-LOOKED_AT = 512  # documents of each query
-MOST = 64  # documents wanted; to look for more takes as long as it saves
-HEAVIEST = 3  # words by which the documents are chosen
+SAMPLED = 512  # documents of each query
+MOST = 64  # largest k; beyond it the threshold costs as much as it saves
+HEAVIEST = 3  # terms that choose the documents
 
 
 @compiled
 def heaviest_terms(words: QueryTerms, query: int, k: int, heaviest: Int64s) -> int:
-    """Write the places of a query's heaviest terms, first one that k documents hold; how many."""
+    """Write a query's heaviest terms, first one with at least k postings; return how many."""
     found = 0
     begin, end = words.begins[query], words.begins[query + 1]
     while found < heaviest.size:
@@ -42,42 +43,42 @@ def heaviest_terms(words: QueryTerms, query: int, k: int, heaviest: Int64s) -> i
 
 
 @compiled
-def seed_documents(words: QueryTerms, likely: Int64s) -> None:
-    """Write likely documents of each query, as many as there is room for; -1 if there are fewer."""
-    for query in range(likely.shape[0]):
-        if not write_seeds(words, query, likely[query]):
-            likely[query] = -1
+def seed_documents(words: QueryTerms, seeds: Int64s) -> None:
+    """Write k seed documents of each query; -1 if there are fewer."""
+    for query in range(seeds.shape[0]):
+        if not write_seeds(words, query, seeds[query]):
+            seeds[query] = -1
 
 
 @compiled
-def write_seeds(words: QueryTerms, query: int, likely: Int64s) -> bool:
-    """Write as many different documents as there is room for; whether there are so many."""
-    k = likely.size
+def write_seeds(words: QueryTerms, query: int, seeds: Int64s) -> bool:
+    """Write k distinct seed documents; return whether there are so many."""
+    k = seeds.size
     heaviest = np.empty(HEAVIEST, np.int64)
     count = heaviest_terms(words, query, k, heaviest)
     if count == 0:
         return False
     term = words.terms[heaviest[0]]
     begin, end = words.postings.begins[term], words.postings.begins[term + 1]
-    looked_at = min(LOOKED_AT, end - begin)
-    documents = np.empty(looked_at, np.int64)
-    for index in range(looked_at):
-        documents[index] = words.postings.documents[begin + index * (end - begin) // looked_at]
-    if documents.min() < 0 or documents.max() >= words.norms.size:  # not our own file
+    sampled = min(SAMPLED, end - begin)
+    documents = np.empty(sampled, np.int64)
+    for index in range(sampled):
+        documents[index] = words.postings.documents[begin + index * (end - begin) // sampled]
+    if documents.min() < 0 or documents.max() >= words.norms.size:  # a file from elsewhere
         return False
-    sums = np.zeros(looked_at)
+    sums = np.zeros(sampled)
     for place in heaviest[:count]:
         add_shares(words, place, documents, sums)
     for found in range(k):
         best = np.argmax(sums)
         sums[best] = -1.0
-        likely[found] = documents[best]
+        seeds[found] = documents[best]
     return True
 
 
 @compiled
 def add_shares(words: QueryTerms, index: int, documents: Int64s, sums: Float64s) -> None:
-    """Add what a term adds to each of some documents, ascending, to their sums."""
+    """Add a term's scores to the sums of some documents, which are ascending."""
     term, weight = words.terms[index], words.weights[index]
     begin, end = words.postings.begins[term], words.postings.begins[term + 1]
     listed, counts = words.postings.documents[begin:end], words.postings.counts[begin:end]
@@ -86,8 +87,7 @@ def add_shares(words: QueryTerms, index: int, documents: Int64s, sums: Float64s)
         document = documents[number]
         place = first_posting_from(listed, place, document)
         if place < listed.size and listed[place] == document:
-            n = np.float64(counts[place])
-            sums[number] += weight * (n / (n + np.float64(words.norms[document])))
+            sums[number] += weight * saturation(counts[place], words.norms[document])
 
 
 @compiled
@@ -95,21 +95,21 @@ def seed_thresholds(
     words: QueryTerms,
     queries: Float32s,
     scales: Float64s,
-    likely: Int64s,
+    seeds: Int64s,
     vectors: Float32s,
     lowest: Float64s,
 ) -> None:
-    """Write the lowest score of each query's likely documents, without what light words add.
+    """Write the lowest score of each query's seed documents, without non-essential terms.
 
-    ``likely`` are their numbers, -1 where there are none; ``vectors`` are theirs. No term takes
-    anything from a sum, rounded or not: the scores themselves are no lower.
+    ``seeds`` are their numbers, -1 where there are none, and ``vectors`` their vectors. No term
+    contribution is negative, so the full scores are no lower.
     """
-    k = likely.shape[1]
-    for query in range(likely.shape[0]):
-        lowest[query] = -np.inf if likely[query, 0] < 0 else np.inf
+    k = seeds.shape[1]
+    for query in range(seeds.shape[0]):
+        lowest[query] = -np.inf if seeds[query, 0] < 0 else np.inf
         for index in range(k):
-            if likely[query, index] < 0:
+            if seeds[query, index] < 0:
                 break
             score = scales[query] * np.float64(cosine(queries[query], vectors[query * k + index]))
-            score += lexical_score(words, query, likely[query, index], True)
+            score += lexical_score(words, query, seeds[query, index], True)
             lowest[query] = min(lowest[query], score)

@@ -1,13 +1,8 @@
-r"""The loops over postings, compiled by numba: lists made, measured and added up.
+"""Loops over postings: building, measuring and scoring.
 
-A term's *postings* are the documents that hold it, ascending, and how often each does. What a
-document adds for a term is
-
-.. math:: W_{di} = \mathrm{idf}_i\, \frac{n}{n + K_d}, \qquad
-          K_d = k_1 \left(1 - b + b\, \frac{L_d}{\bar L}\right),
-
-(Robertson and Zaragoza 2009, with the idf of Lucene). A document's sum is taken over the terms of a
-query in their order, in float64, by one thread: no split of the documents changes a bit of it.
+The *postings* of a term are the documents that contain it, ascending, and its counts. A document's
+BM25 score (`deltavec.search.lexical.bm25`) is summed over the query terms in their order, in
+float64, by one thread, so no split of the documents changes a bit of it.
 """
 
 from __future__ import annotations
@@ -19,10 +14,11 @@ import numpy as np
 from deltavec.core.arrays import Float32s, Float64s, Int32s, Int64s, UInt8s
 from deltavec.core.jit import compiled
 from deltavec.core.kernels.count import MOST_COUNTED
+from deltavec.search.lexical.bm25 import saturation
 
 
 class Postings(NamedTuple):
-    """Postings: term i has entries ``begins[i]`` to ``begins[i + 1]``."""
+    """Posting lists: term i has entries ``begins[i]`` to ``begins[i + 1]``."""
 
     begins: Int64s
     documents: Int32s
@@ -30,21 +26,21 @@ class Postings(NamedTuple):
 
 
 class QueryTerms(NamedTuple):
-    """Words of queries to be looked up: query j has terms ``begins[j]`` to ``begins[j + 1]``."""
+    """Terms of queries: query j has terms ``begins[j]`` to ``begins[j + 1]``."""
 
     postings: Postings
     norms: Float32s
     begins: Int64s
     terms: Int64s
     weights: Float64s
-    nonessential: UInt8s  # 1 for terms that may be left out at first
+    nonessential: UInt8s  # 1 for terms that may be left out at first (MaxScore)
 
 
 @compiled
 def count_documents(
     ids: Int32s, ends: Int64s, groups: Int32s, first: int, counts: Int64s, latest: Int32s
 ) -> None:
-    """Add to each term's count the documents that hold it; the first has this number.
+    """Add the documents of this batch, the first of them ``first``, to each term's document count.
 
     ``latest`` is the last document that each term was seen in.
     """
@@ -60,15 +56,15 @@ def count_documents(
 
 @compiled
 def new_number(numbers: Int32s, document: int) -> int:
-    """The new number of a document, -1 if it goes, or is none: files may say anything."""
+    """The new number of a document; -1 if it is removed or out of range."""
     return numbers[document] if 0 <= document < numbers.size else -1
 
 
 @compiled
 def count_kept(old: Postings, numbers: Int32s, counts: Int64s) -> None:
-    """Write how many of the documents that hold each term stay.
+    """Write the document count of each term after the update.
 
-    ``numbers`` are the new ones of documents, -1 of those that go.
+    ``numbers`` are the new document numbers, -1 for removed documents.
     """
     for term in range(old.begins.size - 1):
         counts[term] = 0
@@ -80,11 +76,10 @@ def count_kept(old: Postings, numbers: Int32s, counts: Int64s) -> None:
 def copy_postings(
     old: Postings, terms: Int64s, numbers: Int32s, begins: Int64s, new: Postings
 ) -> None:
-    """Copy the postings of some terms; where each goes on is written to begins.
+    """Copy the postings of some terms and write to ``begins`` where each list continues.
 
-    ``terms`` are their numbers in ``old``, or beyond it for terms that are new; ``numbers`` are the
-    new ones of documents, -1 of those that go. ``begins`` has a place for each of the terms in
-    ``new``, whose own begin at 0.
+    ``terms`` are their numbers in ``old``, or beyond it for new terms; ``numbers`` are the new
+    document numbers, -1 for removed documents. ``begins`` has an entry for each term of ``new``.
     """
     for index in range(terms.size):
         if terms[index] >= old.begins.size - 1:
@@ -111,9 +106,9 @@ def distribute(
     begins: Int64s,
     new: Postings,
 ) -> None:
-    """Append documents to the postings of the terms ``first`` to ``last`` that they hold.
+    """Append documents to the postings of terms ``first`` to ``last``.
 
-    Words of one term in a document are one posting. ``begins`` as in `copy_postings`.
+    Words of one term in a document make one posting. ``begins`` as in `copy_postings`.
     """
     begin = 0
     for index in range(ends.size):
@@ -143,23 +138,23 @@ def measure_terms(
     clumping: Float64s,
     variances: Float64s,
 ) -> None:
-    """Write how the occurrences of terms ``first`` to ``last`` vary over the documents.
+    """Write the statistics of terms ``first`` to ``last`` over the documents.
 
     ``clumping`` has a row for each term: the sums of n, of n squared and of n times the length of
-    the document. ``variances`` are those of n / (n + K), over all documents.
+    the document. ``variances`` are those of the saturated frequency over all documents.
     """
     documents = lengths.size
     for term in range(first, last):
         total = squares = by_length = mean = square = 0.0
         for place in range(lists.begins[term], lists.begins[term + 1]):
             document = lists.documents[place]
-            if document < 0 or document >= documents:  # not our own file: see `mapped_words`
+            if document < 0 or document >= documents:  # a file from elsewhere
                 continue
             n = float(lists.counts[place])
             total += n
             squares += n * n
             by_length += n * lengths[document]
-            value = n / (n + float(norms[document]))
+            value = saturation(n, norms[document])
             mean += value
             square += value * value
         clumping[term, 0], clumping[term, 1], clumping[term, 2] = total, squares, by_length
@@ -169,24 +164,24 @@ def measure_terms(
 
 @compiled
 def max_impacts(lists: Postings, norms: Float32s, highest: Float64s) -> None:
-    """Write the highest share n / (n + K) of each term."""
+    """Write the highest saturated frequency of each term."""
     for term in range(lists.begins.size - 1):
         for place in range(lists.begins[term], lists.begins[term + 1]):
             document = lists.documents[place]
-            if 0 <= document < norms.size:  # else not our own file
-                n = np.float64(lists.counts[place])
-                highest[term] = max(highest[term], n / (n + np.float64(norms[document])))
+            if 0 <= document < norms.size:  # else a file from elsewhere
+                value = saturation(lists.counts[place], norms[document])
+                highest[term] = max(highest[term], value)
 
 
 @compiled
 def add_query_scores(
-    words: QueryTerms, query: int, heavy_only: bool, first: int, scores: Float64s
+    words: QueryTerms, query: int, essential_only: bool, first: int, scores: Float64s
 ) -> None:
-    """Write what a query adds to documents from ``first`` on, with its light terms or without."""
+    """Write the lexical scores of documents from ``first`` on, perhaps of essential terms only."""
     scores[:] = 0
     lists, stop = words.postings, first + scores.size
     for index in range(words.begins[query], words.begins[query + 1]):
-        if heavy_only and words.nonessential[index]:
+        if essential_only and words.nonessential[index]:
             continue
         term, weight = words.terms[index], words.weights[index]
         begin, end = lists.begins[term], lists.begins[term + 1]
@@ -195,17 +190,18 @@ def add_query_scores(
         while place < documents.size and documents[place] < stop:
             document = documents[place]
             place += 1
-            if document < first:  # not ascending: not our own file
+            if document < first:  # not ascending: a file from elsewhere
                 continue
-            n = np.float64(counts[place - 1])
-            scores[document - first] += weight * (n / (n + np.float64(words.norms[document])))
+            scores[document - first] += weight * saturation(
+                counts[place - 1], words.norms[document]
+            )
 
 
 @compiled
 def first_posting_from(documents: Int32s, place: int, document: int) -> int:
-    """The first place from this one on of a document that is no earlier: soon found if it is near.
+    """The first position from ``place`` on with at least this document, by galloping search.
 
-    A list that is not ascending, which is not our own, gives some place of it.
+    A list that is not ascending, from a file from elsewhere, gives any position in it.
     """
     if place >= documents.size or documents[place] >= document:
         return place
@@ -225,21 +221,21 @@ def first_posting_from(documents: Int32s, place: int, document: int) -> int:
 
 @compiled
 def impact(lists: Postings, norms: Float32s, term: int, document: int) -> float:
-    """The share n / (n + K) of a term in one document, 0 where it does not occur."""
+    """The saturated frequency of a term in one document, 0 where it does not occur."""
     begin, end = lists.begins[term], lists.begins[term + 1]
     place = begin + np.searchsorted(lists.documents[begin:end], document)
     if place < end and lists.documents[place] == document:
-        n = np.float64(lists.counts[place])
-        return n / (n + np.float64(norms[document]))
+        value: float = saturation(lists.counts[place], norms[document])
+        return value
     return 0.0
 
 
 @compiled
-def lexical_score(words: QueryTerms, query: int, document: int, heavy_only: bool) -> float:
-    """What the terms of a query add to one document: the same bits as `add_query_scores` gives."""
+def lexical_score(words: QueryTerms, query: int, document: int, essential_only: bool) -> float:
+    """The lexical score of one document: the same bits as `add_query_scores`."""
     total = 0.0
     for index in range(words.begins[query], words.begins[query + 1]):
-        if heavy_only and words.nonessential[index]:
+        if essential_only and words.nonessential[index]:
             continue
         share = impact(words.postings, words.norms, words.terms[index], document)
         total += words.weights[index] * share

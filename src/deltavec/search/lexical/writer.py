@@ -25,7 +25,8 @@ from deltavec.io.artifacts.atomic import unfinished
 from deltavec.io.artifacts.tensors import DTYPES, Layout
 from deltavec.search.hybrid.score_scale import ScoreScale
 from deltavec.search.lexical import kernels
-from deltavec.search.lexical.index import InvertedIndex, burstiness_weights, norms_of
+from deltavec.search.lexical.bm25 import burstiness_weights, norms_of
+from deltavec.search.lexical.index import InvertedIndex
 from deltavec.search.lexical.kernels import Postings
 from deltavec.search.lexical.storage import Sizes, as_arrays, postings_layout
 

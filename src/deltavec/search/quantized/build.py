@@ -1,8 +1,7 @@
-"""When rows get a sieve, and queries made ready for it; `deltavec.search.quantized.kernels` sifts.
+"""Quantizing rows and queries.
 
-A sieve is made from rows that are searched for the second time, in memory: at most three eighths of
-what the rows take, and a little. Nothing of it is stored, so that every index and collection has
-it, and a program that asks one question does not wait for it.
+Rows are quantized when they are searched for the second time, in memory: at most three eighths of
+the size of the rows. Nothing is stored, so a program that asks one question does not wait for it.
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ from deltavec.search.quantized.kernels import (
     QueryCodes,
 )
 
-FEWEST_NUMBERS = 1 << 20  # below it rows are in the cache anyway
+FEWEST_NUMBERS = 1 << 20  # smaller matrices are in the cache anyway
 BLOCKS_A_TASK = 64
 IN_ORDER = read_only(np.empty(0, np.int64))
 
 
 class LazyQuantizer:
-    """The sieve of one array of rows, made when it is worth it."""
+    """The quantized rows of one array, made at the second search."""
 
     def __init__(self) -> None:
         self.searches = 0
@@ -41,20 +40,20 @@ class LazyQuantizer:
     def of(
         self, vectors: Float32s, threads: int | None, *, now: bool = False
     ) -> QuantizedMatrix | None:
-        """The sieve of these rows, always the same ones; None where they should be read whole.
+        """The quantized rows of this array; None if the rows should be read instead.
 
         Parameters
         ----------
         vectors
-            The rows.
+            The rows; the same array in every call.
         threads
-            How many cores may make it.
+            How many cores to use.
         now
-            Whether to make it although it is the first search.
+            Quantize at the first call.
         """
         if self.made is None and vectors.size >= FEWEST_NUMBERS:
             self.searches += 1
-            # While one thread makes it, the others go on without.
+            # While one thread quantizes, the others read the rows.
             if (now or self.searches > 1) and self.making.acquire(blocking=now):
                 try:
                     self.made = self.made or quantize(vectors, threads)
@@ -64,11 +63,11 @@ class LazyQuantizer:
 
 
 class QuantizedMatrix(NamedTuple):
-    """A sieve, the directions of its heads, and how far a row, or its head, is from its codes."""
+    """Quantized rows, the principal axes of their heads, and the largest quantization errors."""
 
-    sieve: QuantizedRows
+    quantized: QuantizedRows
     farthest: float
-    directions: Float64s  # a column each; none if rows have no heads
+    directions: Float64s  # one per column; none if rows have no heads
     farthest_head: float
 
 
@@ -78,18 +77,18 @@ def quantize(
     order: Int64s = IN_ORDER,
     directions: Float64s | None = None,
 ) -> QuantizedMatrix:
-    """The sieve of some rows.
+    """Quantize rows.
 
     Parameters
     ----------
     vectors
         The rows.
     threads
-        How many cores may make it.
+        How many cores to use.
     order
-        The order of the rows in it; as they are if this is empty.
+        The order of the rows; empty for their own.
     directions
-        Those of the heads, a column each; by default those that suit the rows.
+        The axes of the heads, one per column; by default the principal axes of the rows.
     """
     with one_blas_thread():
         seen = pca_bound.principal_axes(vectors) if directions is None else directions
@@ -112,8 +111,8 @@ def quantize(
 
         for _ in parallel_map(fill, range(0, blocks, BLOCKS_A_TASK), thread_count(threads)):
             pass
-    sieve = QuantizedRows(read_only_codes(head), read_only_codes(whole))
-    return QuantizedMatrix(sieve, farthest(whole), read_only(seen), farthest(head))
+    quantized = QuantizedRows(read_only_codes(head), read_only_codes(whole))
+    return QuantizedMatrix(quantized, farthest(whole), read_only(seen), farthest(head))
 
 
 def read_only_codes(kept: Codes) -> Codes:
@@ -122,7 +121,7 @@ def read_only_codes(kept: Codes) -> Codes:
 
 
 def allocate_codes(rows: int, dimensions: int) -> Codes:
-    """Codes of so many rows, all zero."""
+    """Zeroed codes for this many rows."""
     blocks = -(-rows // ROWS)
     return Codes(
         np.zeros((blocks, pad(dimensions), ROWS), np.int8),
@@ -139,18 +138,18 @@ def farthest(kept: Codes) -> float:
 def quantize_queries(
     queries: Float32s, query_error: float, row_error: float, made: QuantizedMatrix, margin: float
 ) -> QuantizedQueries:
-    """The codes of queries, for the rows of a sieve.
+    """Quantize queries for these quantized rows.
 
     Parameters
     ----------
     queries
         Of unit length, or zero.
     query_error, row_error
-        How far lengths are from 1 at most.
+        The largest deviation of a length from 1.
     made
-        The sieve.
+        The quantized rows.
     margin
-        How far a product may be from the score.
+        The largest error of a fast product.
     """
     whole = quantize_as(queries, query_error, row_error, made.farthest, margin)
     if not made.directions.shape[1]:
@@ -166,7 +165,7 @@ def quantize_queries(
 def quantize_as(
     queries: Float32s, query_error: float, row_error: float, farthest: float, margin: float
 ) -> QueryCodes:
-    """The codes of queries, for rows that are no farther than this from their codes."""
+    """Quantize queries for rows with at most this quantization error."""
     count, dimensions = queries.shape
     steps, stretches, slacks = np.empty((3, count), np.float32)
     coded = QueryCodes(np.zeros((count, pad(dimensions)), np.int16), steps, stretches, slacks)
@@ -177,5 +176,5 @@ def quantize_as(
 
 
 def pad(dimensions: int) -> int:
-    """The dimensions that codes have: so many, filled up to be taken four at a time."""
+    """The number of dimensions, rounded up to a multiple of four."""
     return -(-dimensions // TOGETHER) * TOGETHER

@@ -1,20 +1,20 @@
-r"""The sieve of exact search: rows in a byte a number, and how high their scores can be.
+r"""int8 scalar quantization with exact rescoring: codes of rows, and upper bounds of scores.
 
-A search reads every row, and waits for memory most of the time. A quarter of the bytes tells almost
-always that a row is not among the best; only the others are read whole. Before that quarter stands
-a smaller part, the heads of rows (`deltavec.search.quantized.pca_bound`), sifted in the same way:
-where it lets few rows of a block pass, nothing else of the block is read.
+A search reads every row and is bound by memory bandwidth. A quarter of the bytes almost always
+shows that a row is not among the best, and only the others are read in full. Before the codes of a
+block, the smaller codes of its heads are read (`deltavec.search.quantized.pca_bound`). If these
+leave few candidates, nothing else of the block is read.
 
-What is kept of rows
---------------------
+Codes
+-----
 Of a row x its step :math:`s = \max_k |x_k| / 127` and its codes c, the whole numbers nearest to
-:math:`x_k / s`. Of 128 rows together the largest of :math:`g = \lVert x - s c \rVert / s`. Codes
-of 128 rows stand side by side, dimension after dimension, so that one instruction takes many rows
-and nothing is summed across. A query q has a step :math:`t = \max_k |q_k| / 63` and codes p in the
-same way: four products of two codes fit into 16 bits.
+:math:`x_k / s`. Of 128 rows together the largest of :math:`g = \lVert x - s c \rVert / s`. Codes of
+128 rows are stored dimension by dimension, so that one instruction processes many rows and nothing
+is summed across lanes. A query q has a step :math:`t = \max_k |q_k| / 63` and codes p in the same
+way: four products of two codes fit into 16 bits.
 
-Why nothing is lost
--------------------
+Why the result is exact
+-----------------------
 With :math:`f = \lVert q - t p \rVert`,
 
 .. math:: q \cdot x = s t\, p \cdot c + (q - t p) \cdot s c + q \cdot (x - s c)
@@ -30,9 +30,9 @@ the margin m of `deltavec.search.kernels` above :math:`q \cdot x`, so
 
 is no lower than the score, although it is evaluated in float32: that takes six roundings of
 numbers no larger than A, the sum of all terms' largest values (`code_queries`). A row with h below
-the k-th best score found so far cannot be among the k best, and is passed over. Every other row
-goes through the search of `deltavec.search.kernels` as if there were no sieve. So what is found,
-and every score, is the same to the last bit; what the sieve changes is how much is read.
+the k-th best score found so far cannot be among the k best and is skipped. Every other row is
+scored by `deltavec.search.kernels`. So every result and score is the same to the last bit;
+quantization changes only how much is read.
 """
 
 from __future__ import annotations
@@ -57,20 +57,20 @@ from deltavec.search.kernels import (
 
 ROWS = 128  # of a block
 MOST_BLOCKS = 256
-FIRST_BLOCKS = 32  # their best rows tell that few of the next blocks are
-FEWER_BLOCKS = 8  # whose codes stay in the cache while several queries look at them
+FIRST_BLOCKS = 32  # their best rows give a threshold for the next blocks
+FEWER_BLOCKS = 8  # their codes stay in the cache while several queries scan them
 HIGHEST_ROW_CODE = 127
 HIGHEST_QUERY_CODE = 63
 TOGETHER = 4  # products that fit into 16 bits: 4 * 63 * 127 < 2^15
-FEW_ROWS = 4  # of a block: reading them whole is no more than reading all codes
-UP = 1 + 1e-6  # more than a rounding to float32 takes away
+FEW_ROWS = 4  # of a block: reading these costs no more than reading all codes
+UP = 1 + 1e-6  # exceeds a rounding to float32
 
 Int8s = npt.NDArray[np.int8]
 Int16s = npt.NDArray[np.int16]
 
 
 class Codes(NamedTuple):
-    """Codes of rows, in blocks of 128; what is missing in the last block is zero."""
+    """Codes of rows in blocks of 128; the last block is padded with zeros."""
 
     codes: Int8s  # (blocks, dimensions, 128): dimensions are a multiple of 4, filled up with zeros
     steps: Float32s  # (blocks, 128)
@@ -78,30 +78,30 @@ class Codes(NamedTuple):
 
 
 class QuantizedRows(NamedTuple):
-    """What is kept of rows: their heads, of which there may be none, and the whole of them."""
+    """Codes of heads, of which there may be none, and of whole rows."""
 
     head: Codes
     whole: Codes
 
 
 class Candidates(NamedTuple):
-    """Rows that can reach a score, and no more than this one."""
+    """Rows that may be among the best, and upper bounds of their scores."""
 
     places: Int64s
     scores: Float32s
 
 
 class QueryCodes(NamedTuple):
-    """Codes of queries, for codes of rows."""
+    """Codes of queries."""
 
     codes: Int16s  # (queries, dimensions)
     steps: Float32s
-    margins: Float32s  # what g is multiplied with
+    margins: Float32s  # the factor of g
     slacks: Float32s  # F
 
 
 class QuantizedQueries(NamedTuple):
-    """Codes of queries, for each of the two."""
+    """Codes of queries for heads and for whole rows."""
 
     head: QueryCodes
     whole: QueryCodes
@@ -109,7 +109,7 @@ class QuantizedQueries(NamedTuple):
 
 @compiled
 def fill_blocks(vectors: Float32s, order: Int64s, first: int, last: int, kept: Codes) -> None:
-    """Write the blocks ``first`` to ``last``, of rows in this order; as they are if it is empty."""
+    """Write the codes of blocks ``first`` to ``last``; an empty ``order`` keeps the rows' order."""
     dimensions = vectors.shape[1]
     for block in range(first, last):
         slack = 0.0
@@ -147,9 +147,9 @@ def code_queries(
     margin: float,
     coded: QueryCodes,
 ) -> None:
-    """Write the codes of queries, for rows that are no farther than this from their codes.
+    """Write the codes of queries for rows with at most this quantization error.
 
-    Lengths are no farther from 1 than the errors; a product is no farther than the margin from the
+    The errors bound how far lengths are from 1, the margin how far a fast product is from the
     score.
     """
     length = 1 + query_error
@@ -178,13 +178,13 @@ def code_queries(
 
 @inlined
 def add_products(codes: Int8s, block: int, weights: Int16s, products: Int32s) -> None:
-    """Write the products of a block's rows with a query, in codes."""
+    """Write the integer products of a block with a query."""
     for row in range(ROWS):
         products[row] = 0
     for k in range(0, codes.shape[1], TOGETHER):
         a, b, c, d = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
         for row in range(ROWS):
-            # Each kept to 16 bits, twice as many at once; four of them are widened together.
+            # In 16 bits twice as many fit into a register; four products are widened together.
             total = np.int16(np.int16(codes[block, k, row]) * a)
             total = np.int16(total + np.int16(np.int16(codes[block, k + 1, row]) * b))
             total = np.int16(total + np.int16(np.int16(codes[block, k + 2, row]) * c))
@@ -204,12 +204,12 @@ def candidates_in_block(
     high: Candidates,
     found: int,
 ) -> int:
-    """Write the rows of a block that can reach a score; how many there are then."""
+    """Append the rows of a block whose upper bound reaches the threshold; return their number."""
     add_products(kept.codes, block, coded.codes[query], products)
     slack, step = coded.slacks[query], coded.steps[query]
     bound = np.float32(worst - slack)
     stretched = coded.margins[query] * kept.slacks[block]
-    count = np.int32(0)  # as wide as what is compared: a wider one takes four times as long
+    count = np.int32(0)  # as wide as the operands: a wider one takes four times as long
     for row in range(ROWS):
         high_score = kept.steps[block, row] * (step * np.float32(products[row]) + stretched)
         reached[row] = high_score
@@ -224,7 +224,7 @@ def candidates_in_block(
 
 @compiled
 def candidate_rows(
-    sieve: QuantizedRows,
+    quantized: QuantizedRows,
     first: int,
     last: int,
     coded: QuantizedQueries,
@@ -233,29 +233,26 @@ def candidate_rows(
     high: Candidates,
     found: int,
 ) -> int:
-    """Write the rows in blocks ``first`` to ``last`` that can reach a score, behind those found.
-
-    How many there are then.
-    """
+    """Append the candidates of blocks ``first`` to ``last``; return how many there are."""
     products, reached = np.empty(ROWS, np.int32), np.empty(ROWS, np.float32)
-    has_heads = sieve.head.slacks.size > 0
+    has_heads = quantized.head.slacks.size > 0
     for block in range(first, last):
         if has_heads and worst > -np.inf:
             few = candidates_in_block(
-                sieve.head, block, coded.head, query, worst, products, reached, high, found
+                quantized.head, block, coded.head, query, worst, products, reached, high, found
             )
             if few - found <= FEW_ROWS:
                 found = few
                 continue
         found = candidates_in_block(
-            sieve.whole, block, coded.whole, query, worst, products, reached, high, found
+            quantized.whole, block, coded.whole, query, worst, products, reached, high, found
         )
     return found
 
 
 @compiled
-def margin_of(best: TopK, query: int) -> Any:
-    """The score of the worst row that is kept, minus infinity while there is room."""
+def kth_best(best: TopK, query: int) -> Any:
+    """The k-th best score so far; minus infinity while there are fewer than k."""
     if best.sizes[query] < best.scores.shape[1]:
         return best.scores.dtype.type(-np.inf)
     return best.scores[query, 0]
@@ -263,7 +260,7 @@ def margin_of(best: TopK, query: int) -> Any:
 
 @compiled
 def first_blocks(best: TopK, few: int, most: int) -> int:
-    """How many blocks to begin with: a few while there is room for any row."""
+    """How many blocks to start with: few while the heaps are not full."""
     return most if best.sizes.min() == best.scores.shape[1] else min(few, most)
 
 
@@ -279,10 +276,10 @@ def rescore_top(
     query: int,
     best: TopK,
 ) -> int:
-    """Score the k likely best of the rows from ``first`` on, and leave those that still can be.
+    """Rescore the k candidates with the highest bounds, and keep the others that may still win.
 
-    They are left for later, when more is known of the best: most need not be read then. How many
-    rows there are then.
+    Those wait until the threshold is higher, when most of them need not be read. Return how many
+    candidates remain.
     """
     k = best.scores.shape[1]
     likely = TopK(np.empty((1, k), np.float32), np.empty((1, k), np.int64), np.zeros(1, np.int64))
@@ -295,7 +292,7 @@ def rescore_top(
     for number in likely.ranks[0, : likely.sizes[0]]:
         offer(rows, high.places[number], queries, query, best)
         high.scores[number] = -np.inf
-    worst = margin_of(best, query)
+    worst = kth_best(best, query)
     left = first
     for number in range(first, found):
         if high.scores[number] > -np.inf and high.scores[number] >= worst:
@@ -308,30 +305,31 @@ def rescore_top(
 def rescore_rest(
     rows: Rows, high: Candidates, found: int, queries: Queries, query: int, best: TopK
 ) -> None:
-    """Score the rows that were left."""
-    bound, worst = threshold_of(best, queries, query), margin_of(best, query)
+    """Rescore the remaining candidates."""
+    bound, worst = threshold_of(best, queries, query), kth_best(best, query)
     for number in range(found):
         if high.scores[number] >= worst:
             place = high.places[number]
             if fast_dot(rows.vectors[place], queries.vectors[query]) >= bound:
                 bound = offer(rows, place, queries, query, best)
-                worst = margin_of(best, query)
+                worst = kth_best(best, query)
 
 
 @compiled
 def scan_quantized(
     rows: Rows,
     allowed: UInt8s,
-    sieve: QuantizedRows,
+    quantized: QuantizedRows,
     first: int,
     last: int,
     queries: Queries,
     coded: QuantizedQueries,
     best: TopK,
 ) -> None:
-    """Look through rows ``first`` to ``last`` for the best of each query.
+    """Search rows ``first`` to ``last`` for the best of each query.
 
-    ``first`` is a multiple of `ROWS`. ``allowed`` says which rows may be found; all if it is empty.
+    ``first`` is a multiple of `ROWS`. ``allowed`` marks the rows that pass the filter; empty for
+    all.
     """
     count = queries.vectors.shape[0]
     most = MOST_BLOCKS if count == 1 else FEWER_BLOCKS
@@ -346,12 +344,12 @@ def scan_quantized(
             if left[query] > room - (stop - begin) * ROWS:
                 rescore_rest(rows, high, left[query], queries, query, best)
                 left[query] = 0
-            worst, before = margin_of(best, query), left[query]
-            found = candidate_rows(sieve, begin, stop, coded, query, worst, high, before)
+            worst, before = kth_best(best, query), left[query]
+            found = candidate_rows(quantized, begin, stop, coded, query, worst, high, before)
             left[query] = rescore_top(
                 rows, allowed, last, high, before, found, queries, query, best
             )
-        # The more has been seen, the fewer of the next rows can be among the best.
+        # The higher the threshold, the fewer candidates a block has.
         begin, blocks = stop, min(2 * blocks, most)
     for query in range(count):
         high = Candidates(places[query], scores[query])

@@ -1,18 +1,17 @@
-r"""Heads of rows: a few numbers of each that tell most of its product with any query.
+r"""Heads of rows: projections on principal axes that bound the product with any query.
 
-With directions P, the rows of P orthonormal, the head of a row x is :math:`(P x, r)`, where
-:math:`r = \lVert x - P^\top P x \rVert` is the length of what P does not see of it. A query q has a
-head in the same way. Then
+With an orthonormal basis P of some directions, the head of a row x is :math:`(P x, r)`, where
+:math:`r = \lVert x - P^\top P x \rVert` is the length of the rest. A query q has a head in the same
+way. Then
 
 .. math:: q \cdot x = P q \cdot P x + (q - P^\top P q) \cdot (x - P^\top P x)
 
-is no higher than the product of the two heads, by Cauchy and Schwarz. So what sifts rows by their
-products (`deltavec.search.quantized.kernels`) sifts them by those of their heads, which are as long
-as they are. The directions are those in which the rows themselves are longest: the better they are,
-the fewer rows pass; whatever they are, none is lost.
+is at most the product of the two heads, by Cauchy and Schwarz. So heads can be quantized and
+scanned like rows (`deltavec.search.quantized.kernels`). The directions are principal axes of the
+rows: better directions leave fewer candidates, and any directions give a valid bound.
 
-Heads are taken in float64 and rounded to float32, and P is orthonormal but for float64's last
-digits; `ERROR` is more than both take from a product.
+Heads are computed in float64 and rounded to float32, and P is orthonormal up to rounding; `ERROR`
+exceeds the effect of both on a product.
 """
 
 from __future__ import annotations
@@ -22,15 +21,15 @@ import numpy as np
 from deltavec.core.arrays import Float32s, Float64s
 from deltavec.search.quantized.kernels import TOGETHER
 
-SAMPLED = 8192  # rows that say which directions
-LEFT = 1 / 6  # of the squared lengths, at most, outside of the directions
+SAMPLED = 8192  # rows that the axes are computed from
+LEFT = 1 / 6  # of the variance, at most, outside of the axes
 FEWEST_DIMENSIONS, MOST_DIMENSIONS = 32, 1024
-TINY = 1e-9  # more than float64 takes from a squared length
+TINY = 1e-9  # exceeds the rounding of a squared length
 ERROR = 1e-6
 
 
 def principal_axes(vectors: Float32s) -> Float64s:
-    """The directions for heads of these rows, a column each; none where heads gain nothing.
+    """The axes for heads of these rows, one per column; none where heads gain nothing.
 
     Heads are at most half as long as rows.
     """
@@ -40,7 +39,7 @@ def principal_axes(vectors: Float32s) -> Float64s:
         return none
     sample = vectors[:: max(1, len(vectors) // SAMPLED)].astype(np.float64)
     squares, axes = np.linalg.eigh(sample.T @ sample)
-    outside = np.cumsum(squares)[::-1]  # of all directions, of all but the longest, and so on
+    outside = np.cumsum(squares)[::-1]  # beyond no axis, beyond the first, and so on
     count = int((outside > LEFT * outside[0]).sum())
     numbers = -(-(count + 1) // TOGETHER) * TOGETHER
     if count == 0 or 2 * numbers > dimensions:

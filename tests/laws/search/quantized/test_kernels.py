@@ -41,14 +41,14 @@ def test_no_row_is_passed_over_at_its_own_score(seed, dimensions, count, error, 
     scores = cosines(queries, vectors)
     high = Candidates(np.empty(2 * ROWS, np.int64), np.empty(2 * ROWS, np.float32))
     added = rng.standard_normal(count)
-    blocks = len(made.sieve.whole.slacks)
+    blocks = len(made.quantized.whole.slacks)
     for query in range(len(queries)):
         for row in rng.permutation(count)[:5].tolist():
             score = scores[query, row]
-            found = sieves.candidate_rows(made.sieve, 0, blocks, coded, query, score, high, 0)
+            found = sieves.candidate_rows(made.quantized, 0, blocks, coded, query, score, high, 0)
             assert score <= high.scores[high.places[:found].tolist().index(row)]
             total = scale * np.float64(score) + added[row]
             found = bounds.find_candidates(
-                made.sieve, 0, blocks, coded, query, total, scale, added, high.places
+                made.quantized, 0, blocks, coded, query, total, scale, added, high.places
             )
             assert row in high.places[:found]

@@ -49,7 +49,9 @@ def test_where_heads_let_many_rows_pass_the_whole_codes_are_read():
         made = quantize(rows, 1, directions=directions)
         coded = quantize_queries(query, 1e-6, 1e-6, made, 1e-5)
         places = np.empty(ROWS, np.int64)
-        found = sifting.find_candidates(made.sieve, 0, 1, coded, 0, 0.5, 2.0, np.zeros(8), places)
+        found = sifting.find_candidates(
+            made.quantized, 0, 1, coded, 0, 0.5, 2.0, np.zeros(8), places
+        )
         assert places[:found].tolist() == expected
 
 

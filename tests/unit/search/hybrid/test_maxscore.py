@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deltavec.search.hybrid import maxscore
-from deltavec.search.hybrid.maxscore import EssentialTerms, PartialScores
+from deltavec.search.hybrid.maxscore import EssentialTerms, NonEssentialTerms, PartialScores
 from deltavec.search.kernels import Queries, Rows
 from deltavec.search.lexical.index import MaxImpacts
 from deltavec.search.lexical.kernels import first_posting_from
@@ -105,3 +105,11 @@ def test_a_query_without_essential_terms_is_left_alone():
     best, given_up = searched(words_of([[4]], [9.0], ALIKE), 2.0, 1.0)
     assert given_up == [0]
     assert (best.ranks == NOBODY).all()
+
+
+def test_the_lightest_words_of_each_query_add_a_tenth_at_most():
+    weights = np.array([0.5, 9.0, 0.4, 1.0, 1.0, 1.0])
+    light = NonEssentialTerms.of(np.array([0, 4, 6, 6]), weights)
+    assert light.terms.tolist() == [1, 0, 1, 0, 0, 0]
+    assert light.most.tolist() == [pytest.approx(0.9), 0, 0]
+    assert light.most[0] > 0.9

@@ -3,7 +3,7 @@
 import numpy as np
 
 from deltavec.search.hybrid.threshold import (
-    LOOKED_AT,
+    SAMPLED,
     heaviest_terms,
     seed_documents,
     seed_thresholds,
@@ -49,11 +49,11 @@ def test_where_no_word_is_in_enough_documents_none_are_likely():
 
 
 def test_of_a_long_list_documents_from_all_over_it_are_looked_at():
-    held = list(range(3 * LOOKED_AT))
-    likely = np.empty((1, LOOKED_AT), np.int64)
+    held = list(range(3 * SAMPLED))
+    likely = np.empty((1, SAMPLED), np.int64)
     seed_documents(words_of([held], [1.0]), likely)
-    assert len(set(likely[0])) == LOOKED_AT
-    assert likely.max() > 2 * LOOKED_AT
+    assert len(set(likely[0])) == SAMPLED
+    assert likely.max() > 2 * SAMPLED
 
 
 def test_documents_that_do_not_exist_are_not_likely():

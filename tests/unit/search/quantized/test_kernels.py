@@ -12,7 +12,7 @@ from support.search_strategies import unit_rows
 
 
 def test_codes_are_the_numbers_in_steps_of_the_largest():
-    sieve = quantize(VECTORS, 1).sieve.whole
+    sieve = quantize(VECTORS, 1).quantized.whole
     assert sieve.codes.shape == (1, 4, ROWS)
     assert sieve.codes[0, :, :4].T.tolist() == [
         [127, 0, 0, 0], [0, 127, 0, 0], [95, 127, 0, 0], [0, 0, 0, 0],
@@ -47,7 +47,7 @@ def test_where_heads_let_many_rows_pass_the_whole_codes_are_read():
         made = quantize(rows, 1, directions=directions)
         coded = quantize_queries(query, 1e-6, 1e-6, made, 1e-5)
         high = Candidates(np.empty(ROWS, np.int64), np.empty(ROWS, np.float32))
-        count = kernels.candidate_rows(made.sieve, 0, 1, coded, 0, np.float32(0.5), high, 0)
+        count = kernels.candidate_rows(made.quantized, 0, 1, coded, 0, np.float32(0.5), high, 0)
         assert high.places[:count].tolist() == expected
 
 
@@ -90,6 +90,6 @@ def test_rows_in_another_order_have_the_codes_of_rows_that_were_put_into_it():
     rows = unit_rows(np.random.default_rng(3).standard_normal((ROWS + 3, 5)))
     order = np.random.default_rng(4).permutation(len(rows))
     found, expected = quantize(rows, 1, order), quantize(rows[order], 1)
-    for own, other in zip(found.sieve.whole, expected.sieve.whole, strict=True):
+    for own, other in zip(found.quantized.whole, expected.quantized.whole, strict=True):
         np.testing.assert_array_equal(own, other)
     assert found.farthest == expected.farthest
