@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
@@ -133,6 +134,28 @@ def test_every_kind_of_input_gives_the_same_model_and_vectors(tmp_path):
     assert len({model.fingerprint for model in models}) == 1
     assert len({models[0].embed(kind).tobytes() for kind in kinds}) == 1
     assert len(kinds) == 10
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("seed", range(5))
+def test_the_model_of_a_collection_has_the_same_bits_on_any_threads_and_from_any_input(
+    tmp_path, seed
+):
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(1, 400, 700)
+    texts = [" ".join(f"w{n}" for n in rng.zipf(1.3, length) % 500) for length in lengths]
+    parquet.write_table(pa.table({"text": texts}), tmp_path / "a.parquet", row_group_size=37)
+    (tmp_path / "a.txt").write_text("\n".join(texts))
+    model = dv.fit(texts[:400], recipe=dv.Recipe(form="spectral", dimensions=20))
+    inputs = [texts, tmp_path / "a.parquet", tmp_path / "a.txt"]
+    found = {
+        model.for_collection(
+            given if isinstance(given, list) else dv.read_corpus(given), threads=threads
+        ).fingerprint
+        for given in inputs
+        for threads in (1, 2, 3, 8)
+    }
+    assert len(found) == 1
 
 
 def test_the_table_names_tests_that_there_are():

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.arrays import Float32s, Float64s, UInt8s, allocate_rows
+from deltavec.core.arrays import Float32s, Float64s, Int64s, UInt8s, allocate_rows
 from deltavec.core.fallback import embed_small_batch, work_for
 from deltavec.core.forms import EmbeddingTable
 from deltavec.core.jit import BUDGET
@@ -27,6 +27,7 @@ Result = TypeVar("Result")
 
 BYTES_WORTH_A_THREAD = 65_536
 PIECES_PER_THREAD = 6
+LOW_UNITS = 1 << 20  # of a sum of shares
 GIANT_BYTES = 8 << 20  # a document from which on threads share it
 GAP_WINDOW = 65_536
 
@@ -60,15 +61,32 @@ def count_batch(
     return sum(map_ranges(work, texts, threads, 1), CorpusStatistics.empty(len(vocabulary)))
 
 
-def mean_shares(texts: TextBatch, vocabulary: Vocabulary, threads: int | None = None) -> Float64s:
-    """The sum over these documents of each word's share n_i / N of the document."""
+class ShareSum:
+    """The sum over documents of each word's share n_i / N, the same bits for every split.
 
-    def work(first: int, last: int) -> Float64s:
-        shares = np.zeros(len(vocabulary))
-        count_kernels.add_shares(texts, first, last, vocabulary.table, shares)
-        return shares
+    Kept in whole numbers, in two parts so that no number of documents overflows.
+    """
 
-    return sum(map_ranges(work, texts, threads, 1), np.zeros(len(vocabulary)))
+    def __init__(self, words: int) -> None:
+        self._high, self._low = np.zeros((2, words), np.int64)
+
+    def add(self, texts: TextBatch, vocabulary: Vocabulary, threads: int | None = None) -> None:
+        """Add the shares of these documents."""
+
+        def work(first: int, last: int) -> Int64s:
+            shares = np.zeros(len(vocabulary), np.int64)
+            count_kernels.add_shares(texts, first, last, vocabulary.table, shares)
+            return shares
+
+        for shares in map_ranges(work, texts, threads, 1):
+            self._high += shares // LOW_UNITS
+            self._low += shares % LOW_UNITS
+
+    @property
+    def total(self) -> Float64s:
+        """The sum of the shares."""
+        units = self._high * float(LOW_UNITS) + self._low
+        return np.asarray(units / count_kernels.SHARE_UNITS, np.float64)
 
 
 class EmbeddedBatch(NamedTuple):

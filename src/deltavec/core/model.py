@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.core.arrays import allocate_rows, require_mapped
-from deltavec.core.batching import EmbeddedBatch, count_batch, embed_batch, mean_shares
+from deltavec.core.batching import EmbeddedBatch, ShareSum, count_batch, embed_batch
 from deltavec.core.components import SecondMoment, leading_components
 from deltavec.core.explain import Contributions, Explanation, compare, decompose
 from deltavec.core.forms import EmbeddingTable
@@ -342,20 +342,20 @@ def recenter(model: EmbeddingModel, corpus: Chunked, threads: int | None = None)
 
     The mean of a few documents is a poor centre: the fitting corpus' own counts as a hundred more.
     """
-    shares = np.zeros(len(model.vocabulary))
+    shares_of_documents = ShareSum(len(model.vocabulary))
     statistics = CorpusStatistics.empty(len(model.vocabulary))
     halves = HalfSample.empty(model.dimensions)
     is_measured = len(model.folded.signal) > 0
     for chunk in corpus:
         texts = as_text_batch(chunk, model.tokenizer)
         statistics += count_batch(texts, model.vocabulary, threads)
-        shares += mean_shares(texts, model.vocabulary, threads)
+        shares_of_documents.add(texts, model.vocabulary, threads)
         if is_measured:
             halves = halves.sampled(half_vectors_of(texts, model, threads))
     require_known_words(statistics)
     known = statistics.documents - statistics.unknown_documents
     length, usual = statistics.known_tokens / known, model.statistics.mean_length
-    shares += CENTRE_DOCUMENTS * model.statistics.term_frequencies
+    shares = shares_of_documents.total + CENTRE_DOCUMENTS * model.statistics.term_frequencies
     shares /= known + CENTRE_DOCUMENTS
     folded = model.folded
     if is_measured:

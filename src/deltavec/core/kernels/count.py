@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deltavec.core.arrays import Float64s, Int32s, Int64s, UInt8s
+from deltavec.core.arrays import Int32s, Int64s, UInt8s
 from deltavec.core.jit import compiled
 from deltavec.core.kernels.hashing import VocabTable, insert
 from deltavec.core.kernels.tokenize import scan_documents, token_buffers
@@ -15,6 +15,7 @@ from deltavec.core.text.rules import UNSPACED, Rule, TextBatch
 
 IDS_AT_ONCE = 4096
 LONGEST_LEARNED = 1024
+SHARE_UNITS = 2.0**40
 MOST_COUNTED = 255
 
 
@@ -82,10 +83,11 @@ def count(
 
 
 @compiled
-def add_shares(
-    texts: TextBatch, first: int, last: int, words: VocabTable, shares: Float64s
-) -> None:
-    """Add n_i / N of each of the documents ``first`` to ``last`` to the words' shares."""
+def add_shares(texts: TextBatch, first: int, last: int, words: VocabTable, shares: Int64s) -> None:
+    """Add n_i / N of each of the documents ``first`` to ``last``, in units of 1 / `SHARE_UNITS`.
+
+    Sums of whole numbers are the same for every split of the documents.
+    """
     ids = np.empty(IDS_AT_ONCE, np.int32)
     closed = np.empty(1, np.int64)
     spelling = token_buffers(words.longest)
@@ -101,7 +103,7 @@ def add_shares(
                 known_here += known * (not adding)
                 if adding or (known == known_here and reached > document):
                     for place in range(known):
-                        shares[ids[place]] += 1 / known_here
+                        shares[ids[place]] += np.int64(np.rint(SHARE_UNITS / known_here))
             if not adding and known == known_here:
                 break
 
