@@ -86,7 +86,7 @@ def utf8_and_not() -> st.SearchStrategy[bytes]:
         # The first bytes of a character: what a cut in the wrong place leaves.
         st.tuples(characters(), st.integers(1, 3)).map(lambda cut: cut[0].encode()[: cut[1]]),
     )
-    return st.postings(part, max_size=12).map(b"".join)
+    return st.lists(part, max_size=12).map(b"".join)
 
 
 def spaced_characters() -> st.SearchStrategy[str]:
@@ -107,7 +107,7 @@ def vocabularies(min_size: int = 1, max_size: int = 20) -> st.SearchStrategy[lis
     plain = st.sampled_from(
         ["the", "room", "was", "clean", "staff", "pool", "a", "of", "and", "hôtel", "breakfast"]
     )
-    return st.postings(st.one_of(plain, word), min_size=min_size, max_size=max_size, unique=True)
+    return st.lists(st.one_of(plain, word), min_size=min_size, max_size=max_size, unique=True)
 
 
 SEPARATORS = [" ", ", ", "\n", ". ", "-", "  ", "\t", " 😀 ", "\u200d", "’", "\u3000", "\x00"]
@@ -129,7 +129,7 @@ def documents_over(vocabulary: list[str], max_words: int = 12) -> st.SearchStrat
         lambda drawn: shouted(vocabulary[drawn[0]]) if drawn[1] else vocabulary[drawn[0]]
     )
     part = st.tuples(spelled, st.sampled_from(SEPARATORS)).map("".join)
-    return st.postings(part, max_size=max_words).map("".join)
+    return st.lists(part, max_size=max_words).map("".join)
 
 
 @st.composite
@@ -145,8 +145,8 @@ def vectors_for(draw: st.DrawFn, vocabulary: list[str], max_dimensions: int = 10
         seed = draw(st.integers(0, 2**32 - 1))
         return np.random.default_rng(seed).standard_normal((V, K)).astype(np.float32)
     K = draw(st.integers(1, 4))
-    row = st.postings(st.integers(-2, 2), min_size=K, max_size=K).filter(any)
-    rows = draw(st.postings(row, min_size=V, max_size=V))
+    row = st.lists(st.integers(-2, 2), min_size=K, max_size=K).filter(any)
+    rows = draw(st.lists(row, min_size=V, max_size=V))
     return np.array(rows, dtype=np.float32)
 
 
@@ -159,7 +159,7 @@ def small_corpora(draw: st.DrawFn, vocabulary: list[str], min_size: int = 1) -> 
     if kind == "equal":
         return [draw(document)] * draw(st.integers(max(2, min_size), 4))
     size = 1 if kind == "one" else 8
-    return draw(st.postings(document, min_size=min_size, max_size=max(size, min_size)))
+    return draw(st.lists(document, min_size=min_size, max_size=max(size, min_size)))
 
 
 @st.composite
@@ -230,7 +230,7 @@ def awkward_problems(draw: st.DrawFn) -> Problem:
     words = draw(st.permutations(vocabulary[:known]))
     corpus = draw(st.one_of(natural_corpora(vocabulary), small_corpora(vocabulary)))
     foreign = st.text(spaced_characters(), max_size=40)
-    others = draw(st.postings(st.one_of(documents_over(vocabulary), foreign), max_size=4))
+    others = draw(st.lists(st.one_of(documents_over(vocabulary), foreign), max_size=4))
     return Problem(corpus, corpus + others, words, draw(vectors_for(words)))
 
 

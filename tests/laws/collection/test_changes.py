@@ -24,9 +24,9 @@ CORPUS = [f"{a} {b} near the {a}s" for a in FORMS for b in FORMS[:7]] * 2
 MODEL = dv.fit(CORPUS)
 WORDS = [*FORMS, "the", "new", "a", "flowing", "zzz", "unheard", "unheards"]
 
-texts = st.postings(st.sampled_from(WORDS), max_size=8).map(" ".join)
+texts = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)
 some = st.dictionaries(st.sampled_from([f"d{n}" for n in range(12)]), texts, max_size=6)
-changes = st.postings(st.tuples(st.sampled_from(["add", "remove"]), some), max_size=5)
+changes = st.lists(st.tuples(st.sampled_from(["add", "remove"]), some), max_size=5)
 
 
 def table(documents: dict[str, str]) -> pa.Table:

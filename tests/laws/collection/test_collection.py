@@ -14,11 +14,11 @@ from deltavec.search.matrix import length_error
 
 VECTORS = dv.WordVectors(["sea", "room", "quiet"], [[1, 0], [0, 1], [0.6, 0.8]])
 MODEL = dv.fit(["sea sea", "quiet room", "room"], VECTORS, "idf-delta")
-texts = st.postings(st.text(alphabet="sea room quiet\n\0é", max_size=20), min_size=1, max_size=6)
+texts = st.lists(st.text(alphabet="sea room quiet\n\0é", max_size=20), min_size=1, max_size=6)
 
 
 @settings(max_examples=15)  # each waits for the disk a few dozen times
-@given(st.postings(texts, min_size=1, max_size=5))
+@given(st.lists(texts, min_size=1, max_size=5))
 def test_adding_bit_by_bit_is_building_at_once(parts: list[list[str]]) -> None:
     everything = [text for part in parts for text in part]
     with tempfile.TemporaryDirectory() as folder:
@@ -62,8 +62,8 @@ def test_words_of_a_first_pass_are_those_of_the_documents_stored(
 FORMS = [stem + end for stem in ("flow", "wing", "plate", "layer") for end in ("", "s", "ed")]
 CORPUS = [f"{a} {b} near the {a}s" for a in FORMS for b in FORMS[:7]] * 2
 LEARNED = dv.fit(CORPUS)
-documents = st.postings(
-    st.postings(st.sampled_from([*FORMS, "the", "new", "a", "flowing"]), max_size=8).map(" ".join),
+documents = st.lists(
+    st.lists(st.sampled_from([*FORMS, "the", "new", "a", "flowing"]), max_size=8).map(" ".join),
     min_size=1,
     max_size=8,
 )

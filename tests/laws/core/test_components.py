@@ -116,7 +116,7 @@ def test_removal_from_the_table_is_removal_from_the_documents(
 ) -> None:
     components = orthonormal(1, folded.rows.shape[1], seed)
     words = [f"w{i}" for i in range(len(folded.rows))]
-    documents = data.draw(st.postings(st.postings(st.sampled_from(words), max_size=9), max_size=5))
+    documents = data.draw(st.lists(st.lists(st.sampled_from(words), max_size=9), max_size=5))
     texts = as_text_batch(documents, "words") if documents else as_text_batch([[]], "words")
     vocabulary = Vocabulary.of(words)
     before = embed_batch(texts, vocabulary, folded).vectors.astype(np.float64)

@@ -53,7 +53,7 @@ def require_same_bits(documents: list, rule: str, vocabulary: Vocabulary, folded
 
 @pytest.mark.parametrize("rule", RULES)
 @given(
-    documents=st.postings(texts(), max_size=4),
+    documents=st.lists(texts(), max_size=4),
     dimensions=st.sampled_from([1, 7, 8, 19]),
     seed=st.integers(0, 2**32 - 1),
 )
@@ -64,7 +64,7 @@ def test_any_text_has_the_same_bits(rule, documents, dimensions, seed) -> None:
 
 
 @given(
-    ids=st.postings(st.integers(0, 400), max_size=40),
+    ids=st.lists(st.integers(0, 400), max_size=40),
     seed=st.integers(0, 2**32 - 1),
     more=st.sampled_from([0, 250, 600]),
 )
@@ -81,7 +81,7 @@ def test_a_fitted_model_gives_the_same_bits(problem: Problem, name: str) -> None
     require_same_bits(problem.texts, str(model.tokenizer), model.vocabulary, model.folded)
 
 
-@given(words=st.postings(texts(), max_size=6), asked=st.postings(texts(), max_size=6))
+@given(words=st.lists(texts(), max_size=6), asked=st.lists(texts(), max_size=6))
 def test_the_dictionary_knows_the_words_of_the_table(words: list[str], asked: list[str]) -> None:
     vocabulary = Vocabulary.of(dict.fromkeys(words))
     by_kernels = vocabulary.ids([*asked, *words]).tolist()
@@ -89,7 +89,7 @@ def test_the_dictionary_knows_the_words_of_the_table(words: list[str], asked: li
     assert vocabulary.ids([*asked, *words]).tolist() == by_kernels
 
 
-@given(st.postings(st.floats(-1e3, 1e3, width=32), min_size=1, max_size=40))
+@given(st.lists(st.floats(-1e3, 1e3, width=32), min_size=1, max_size=40))
 def test_unit_length_is_right_to_a_rounding_of_float32(numbers: list[float]) -> None:
     total = np.array(numbers)
     length = math.sqrt(math.fsum(number * number for number in numbers))

@@ -126,7 +126,7 @@ def test_documents_longer_than_any_buffer_agree(name: str) -> None:
     assert disagreements(model.embed(texts), problem, Method.named(name)) == []
 
 
-@given(lengths=st.postings(st.integers(0, 900), min_size=1, max_size=4), removal=st.booleans())
+@given(lengths=st.lists(st.integers(0, 900), min_size=1, max_size=4), removal=st.booleans())
 def test_auto_chooses_what_the_reference_chooses(lengths: list[int], removal: bool) -> None:
     documents = [["word"] * length for length in [*lengths, 1]]
     recipe = "auto" if removal else Recipe(form="auto", n_components_removed=0)

@@ -26,7 +26,7 @@ def test_the_best_rows_are_those_of_the_kernels(drawn, k, data):
     cuts = sorted(data.draw(st.sets(st.integers(1, len(rows)), max_size=3)))
     pieces = ChunkedMatrix(tuple(map(read_only, np.split(rows, cuts))), 1e-6)
     ranks = data.draw(st.sampled_from([NONE, np.random.default_rng(k).permutation(len(rows))]))
-    mask = np.array(data.draw(st.postings(st.booleans(), min_size=len(rows), max_size=len(rows))))
+    mask = np.array(data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows))))
     chosen = data.draw(st.sampled_from([None, np.flatnonzero(mask)]))
     k = min(k, len(rows) if chosen is None else len(chosen))
     search = Search(pieces, read_only(ranks), ChunkedMatrix.of(queries, "queries"), k, chosen, 1)
@@ -45,8 +45,8 @@ def test_squares_are_those_of_the_kernels(drawn):
 
 @settings(max_examples=30)
 @given(
-    st.postings(documents, min_size=1, max_size=2),
-    st.postings(st.sampled_from([*WORDS, "unheard"]), max_size=8),
+    st.lists(documents, min_size=1, max_size=2),
+    st.lists(st.sampled_from([*WORDS, "unheard"]), max_size=8),
     st.integers(0, 2**32 - 1),
     st.integers(1, 20),
     st.booleans(),

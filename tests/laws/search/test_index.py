@@ -74,7 +74,7 @@ def test_blocks_threads_and_filters_change_nothing(drawn, k, sizes, threads, dat
     cuts = sorted(data.draw(st.sets(st.integers(1, len(rows)), max_size=3)))
     arrays = tuple(map(read_only, np.split(rows, cuts)))
     pieces = ChunkedMatrix(arrays, length_error(rows, "rows"))
-    mask = np.array(data.draw(st.postings(st.booleans(), min_size=len(rows), max_size=len(rows))))
+    mask = np.array(data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows))))
     chosen = data.draw(st.sampled_from([None, np.flatnonzero(mask)]))
     expected = search_reference.best(rows, queries, k, None, None if chosen is None else mask)
     k = min(k, len(rows) if chosen is None else len(chosen))
@@ -113,7 +113,7 @@ def test_a_filter_leaves_what_it_allows(drawn, k, data):
     rows, queries = drawn
     ids = data.draw(ids_for(len(rows)))
     index = dv.Index(rows, ids)
-    mask = np.array(data.draw(st.postings(st.booleans(), min_size=len(rows), max_size=len(rows))))
+    mask = np.array(data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows))))
     expected = search_reference.best(rows, queries, k, ids, mask)
     check(index.search(queries, k, where=mask), expected)
     check(index.search(queries, k, where=index.ids[mask][::-1]), expected)

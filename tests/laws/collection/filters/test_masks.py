@@ -91,20 +91,20 @@ def simple(column: str) -> st.SearchStrategy[Condition]:
     values = VALUES[column]
     return st.one_of(
         st.builds(Comparison, st.just(column), st.sampled_from([*OPERATORS]), values),
-        st.postings(values, min_size=1, max_size=3).map(lambda few: among(column, few)),
+        st.lists(values, min_size=1, max_size=3).map(lambda few: among(column, few)),
         st.builds(Missing, st.just(column)),
     )
 
 
 def combined(parts: st.SearchStrategy[Condition]) -> st.SearchStrategy[Condition]:
-    several = st.postings(parts, min_size=2, max_size=3).map(tuple)
+    several = st.lists(parts, min_size=2, max_size=3).map(tuple)
     return st.one_of(
         st.builds(Negation, parts), st.builds(Every, several), st.builds(Some, several)
     )
 
 
 conditions = st.recursive(st.sampled_from([*VALUES]).flatmap(simple), combined, max_leaves=6)
-rows = st.postings(
+rows = st.lists(
     st.fixed_dictionaries({name: st.none() | values for name, values in VALUES.items()}), max_size=6
 )
 SCHEMA = pa.schema([("n", pa.int64()), ("x", pa.float64()), ("s", pa.string())])

@@ -44,7 +44,7 @@ mixed_texts = st.text(st.one_of(st.sampled_from(MIXED), st.sampled_from(CURIOUS)
 
 def documents() -> st.SearchStrategy[list[str]]:
     """Documents in scripts with and without spaces, within one word too."""
-    return st.postings(st.one_of(mixed_texts, texts()), max_size=4)
+    return st.lists(st.one_of(mixed_texts, texts()), max_size=4)
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -110,10 +110,10 @@ def beside_each_other(draw: st.DrawFn) -> list[str]:
         st.sampled_from(["\u2019", "d\u2019or", "\u201cOh", "Éa", "字b"]),
     )
     gap = st.sampled_from(["", " ", ", ", "\n  "])
-    document = st.postings(st.tuples(word, gap), max_size=25).map(
+    document = st.lists(st.tuples(word, gap), max_size=25).map(
         lambda pairs: "".join(one + other for one, other in pairs)
     )
-    return draw(st.postings(document, min_size=1, max_size=6))
+    return draw(st.lists(document, min_size=1, max_size=6))
 
 
 @given(
@@ -160,7 +160,7 @@ def test_documents_beside_each_other_have_their_own_words(
 
 
 @given(
-    document=st.postings(st.text(st.sampled_from(MIXED), min_size=1, max_size=9), max_size=5),
+    document=st.lists(st.text(st.sampled_from(MIXED), min_size=1, max_size=9), max_size=5),
     name=st.sampled_from(RULES),
 )
 def test_lists_of_words_are_kept_and_their_units_found(document: list[str], name: str) -> None:
@@ -189,7 +189,7 @@ def test_characters_of_scripts_without_spaces_are_those_named_so() -> None:
 
 
 @given(
-    corpus=st.postings(mixed_texts.filter(str.strip), min_size=3, max_size=6),
+    corpus=st.lists(mixed_texts.filter(str.strip), min_size=3, max_size=6),
     name=st.sampled_from(["words", "words+grams-3", "grams"]),
     normalization=st.sampled_from(["none", "folded"]),
 )

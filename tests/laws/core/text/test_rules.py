@@ -55,7 +55,7 @@ def test_a_model_parts_a_query_as_the_slow_rule_does(text: str, name: str) -> No
     assert EmbeddingModel.tokenize(model, text) == tokenize.tokenize(text, name)  # type: ignore[arg-type]
 
 
-@given(documents=st.postings(texts(), max_size=4))
+@given(documents=st.lists(texts(), max_size=4))
 @example(documents=["".join(CURIOUS)])
 @example(documents=[" ".join(CURIOUS)])
 @example(documents=["exactly8", "exactly8 exactly9x", "", "seventeen_letters"])
@@ -71,10 +71,8 @@ PARTS_OF_LONG_STRETCHES = ["a", "été", "Élan", "жук", "日本", "—", "�
 
 
 @given(
-    documents=st.postings(
-        st.postings(st.sampled_from(PARTS_OF_LONG_STRETCHES), min_size=30, max_size=150).map(
-            "".join
-        ),
+    documents=st.lists(
+        st.lists(st.sampled_from(PARTS_OF_LONG_STRETCHES), min_size=30, max_size=150).map("".join),
         max_size=3,
     )
 )
@@ -84,7 +82,7 @@ def test_long_stretches_without_a_blank_are_parted_alike(documents: list[str]) -
     assert_counts([text.encode() for text in documents], expected, "words")
 
 
-@given(documents=st.postings(utf8_and_not(), max_size=4))
+@given(documents=st.lists(utf8_and_not(), max_size=4))
 @example(documents=[b"Tea" + broken + b"pot " + broken for broken in BROKEN])
 @example(documents=[b"\xc3", b"\xa9t\xc3\xa9"])
 def test_broken_bytes_separate_words_and_stay_in_their_document(documents: list[bytes]) -> None:
@@ -94,7 +92,7 @@ def test_broken_bytes_separate_words_and_stay_in_their_document(documents: list[
     assert_counts(documents, expected, "words")
 
 
-@given(documents=st.postings(texts(), max_size=4))
+@given(documents=st.lists(texts(), max_size=4))
 def test_whitespace_keeps_what_str_split_keeps(documents: list[str]) -> None:
     # U+0000 is no part of any word; str.split knows no such exception.
     expected = [text.replace("\0", " ").replace("\ufffd", " ").split() for text in documents]

@@ -159,7 +159,7 @@ json_values = st.recursive(
     | st.text(max_size=5)
     | st.sampled_from(["words", "whitespace", "auto", "sum", "delta", 1, 2, 3, 6, 0.0]),
     lambda inner: (
-        st.postings(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
     ),
     max_leaves=5,
 )
@@ -170,7 +170,7 @@ def test_any_entry_may_be_anything_with_the_right_checksum(saved, data):
     entries = json.loads(saved["model.json"])
     del entries["checksum"]
     part = data.draw(st.sampled_from([entries, entries["recipe"], entries["notes"]]))
-    for key in data.draw(st.postings(st.sampled_from([*part, "other"]), min_size=1, max_size=3)):
+    for key in data.draw(st.lists(st.sampled_from([*part, "other"]), min_size=1, max_size=3)):
         if key in part and data.draw(st.booleans()):
             del part[key]
         else:

@@ -23,14 +23,14 @@ def typed(chunks):
 
 @given(
     st.one_of(
-        st.postings(NUMBERS.map(lambda value: (str(value), value)), min_size=1),
-        st.postings(DAYS.map(lambda value: (value.isoformat(), value)), min_size=1),
-        st.postings(DAYS.map(lambda value: (f"{value:%d.%m.}{value.year}", value)), min_size=1),
-        st.postings(MOMENTS.map(lambda value: (value.isoformat(), value)), min_size=1),
-        st.postings(st.booleans().map(lambda value: (str(value), value)), min_size=1),
+        st.lists(NUMBERS.map(lambda value: (str(value), value)), min_size=1),
+        st.lists(DAYS.map(lambda value: (value.isoformat(), value)), min_size=1),
+        st.lists(DAYS.map(lambda value: (f"{value:%d.%m.}{value.year}", value)), min_size=1),
+        st.lists(MOMENTS.map(lambda value: (value.isoformat(), value)), min_size=1),
+        st.lists(st.booleans().map(lambda value: (str(value), value)), min_size=1),
     ),
     st.integers(1, 5),
-    st.postings(st.sampled_from(MISSING), max_size=3),
+    st.lists(st.sampled_from(MISSING), max_size=3),
 )
 def test_values_that_were_written_are_read(pairs, size, missing):
     texts = [text for text, _ in pairs] + missing
@@ -39,14 +39,14 @@ def test_values_that_were_written_are_read(pairs, size, missing):
     assert parsed == [value for _, value in pairs] + [None] * len(missing)
 
 
-@given(st.postings(FLOATS, min_size=1))
+@given(st.lists(FLOATS, min_size=1))
 def test_numbers_with_a_point_are_read_as_python_reads_them(values):
     texts = [f"{value:.6f}" for value in values]
     kind = typed([texts])
     assert kind.values(pa.array(texts)).to_pylist() == values
 
 
-@given(st.postings(NUMBERS, min_size=1), st.data())
+@given(st.lists(NUMBERS, min_size=1), st.data())
 def test_one_value_that_is_no_number_leaves_a_column_text_wherever_it_stands(values, data):
     texts = [str(value) for value in values]
     odd = data.draw(st.sampled_from(["x", "007", "1,5", "2024-01-01", "true", "+1", "1 2"]))
@@ -54,7 +54,7 @@ def test_one_value_that_is_no_number_leaves_a_column_text_wherever_it_stands(val
     assert typed([[text] for text in texts]) is None
 
 
-@given(st.postings(st.text("0123456789.-+eE:/TZ trufals", max_size=12), max_size=5))
+@given(st.lists(st.text("0123456789.-+eE:/TZ trufals", max_size=12), max_size=5))
 def test_any_texts_have_the_same_type_in_any_chunks_and_whole_numbers_read_as_written(texts):
     kind = typed([texts])
     assert kind == typed([[text] for text in texts])

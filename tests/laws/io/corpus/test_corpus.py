@@ -58,7 +58,7 @@ def read_back(name, data, **reading):
 suffixes = st.sampled_from(["", ".gz", ".zst"])
 
 
-@given(st.postings(one_line), suffixes, st.sampled_from(["\n", "\r\n"]), st.booleans())
+@given(st.lists(one_line), suffixes, st.sampled_from(["\n", "\r\n"]), st.booleans())
 def test_lines_that_were_written_are_read(rows, suffix, line_end, mark):
     start = BYTE_ORDER_MARK if mark or (rows and rows[0].startswith(BYTE_ORDER_MARK)) else ""
     data = start + "".join(text + line_end for text in rows)
@@ -66,7 +66,7 @@ def test_lines_that_were_written_are_read(rows, suffix, line_end, mark):
 
 
 @given(
-    st.postings(any_text),
+    st.lists(any_text),
     suffixes,
     st.sampled_from([("a.csv", ","), ("a.tsv", "\t")]),
     # where rows end with \n alone, Python's writer leaves a \r without the quotes it needs
@@ -78,13 +78,13 @@ def test_rows_that_were_written_are_read(rows, suffix, kind, style):
     assert read_back(name + suffix, data) == rows
 
 
-@given(st.postings(any_text), suffixes, st.booleans())
+@given(st.lists(any_text), suffixes, st.booleans())
 def test_json_lines_that_were_written_are_read(rows, suffix, ascii_only):
     lines = [json.dumps({"text": text}, ensure_ascii=ascii_only) + "\n" for text in rows]
     assert read_back("a.jsonl" + suffix, "".join(lines).encode()) == rows
 
 
-@given(st.postings(any_text), st.sampled_from(["zstd", "gzip", "none"]), st.integers(1, 5))
+@given(st.lists(any_text), st.sampled_from(["zstd", "gzip", "none"]), st.integers(1, 5))
 def test_parquet_that_was_written_is_read(rows, codec, group):
     target = io.BytesIO()
     table = pa.table({"text": pa.array(rows, pa.string())})
@@ -122,7 +122,7 @@ def test_a_table_reads_back_in_any_encoding_with_any_delimiter(data, suffix, del
     encoding = data.draw(st.sampled_from([*marked, *named]))
     letters = st.characters(codec=encoding if encoding in named else "utf-8")
     cells = st.text(letters, max_size=12) | st.text('a"";,|\t\n\r ', max_size=8)
-    rows = data.draw(st.postings(cells, max_size=6))
+    rows = data.draw(st.lists(cells, max_size=6))
     table = delimited(rows, delimiter, csv.QUOTE_ALL, "\r\n").decode()
     start = marked.get(encoding, "")
     reading = {} if encoding in marked else {"encoding": encoding}
@@ -136,7 +136,7 @@ def test_lines_and_json_lines_read_back_in_any_encoding(data, suffix):
     encoding = data.draw(st.sampled_from([*marked, *named]))
     letters = st.characters(codec=encoding if encoding in named else "utf-8")
     one = st.text(letters, max_size=12).filter(lambda text: not {"\n", "\r", "\ufeff"} & {*text})
-    rows = data.draw(st.postings(one, max_size=6))
+    rows = data.draw(st.lists(one, max_size=6))
     start = marked.get(encoding, "")
     reading = {} if encoding in marked else {"encoding": encoding}
     lines = "".join(text + "\n" for text in ["first", *rows])
@@ -158,7 +158,7 @@ def parsed(form, data, block_bytes):
     return [document for batch in batches for document in batch.column(0).to_pylist()]
 
 
-messy = st.postings(
+messy = st.lists(
     st.sampled_from([b'"', b'""', b",", b"\n", b"\r", b"\r\n", b"a", b"\xff", "é".encode()])
 )
 
@@ -175,7 +175,7 @@ def test_any_block_size_gives_the_same_lines(data, block_bytes):
     assert parsed("txt", data, block_bytes) == parsed("txt", data, 1 << 20)
 
 
-@given(st.postings(any_text, min_size=1), st.integers(1, 40))
+@given(st.lists(any_text, min_size=1), st.integers(1, 40))
 def test_any_block_size_gives_the_same_json_lines(rows, block_bytes):
     data = "\n".join(json.dumps({"text": text}) for text in rows).encode()
     assert parsed("jsonl", data, block_bytes) == rows
@@ -194,7 +194,7 @@ def test_blocks_hold_every_byte_and_end_where_rows_do(data, block_bytes):
     assert all(last_end(block) == len(block) for block in blocks[:-1])
 
 
-@given(st.postings(st.postings(st.none() | any_text)), st.integers(1, 20), st.integers(1, 5))
+@given(st.lists(st.lists(st.none() | any_text)), st.integers(1, 20), st.integers(1, 5))
 def test_any_batching_gives_the_same_documents_within_the_bounds(rows, size, count):
     pieces = [
         Piece(pa.record_batch({"text": pa.array(batch, pa.large_string())}), (i + 1) / len(rows))

@@ -12,10 +12,10 @@ from deltavec.lab.tuning.jackknife import LabeledPairs, jackknife_auc
 def scored_pairs(draw):
     """Pairs of both labels with scores that often tie, and units that some of them join."""
     documents = draw(st.integers(4, 12))
-    units = draw(st.postings(st.integers(0, 4), min_size=documents, max_size=documents))
+    units = draw(st.lists(st.integers(0, 4), min_size=documents, max_size=documents))
     document = st.integers(0, documents - 1)
     rows = draw(
-        st.postings(st.tuples(document, document, st.booleans(), st.integers(0, 5)), min_size=2)
+        st.lists(st.tuples(document, document, st.booleans(), st.integers(0, 5)), min_size=2)
     )
     rows += [(0, 1, True, 2), (1, 2, False, 3)]
     first, second, positive, scores = map(np.array, zip(*rows, strict=True))

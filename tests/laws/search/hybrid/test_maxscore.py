@@ -16,7 +16,7 @@ from support.search_strategies import unit_rows
 DOCUMENTS = 640
 
 
-@given(st.postings(st.integers(0, 40)), st.integers(0, 45))
+@given(st.lists(st.integers(0, 40)), st.integers(0, 45))
 def test_a_place_is_found_from_any_before_it(numbers, document):
     documents = np.array(sorted(set(numbers)), np.int32)
     right = int(np.searchsorted(documents, document))

@@ -19,8 +19,8 @@ from support.search_strategies import unit_rows
 
 @settings(max_examples=40)
 @given(
-    st.postings(documents, min_size=1, max_size=3),
-    st.postings(st.sampled_from([*WORDS, "unheard"]), max_size=8),
+    st.lists(documents, min_size=1, max_size=3),
+    st.lists(st.sampled_from([*WORDS, "unheard"]), max_size=8),
     st.integers(0, 2**32 - 1),
     st.integers(1, 20),
     st.sampled_from(["keyword", "hybrid"]),
@@ -79,7 +79,7 @@ def test_the_best_documents_are_those_of_the_reference(
 
 
 @settings(max_examples=20)
-@given(st.postings(documents, min_size=2, max_size=4), st.integers(0, 2**32 - 1))
+@given(st.lists(documents, min_size=2, max_size=4), st.integers(0, 2**32 - 1))
 def test_documents_added_give_the_words_of_documents_at_once(parts, seed) -> None:
     rng = np.random.default_rng(seed)
     every = [words for part in parts for words in part]
