@@ -73,7 +73,7 @@ class WordsFile(StoredFile):
     words: int
     word_bytes: int
     terms: int
-    postings_of: int
+    postings: int
     rules: int
     rule_bytes: int
 

@@ -50,7 +50,7 @@ class Sizes(NamedTuple):
     words: int
     word_bytes: int
     terms: int
-    postings_of: int
+    postings: int
     rules: int
     rule_bytes: int
 
@@ -69,10 +69,10 @@ def postings_layout(sizes: Sizes) -> Layout:
         "whole_moment": ("F64", (sizes.dimensions, sizes.dimensions)),
         "whole_sum": ("F64", (sizes.dimensions,)),
         "covariance": ("F64", (sizes.dimensions, sizes.dimensions)),
-        "documents": ("I32", (sizes.postings_of,)),
+        "documents": ("I32", (sizes.postings,)),
         "lengths": ("I32", (sizes.documents,)),
         "groups": ("I32", (sizes.words,)),
-        "counts": ("U8", (sizes.postings_of,)),
+        "counts": ("U8", (sizes.postings,)),
         "words": ("U8", (sizes.word_bytes,)),
         "rule_endings": ("U8", (sizes.rule_bytes,)),
     }
@@ -130,7 +130,7 @@ def map_postings(file: BinaryIO, sizes: Sizes, *, verify: bool) -> StoredPosting
 def require_inside(arrays: Mapping[str, npt.NDArray[Any]], sizes: Sizes) -> None:
     """Refuse numbers that would lead out of an array, or that no documents have."""
     require_words(arrays)
-    whole = {"begins": sizes.postings_of, "rule_offsets": sizes.rule_bytes}
+    whole = {"begins": sizes.postings, "rule_offsets": sizes.rule_bytes}
     sound = all(are_offsets(arrays[name], end) for name, end in whole.items())
     groups = arrays["groups"]
     if not sound or (sizes.words and not 0 <= groups.min() <= groups.max() < sizes.terms):

@@ -145,7 +145,7 @@ class PostingsWriter:
             words=len(vocabulary),
             word_bytes=len(vocabulary.data),
             terms=len(stems),
-            postings_of=int(begins[-1]),
+            postings=int(begins[-1]),
             rules=len(stems.rules.endings),
             rule_bytes=rules,
         )
