@@ -23,7 +23,6 @@ from deltavec.core.recipes import DEFAULTS, Recipe, WeightedRecipe
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.text.batches import Chunked, Tokenizer, as_corpus, require_reiterable
 from deltavec.core.text.feature_choice import AskedUnits
-from deltavec.core.text.rules import plain_name
 from deltavec.core.vectors import WordVectors
 from deltavec.errors import CorpusError, InputError, VectorsError
 
@@ -44,18 +43,12 @@ class DocumentEmbedder(TransformerMixin, BaseEstimator):
         How much each word counts. This and all that follow: by default as the recipe has it.
     form : {"delta", "center", "sum", "auto"}, default=None
         What is taken off before summing; ``auto`` chooses by the length of the documents.
-    n_components_removed : int, default=None
-        How many components that all documents have in common to remove.
-    a : float, default=None
-        The parameter of ``sif``.
-    t : float, default=None
-        The parameter of ``subsampling``.
-    min_frequency : float, default=None
-        ``center`` counts only words whose share of the corpus is above this.
+    n_components_removed, a, t, min_frequency : float, default=None
+        More parameters of the paper's recipes: see `Recipe`.
     dimensions, window, context_smoothing, identity_share, spectrum_exponent : default=None
         Parameters of ``spectral``: see `Recipe`.
     power_iterations, measured_documents : int, default=None
-        More of them.
+        More parameters of ``spectral``: see `Recipe`.
     prior : WordVectors, default=None
         Word vectors that ``spectral`` may learn from besides the documents, as in `deltavec.fit`;
         shared by clones. ``model_.info()["prior"]`` says whether they helped.
@@ -141,11 +134,6 @@ class DocumentEmbedder(TransformerMixin, BaseEstimator):
         self.normalization = normalization
         self.tokenizer = tokenizer
         self.threads = threads
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take on what a pickle holds; it may be older than some of the parameters."""
-        since = {"prior": None, "units": "auto", "normalization": "none"}
-        super().__setstate__({**dict.fromkeys(["recipe", *DEFAULTS]), **since, **state})
 
     def fit(self, X: Any, y: object = None) -> Self:
         """The embedder, fitted on these documents and no others.
@@ -262,11 +250,6 @@ class Seen:
             SecondMoment.empty(vectors.dimensions),
         )
 
-    @property
-    def plain_tokenizer(self) -> Tokenizer:
-        """What a user calls the tokenizer: an embedder of an earlier version keeps its rule."""
-        return plain_name(self.tokenizer) if isinstance(self.tokenizer, str) else self.tokenizer
-
 
 class Learned(NamedTuple):
     """All that was seen, and the model that it makes."""
@@ -318,7 +301,7 @@ def require_unchanged(seen: Seen, now: Seen) -> None:
     for name, what in (
         ("vectors", "word_vectors"),
         ("recipe", "weighting, form or another parameter of the recipe"),
-        ("plain_tokenizer", "tokenizer"),
+        ("tokenizer", "tokenizer"),
     ):
         earlier, current = getattr(seen, name), getattr(now, name)
         if earlier is not current and earlier != current:

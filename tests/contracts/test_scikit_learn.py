@@ -159,15 +159,6 @@ def test_a_parameter_of_the_other_recipe_is_refused(embedder, parameters, match)
         embedder.set_params(**parameters).fit(DOCUMENTS)
 
 
-def test_an_embedder_pickled_before_it_had_all_its_parameters_has_them_now(embedder):
-    state = {name: value for name, value in vars(embedder).items() if name not in SPECTRAL}
-    del state["recipe"]
-    old = DocumentEmbedder.__new__(DocumentEmbedder)
-    old.__setstate__({**state, "form": "delta"})
-    assert old.get_params() == {**embedder.get_params(), "form": "delta"}
-    assert old.fit(DOCUMENTS).model_.recipe == dv.Recipe()
-
-
 def test_a_parameter_that_does_not_exist_is_refused(embedder):
     with pytest.raises(ValueError, match="Invalid parameter 'colour'"):
         embedder.set_params(colour=3)

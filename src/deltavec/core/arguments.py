@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-
-import numpy as np
+from numbers import Integral
 
 from deltavec.errors import InputError
 
@@ -14,7 +13,7 @@ def require_whole(
     name: str, value: object, least: int = 1, error: type[InputError] = InputError
 ) -> None:
     """Refuse what is not a whole number from ``least`` on."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise error(f"{name} must be a whole number from {least} on, got {value!r}")
 
 

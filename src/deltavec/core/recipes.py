@@ -1,9 +1,12 @@
-"""What a user chooses: one of the paper's recipes for word vectors, or ``spectral``, without any.
+"""Recipes: how words become document vectors.
 
-The paper's are called ``<weighting>-<form>`` or ``<weighting>-<form>-pca``: ``idf-delta-pca``,
-``sif-sum``. ``auto`` chooses form by the length of the documents.
+The recipes of the paper use word vectors and are called ``<weighting>-<form>`` or
+``<weighting>-<form>-pca``: ``idf-delta-pca``, ``sif-sum``. ``auto`` chooses the form by the length
+of the documents. ``spectral`` learns from the corpus alone.
 
-A parameter is a field made by `parameter`: what may be said, stored and printed follows from it.
+Each numeric parameter is declared once, as a field made by `parameter`. Python, the command line
+and the scikit-learn estimator take default, range and help text from there. This module imports no
+numpy, because ``deltavec --help`` reads it.
 """
 
 from __future__ import annotations
@@ -11,24 +14,29 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from deltavec.core.arguments import did_you_mean
-from deltavec.core.forms import FORMS, EmbeddingTable
-from deltavec.core.statistics import CorpusStatistics
-from deltavec.core.vectors import WordVectors
-from deltavec.core.weights import WEIGHTINGS, Weights, sif, subsampling
 from deltavec.errors import RecipeError
+
+if TYPE_CHECKING:
+    from deltavec.core.forms import EmbeddingTable
+    from deltavec.core.statistics import CorpusStatistics
+    from deltavec.core.vectors import WordVectors
+    from deltavec.core.weights import Weights
 
 # Mean known words per document from which delta is ahead (Schmidt, section 7 and table 3).
 DELTA_FROM_WITH_REMOVAL = 300
 DELTA_FROM_WITHOUT_REMOVAL = 450
 
+# The keys of `core.weights.WEIGHTINGS` and `core.forms.FORMS`.
+WEIGHTINGS = ("unit", "idf", "sif", "subsampling")
+FORMS = ("sum", "center", "delta")
 RECIPES = (
     "unit-sum",
     *(
         f"{weighting}-{form}{removal}"
-        for weighting in ("idf", "sif", "subsampling")
+        for weighting in WEIGHTINGS[1:]
         for form in FORMS
         for removal in ("", "-pca")
     ),
@@ -36,31 +44,40 @@ RECIPES = (
 
 
 class Range(NamedTuple):
-    """The values that a parameter may have, in words and as a test."""
+    """The values that a parameter accepts, in words and as a test."""
 
     words: str
     kinds: type | tuple[type, ...]
     holds: Callable[[Any], bool]
 
     def require(self, parameter: str, value: object) -> None:
-        """Refuse a value outside the range."""
+        """Raise an error if a value is outside the range."""
         if isinstance(value, bool) or not isinstance(value, self.kinds) or not self.holds(value):
             raise RecipeError(f"{parameter} must be a {self.words}, got {value!r}")
 
 
-def whole_number(least: int) -> Range:
-    """Whole numbers from ``least`` on."""
-    return Range(f"whole number from {least} on", int, lambda value: value >= least)
-
-
+COUNT = Range("whole number from 0 on", int, lambda value: value >= 0)
+POSITIVE = Range("whole number from 1 on", int, lambda value: value >= 1)
 ABOVE_ZERO = Range("number above 0", (int, float), lambda value: 0 < value < math.inf)
 FROM_ZERO = Range("number from 0 on", (int, float), lambda value: 0 <= value < math.inf)
 SHARE = Range("number from 0 to 1", (int, float), lambda value: 0 <= value <= 1)
 
 
-def parameter(default: Any, values: Range) -> Any:
-    """A parameter of a recipe; one whose default is None may be left open."""
-    return field(default=default, metadata={"range": values})
+class Parameter(NamedTuple):
+    """The declaration of a recipe parameter, kept in the metadata of its field."""
+
+    values: Range
+    used_by: list[str]  # parts of recipe names
+    help: str
+    default: str  # as shown to users
+
+
+def parameter(default: Any, values: Range, used_by: str, help: str, shown: str = "") -> Any:
+    """A field for a recipe parameter; it may be None if its default is None."""
+    users = used_by.split()
+    sentence = f"For {', '.join(users)}: {help}."
+    declared = Parameter(values, users, sentence, shown or f"{default:g}")
+    return field(default=default, metadata={"parameter": declared})
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -76,30 +93,7 @@ class Recipe:
     form
         ``sum``, ``center``, ``delta``, or ``auto``: chosen by the mean length of the documents,
         as the paper concludes. Or ``spectral``, which has its own weights and removes nothing.
-    n_components_removed
-        How many common components to remove; ``-pca`` in a name is 1, which is the default.
-    a
-        The parameter of ``sif``; 1e-4.
-    t
-        The parameter of ``subsampling``; 1e-5.
-    min_frequency
-        ``center`` counts only words whose share of the corpus is above this; 0.
-    dimensions
-        The length of a document's vector, for ``spectral``, as are all that follow; 300.
-    window
-        How far to look to either side of a word; by default half a document, a quarter where the
-        corpus has less than a million words.
-    context_smoothing
-        The power of a neighbour's count; 0.75.
-    identity_share
-        How much of a direction of its own a word is given, in mean lengths of a row; 1.
-    spectrum_exponent
-        How steeply the strength of the directions falls; 0.75.
-    power_iterations
-        The leading directions are as exact as so many power iterations make them; 7.
-    measured_documents
-        How many documents may speak, by what their halves share, against the strength that the
-        spectrum gives each direction; 6,000. With 0 nothing is measured.
+    <parameters>
 
     Examples
     --------
@@ -120,7 +114,7 @@ class Recipe:
     def __new__(
         cls, weighting: str = "idf", form: str = "delta", *others: Any, **parameters: Any
     ) -> Recipe:
-        """A recipe of the kind that the form says."""
+        """A recipe of the class that has this form."""
         return object.__new__(kind_of(form) if cls is Recipe else cls)
 
     def __init__(self, *values: Any, **parameters: Any) -> None:
@@ -133,24 +127,18 @@ class Recipe:
     def __post_init__(self) -> None:
         if kind_of(self.form) is not type(self):
             raise RecipeError(f"to change to form {self.form!r}, make a new Recipe")
-        for one in fields(self):
-            value = getattr(self, one.name)
-            if "range" in one.metadata and (value is not None or one.default is not None):
-                one.metadata["range"].require(one.name, value)
+        for name, declared in declarations(type(self)).items():
+            value = getattr(self, name)
+            if value is not None or DEFAULTS[name] is not None:
+                declared.values.require(name, value)
 
     def __repr__(self) -> str:
         values = ", ".join(f"{one.name}={getattr(self, one.name)!r}" for one in fields(self))
         return f"Recipe({values})"
 
-    def __setstate__(self, state: Mapping[str, Any]) -> None:
-        """Take on the fields of a pickle, which has those of both kinds if it is an old one."""
-        kind = kind_of(state["form"])
-        object.__setattr__(self, "__class__", kind)
-        self.__dict__.update(kind.own(state))
-
     @classmethod
     def named(cls, name: str) -> Recipe:
-        """The recipe of this name, its parameters at their defaults."""
+        """The recipe of this name with default parameters."""
         return SpectralRecipe() if name == "spectral" else WeightedRecipe.named(name)
 
     @classmethod
@@ -160,17 +148,17 @@ class Recipe:
 
     @classmethod
     def stored(cls, entries: Mapping[str, Any]) -> Recipe:
-        """The recipe of these `entries`; one that is not there has its default."""
+        """The recipe of stored `entries`; missing entries get their defaults."""
         kind = kind_of(entries.get("form"))
         return kind(**kind.own(entries))
 
     @classmethod
     def own(cls, entries: Mapping[str, Any]) -> dict[str, Any]:
-        """Those of the entries that this kind of recipe has."""
+        """The entries that are parameters of this class."""
         return {one.name: entries[one.name] for one in fields(cls) if one.name in entries}
 
     def _require_own(self, given: Mapping[str, Any]) -> None:
-        """Refuse a parameter that this kind of recipe does not have, unless it changes nothing."""
+        """Raise an error for another class's parameter, unless it has its default value."""
         own = [one.name for one in fields(self)]
         for name, value in given.items():
             if name not in own and (name not in DEFAULTS or value != DEFAULTS[name]):
@@ -179,35 +167,42 @@ class Recipe:
 
     @property
     def name(self) -> str:
-        """The name that says weighting, form and whether components are removed."""
+        """The name of the recipe, such as ``idf-delta-pca``."""
         return self.form
 
     @property
     def parameters(self) -> dict[str, float | int | None]:
-        """The numbers that matter to this recipe."""
-        return {one.name: getattr(self, one.name) for one in fields(self) if one.metadata}
+        """The numbers that this class of recipe adds to its name."""
+        names = [name for name in declarations(type(self)) if name != "n_components_removed"]
+        return {name: getattr(self, name) for name in names}
 
     @property
     def entries(self) -> dict[str, Any]:
-        """All that is stored: parameters of the other kind stand there with their defaults."""
+        """All values to store, with defaults for the other class's parameters."""
         return {**DEFAULTS, **asdict(self)}
 
     @property
     def depends_on_documents(self) -> bool:
-        """Whether a model is learned anew, in part, from each collection it is used for."""
+        """Whether `EmbeddingModel.for_collection` relearns a part of the model."""
         return True
 
 
 @dataclass(frozen=True, init=False, repr=False)
 class WeightedRecipe(Recipe):
-    """One of the paper's: word vectors, weighted, in a form, common components removed."""
+    """A recipe of the paper: weighted word vectors in a form, common components removed."""
 
     weighting: str = "idf"
     form: str = "delta"
-    n_components_removed: int = 1
-    a: float = parameter(1e-4, ABOVE_ZERO)
-    t: float = parameter(1e-5, ABOVE_ZERO)
-    min_frequency: float = parameter(0.0, SHARE)
+    n_components_removed: int = parameter(
+        1,
+        COUNT,
+        "sum center delta auto",
+        "number of common components to remove",
+        "1 for auto and -pca, else 0",
+    )
+    a: float = parameter(1e-4, ABOVE_ZERO, "sif", "corpus share of a word that gets half weight")
+    t: float = parameter(1e-5, ABOVE_ZERO, "subsampling", "corpus share above which weights fall")
+    min_frequency: float = parameter(0.0, SHARE, "center auto", "least corpus share in the center")
 
     needs_vectors = True
     called = "recipes of word vectors"
@@ -220,12 +215,11 @@ class WeightedRecipe(Recipe):
                 f"form 'auto' follows findings for the weighting 'idf', got {self.weighting!r}: "
                 f"name a form ({', '.join(FORMS)})"
             )
-        whole_number(0).require("n_components_removed", self.n_components_removed)
         super().__post_init__()
 
     @classmethod
     def named(cls, name: str) -> WeightedRecipe:
-        """The recipe of this name, its parameters at their defaults."""
+        """The recipe of this name with default parameters."""
         if name == "auto":
             return cls(form="auto")
         parts = name.split("-") if isinstance(name, str) else []
@@ -239,17 +233,19 @@ class WeightedRecipe(Recipe):
 
     @property
     def name(self) -> str:
-        """The name that says weighting, form and whether components are removed."""
+        """Weighting, form and ``-pca`` if components are removed."""
         removal = "-pca" if self.n_components_removed else ""
         return f"{self.weighting}-{self.form}{removal}"
 
     @property
     def depends_on_documents(self) -> bool:
-        """Whether a model is learned anew, in part, from each collection it is used for."""
+        """Whether `EmbeddingModel.for_collection` relearns a part of the model."""
         return self.n_components_removed > 0
 
     def weights(self, statistics: CorpusStatistics) -> Weights:
         """The weight of each word."""
+        from deltavec.core.weights import WEIGHTINGS, sif, subsampling
+
         if self.weighting == "sif":
             return sif(statistics, a=self.a)
         if self.weighting == "subsampling":
@@ -258,6 +254,8 @@ class WeightedRecipe(Recipe):
 
     def folded(self, vectors: WordVectors, statistics: CorpusStatistics) -> EmbeddingTable:
         """The table of weight and form, nothing removed yet."""
+        from deltavec.core.forms import FORMS
+
         weights = self.weights(statistics)
         return FORMS[self.form](vectors, weights, statistics, self.min_frequency)
 
@@ -269,13 +267,25 @@ class SpectralRecipe(Recipe):
     weighting: str = "idf"
     form: str = "spectral"
     n_components_removed: int = 0
-    dimensions: int = parameter(300, whole_number(1))
-    window: int | None = parameter(None, whole_number(1))
-    context_smoothing: float = parameter(0.75, SHARE)
-    identity_share: float = parameter(1.0, FROM_ZERO)
-    spectrum_exponent: float = parameter(0.75, FROM_ZERO)
-    power_iterations: int = parameter(7, whole_number(0))
-    measured_documents: int = parameter(6000, whole_number(0))
+    dimensions: int = parameter(300, POSITIVE, "spectral", "length of a document vector")
+    window: int | None = parameter(
+        None,
+        POSITIVE,
+        "spectral",
+        "number of context words on either side of a word",
+        "half a document, or a quarter in a corpus of less than a million words",
+    )
+    context_smoothing: float = parameter(0.75, SHARE, "spectral", "exponent of context counts")
+    identity_share: float = parameter(
+        1.0, FROM_ZERO, "spectral", "weight of each word's own dimension, in mean row lengths"
+    )
+    spectrum_exponent: float = parameter(
+        0.75, FROM_ZERO, "spectral", "exponent of the singular values"
+    )
+    power_iterations: int = parameter(7, COUNT, "spectral", "power iterations of the SVD")
+    measured_documents: int = parameter(
+        6000, COUNT, "spectral", "most documents to measure split-half weights on, 0 for none"
+    )
 
     needs_vectors = False
     called = "spectral recipes"
@@ -289,29 +299,39 @@ class SpectralRecipe(Recipe):
         super().__post_init__()
 
 
-# Of every parameter, in the order they are stored in.
-DEFAULTS = {
-    one.name: one.default for kind in (WeightedRecipe, SpectralRecipe) for one in fields(kind)
-}
+KINDS = (WeightedRecipe, SpectralRecipe)
+# The default of every field, in the order in which recipes are stored.
+DEFAULTS = {one.name: one.default for kind in KINDS for one in fields(kind)}
 
 
 def kind_of(form: object) -> type[Recipe]:
-    """The kind of recipe that has this form."""
+    """The class of recipe that has this form."""
     return SpectralRecipe if form == SpectralRecipe.form else WeightedRecipe
+
+
+def declarations(*kinds: type[Recipe]) -> dict[str, Parameter]:
+    """The declared parameters of classes of recipes by name."""
+    declared = [one for kind in kinds for one in fields(kind) if one.metadata]
+    return {one.name: one.metadata["parameter"] for one in declared}
+
+
+PARAMETERS = declarations(*KINDS)
+HELP = [f"{name}\n        {one.help} Default: {one.default}." for name, one in PARAMETERS.items()]
+Recipe.__doc__ = (Recipe.__doc__ or "").replace("<parameters>", "\n    ".join(HELP))
 
 
 Kind = TypeVar("Kind", bound=Recipe, covariant=True)
 
 
 class Choice(NamedTuple, Generic[Kind]):
-    """A recipe whose form is settled, and why."""
+    """A recipe with a definite form, and the reason for it."""
 
     recipe: Kind
     reason: str
 
 
 def resolve(recipe: WeightedRecipe, statistics: CorpusStatistics) -> Choice[WeightedRecipe]:
-    """The recipe with its form chosen, if it was ``auto``, by the documents' mean length."""
+    """The recipe; a form ``auto`` is replaced by one chosen by the documents' mean length."""
     if recipe.form != "auto":
         return Choice(recipe, "as asked for")
     length = statistics.mean_length
@@ -326,7 +346,7 @@ def resolve(recipe: WeightedRecipe, statistics: CorpusStatistics) -> Choice[Weig
 
 
 def require_name(parameter: str, value: object, names: list[str]) -> None:
-    """Refuse a value that is not one of the names."""
+    """Raise an error if a value is not one of the names."""
     if value not in names:
         listed = ", ".join(repr(name) for name in names[:-1]) + f" or {names[-1]!r}"
         raise RecipeError(f"{parameter} must be {listed}, got {value!r}")

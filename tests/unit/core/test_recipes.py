@@ -4,9 +4,13 @@ import pickle
 import numpy as np
 import pytest
 
+from deltavec.core import forms, weights
 from deltavec.core.recipes import (
     DEFAULTS,
+    FORMS,
+    PARAMETERS,
     RECIPES,
+    WEIGHTINGS,
     Recipe,
     SpectralRecipe,
     WeightedRecipe,
@@ -167,21 +171,17 @@ def test_what_is_stored_has_the_parameters_of_both_kinds():
     assert Recipe.stored({"form": "spectral"}) == SpectralRecipe()
 
 
-def pickled_by_one_class(weighting, form, removed, a, dimensions):
-    """What version 0.1.0 wrote, when both kinds were one class of twelve fields."""
-    state = (
-        f"(S'weighting'\nS'{weighting}'\nS'form'\nS'{form}'\nS'n_components_removed'\nI{removed}\n"
-        f"S'a'\nF{a}\nS't'\nF1e-05\nS'min_frequency'\nF0.0\nS'dimensions'\nI{dimensions}\n"
-        "S'window'\nNS'context_smoothing'\nF0.75\nS'identity_share'\nF1.0\n"
-        "S'spectrum_exponent'\nF0.75\nS'power_iterations'\nI7\nd"
-    )
-    return b"\x80\x02cdeltavec.core.recipes\nRecipe\n)\x81" + state.encode() + b"b."
+def test_every_name_has_a_function():
+    assert (*WEIGHTINGS,) == (*weights.WEIGHTINGS,)
+    assert (*FORMS,) == (*forms.FORMS,)
 
 
-def test_a_pickle_of_the_one_class_of_before_is_read():
-    spectral = pickle.loads(pickled_by_one_class("idf", "spectral", 0, 1e-4, 7))
-    weighted = pickle.loads(pickled_by_one_class("sif", "sum", 2, 0.5, 300))
-    assert spectral == Recipe(form="spectral", dimensions=7)
-    assert weighted == Recipe("sif", "sum", 2, a=0.5)
-    assert hash(spectral) == hash(Recipe(form="spectral", dimensions=7))
-    assert vars(weighted).keys() == vars(Recipe()).keys()
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_a_parameter_is_declared_with_its_range_and_a_sentence(name):
+    declared = PARAMETERS[name]
+    assert declared.help.endswith(".")
+    assert declared.help in Recipe.__doc__
+    if DEFAULTS[name] is not None:
+        declared.values.require(name, DEFAULTS[name])
+    with pytest.raises(RecipeError, match=f"{name} must be a {declared.values.words}, got -1"):
+        declared.values.require(name, -1)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -14,29 +16,8 @@ from deltavec.cli.corpora import followed, open_corpus, remembering, rereadable
 from deltavec.cli.outputs import writing_model
 from deltavec.cli.printing import counted, duration, print_result, reason, share
 from deltavec.cli.progress import stages
-
-if TYPE_CHECKING:
-    from deltavec.core.recipes import Recipe
-
-RECIPE_NAMES = (
-    "auto",
-    "spectral",
-    "unit-sum",
-    *(
-        f"{weighting}-{form}{removal}"
-        for weighting in ("idf", "sif", "subsampling")
-        for form in ("sum", "center", "delta")
-        for removal in ("", "-pca")
-    ),
-)
-
-# Parts of a recipe's name that a parameter is for; all others are spectral's.
-USED_BY = {
-    "remove": ("sum", "center", "delta", "auto"),
-    "a": ("sif",),
-    "t": ("subsampling",),
-    "min_frequency": ("center", "auto"),
-}
+from deltavec.core.recipes import PARAMETERS, RECIPES, Recipe, WeightedRecipe
+from deltavec.errors import RecipeError
 
 EXAMPLES = (
     "deltavec fit reviews.csv --column text -o reviews.dv",
@@ -47,15 +28,32 @@ EXAMPLES = (
 
 def recipe_names(begun: str) -> list[str]:
     """The names of recipes that begin so, for the shell's completion."""
-    return [name for name in RECIPE_NAMES if name.startswith(begun)]
+    return [name for name in ("auto", "spectral", *RECIPES) if name.startswith(begun)]
 
 
-def parameter(help: str, default: str, **how: Any) -> Any:
-    """An option for a number of the recipe."""
-    panel = "Parameters of the recipe"
-    return typer.Option(help=help, show_default=default, rich_help_panel=panel, **how)
+def option_name(parameter: str) -> str:
+    """The option that sets a parameter of the recipe."""
+    return "remove" if parameter == "n_components_removed" else parameter
 
 
+def with_recipe_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The command, whose ``**parameters`` Typer sees as one option per recipe parameter."""
+    signature = inspect.signature(command, eval_str=True)
+    taken = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
+    place = list(signature.parameters).index("recipe") + 1
+    for number, (name, declared) in enumerate(PARAMETERS.items(), place):
+        kind = int if declared.values.kinds is int else float
+        info = typer.Option(
+            metavar="N" if kind is int else None, show_default=declared.default, help=declared.help
+        )
+        hint = Annotated[kind | None, info]  # type: ignore[valid-type]
+        option = inspect.Parameter(option_name(name), taken[0].kind, default=None, annotation=hint)
+        taken.insert(number, option)
+    command.__signature__ = signature.replace(parameters=taken)  # type: ignore[attr-defined]
+    return command
+
+
+@with_recipe_options
 def fit(
     corpus: options.Corpus,
     output: Annotated[Path, options.output("MODEL.dv", "The folder to write the model to.")],
@@ -76,58 +74,6 @@ def fit(
             show_default="auto with --vectors, else spectral",
             help="spectral, auto, WEIGHT-FORM, or WEIGHT-FORM-pca: weight idf, sif, subsampling "
             "or unit; form sum, center or delta. Or a file of `deltavec tune`: RECIPE.json.",
-        ),
-    ] = None,
-    remove: Annotated[
-        int | None,
-        parameter(
-            "How many common components to remove.",
-            "1 for auto and -pca, else 0",
-            min=0,
-            metavar="N",
-        ),
-    ] = None,
-    a: Annotated[
-        float | None, parameter("Of sif: how rare a word of half the weight is.", "1e-4")
-    ] = None,
-    t: Annotated[
-        float | None, parameter("Of subsampling: the share from which words count less.", "1e-5")
-    ] = None,
-    min_frequency: Annotated[
-        float | None, parameter("Of center: the centre is that of words with a larger share.", "0")
-    ] = None,
-    dimensions: Annotated[
-        int | None, parameter("Of spectral: the length of a vector.", "300", metavar="N")
-    ] = None,
-    window: Annotated[
-        int | None,
-        parameter(
-            "Of spectral: how many words to look at on either side of a word.",
-            "half a document, in a corpus below a million words a quarter",
-            metavar="N",
-        ),
-    ] = None,
-    context_smoothing: Annotated[
-        float | None, parameter("Of spectral: the power of a neighbour's count.", "0.75")
-    ] = None,
-    identity_share: Annotated[
-        float | None,
-        parameter("Of spectral: how much of a direction of its own a word is given.", "1"),
-    ] = None,
-    spectrum_exponent: Annotated[
-        float | None,
-        parameter("Of spectral: how steeply the strength of directions falls.", "0.75"),
-    ] = None,
-    power_iterations: Annotated[
-        int | None,
-        parameter("Of spectral: steps towards the leading directions.", "7", metavar="N"),
-    ] = None,
-    measured_documents: Annotated[
-        int | None,
-        parameter(
-            "Of spectral: how many documents' halves may say how strong directions are; 0: none.",
-            "6000",
-            metavar="N",
         ),
     ] = None,
     prior: Annotated[
@@ -153,26 +99,18 @@ def fit(
     threads: options.Threads = None,
     max_memory: options.MaxMemory = 2.0,
     as_json: options.AsJson = False,
+    **parameters: float | None,
 ) -> None:
     """Learn a model from a corpus: what turns documents into vectors."""
     if limit is not None and vectors is None and prior is None:
         raise typer.BadParameter("only with --vectors or --prior", param_hint="'--limit'")
     require_tokenizer(tokenizer)
     with stages("starting") as work, writing_model(output):
-        parameters = {
-            "remove": remove,
-            "a": a,
-            "t": t,
-            "min_frequency": min_frequency,
-            "dimensions": dimensions,
-            "window": window,
-            "context_smoothing": context_smoothing,
-            "identity_share": identity_share,
-            "spectrum_exponent": spectrum_exponent,
-            "power_iterations": power_iterations,
-            "measured_documents": measured_documents,
+        given = {
+            name: value
+            for name in PARAMETERS
+            if (value := parameters.get(option_name(name))) is not None
         }
-        given = {name: value for name, value in parameters.items() if value is not None}
         chosen = chosen_recipe(recipe, given, vectors)
         documents = open_corpus(corpus, column, format, encoding, delimiter)
 
@@ -219,47 +157,39 @@ def require_tokenizer(name: str) -> None:
 
 
 def chosen_recipe(name: str | None, given: dict[str, float], vectors: Path | None) -> Recipe | None:
-    """The recipe of this name or in this file, with the parameters that are given.
+    """The recipe of this name or in this file, with the given parameters.
 
     None leaves the choice to `deltavec.fit`.
     """
-    from deltavec.core.recipes import Recipe
-    from deltavec.errors import RecipeError
-
     if name is None:
         if not given:
             return None
-        papers = vectors is not None or given.keys() & USED_BY.keys()
-        name = "auto" if papers else "spectral"
+        name = "auto" if vectors is not None or WeightedRecipe.own(given) else "spectral"
     stored = recipe_in_file(Path(name), vectors) if name.endswith(".json") else None
     try:
         recipe = stored or Recipe.named(name)
     except RecipeError as error:
         raise typer.BadParameter(str(error), param_hint="'--recipe' / '-r'") from None
-    for one, value in given.items():
-        recipe = with_parameter(recipe, one, value)
+    for parameter, value in given.items():
+        recipe = with_parameter(recipe, parameter, value)
     return recipe
 
 
-def with_parameter(recipe: Recipe, option: str, value: float) -> Recipe:
-    """The recipe with a parameter that it uses; others are refused."""
-    from deltavec.errors import RecipeError
-
-    hint = f"'--{option.replace('_', '-')}'"
-    users = USED_BY.get(option, ("spectral",))
+def with_parameter(recipe: Recipe, name: str, value: float) -> Recipe:
+    """The recipe with another value of a parameter; one that it does not use is an error."""
+    hint = f"'--{option_name(name).replace('_', '-')}'"
+    users = PARAMETERS[name].used_by
     if not {*users} & {*recipe.name.split("-")}:
         wanted = f"only for recipes with {' or '.join(users)}, got {recipe.name}"
         raise typer.BadParameter(wanted, param_hint=hint)
-    field = "n_components_removed" if option == "remove" else option
     try:
-        return replace(recipe, **{field: cast(Any, value)})
+        return replace(recipe, **{name: cast(Any, value)})
     except RecipeError as error:
         raise typer.BadParameter(str(error), param_hint=hint) from None
 
 
 def recipe_in_file(path: Path, vectors: Path | None) -> Recipe:
     """The recipe in a file, if the word vectors are given that it needs, and no others."""
-    from deltavec.errors import RecipeError
     from deltavec.io.artifacts.recipes import load_recipe
 
     stored = load_recipe(path)
