@@ -79,6 +79,7 @@ def create_app(
     map_view = map_view or MapView.of(collection, points=limits.map_points)
     BUDGET.load_compiler()
     make_ready(collection.index, collection.words)
+    compile_searches(collection)
     metrics = Metrics(ADDRESSES, metrics_folder)
     pools = Pools(limits, metrics)
     reloader = Reloader(Explorer(collection, map_view, limits, name), metrics)
@@ -122,6 +123,19 @@ def create_app(
     )
     app.state.api = api
     return app
+
+
+def compile_searches(collection: Collection) -> None:
+    """Run a search of every kind, so that no request waits for the compiler."""
+    vectors = collection.index.vectors[:5]
+    if not len(vectors):
+        return
+    words = collection.model.vocabulary.words[:2]
+    for by in ("hybrid", "keyword", "semantic") if collection.words else ("semantic",):
+        for count in (1, len(words)):
+            collection.best(words[:count], k=2, by=by)
+    for rows in (vectors[:1], vectors):
+        collection.index.search(rows, k=2)
 
 
 def require_settings(token: str | None, origins: Sequence[str], root_path: str) -> None:
