@@ -148,7 +148,7 @@ def test_halves_of_documents_say_the_same_as_on_one_machine(spark: SparkSession)
     frame = spark.createDataFrame([(text,) for text in texts], "text string").repartition(3)
     there = dv.spark.fit(frame, "text", recipe=small)
     assert there.notes == here.notes
-    assert there.notes["strengths"].startswith("measured")
+    assert there.notes["spectrum"].startswith("measured")
     # Covariances are sums in another order of the documents.
     cosines = (there.embed(texts) * here.embed(texts)).sum(axis=1)
     assert cosines.min() > 1 - 1e-6

@@ -68,5 +68,5 @@ def test_a_plot_has_a_bar_for_each_of_the_strongest_words():
 def test_a_plot_without_matplotlib_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     explanation = dv.fit(CORPUS, VECTORS, "idf-sum").explain("sea", "room")
-    with pytest.raises(dv.MissingDependencyError, match=r"deltavec\[plots\]"):
+    with pytest.raises(dv.MissingDependencyError, match=r"deltavec\[lab\]"):
         explanation.plot()

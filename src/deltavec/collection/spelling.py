@@ -23,7 +23,7 @@ def suggest(word: str, vocabulary: Vocabulary, most: int = 3) -> list[str]:
 
     Examples
     --------
-    >>> near_words("qiuet", Vocabulary.of(["room", "quiet"]))
+    >>> suggest("qiuet", Vocabulary.of(["room", "quiet"]))
     ['quiet']
     """
     if len(word) < SHORTEST:

@@ -105,9 +105,9 @@ def parse_filter(text: str) -> Condition:
 
     Examples
     --------
-    >>> parsed_filter("rating >= 4")
+    >>> parse_filter("rating >= 4")
     Comparison(column='rating', operator='>=', value=4)
-    >>> parsed_filter("city in ('London')")
+    >>> parse_filter("city in ('London')")
     Some(of=(Comparison(column='city', operator='==', value='London'),))
     """
     if not isinstance(text, str):
@@ -288,7 +288,7 @@ def column_as_written(name: str) -> str | None:
 
     Examples
     --------
-    >>> written_column("city"), written_column("star rating"), written_column("not")
+    >>> column_as_written("city"), column_as_written("star rating"), column_as_written("not")
     ('city', '`star rating`', '`not`')
     """
     plain = re.fullmatch(r"[^\W\d]\w*", name) and name.lower() not in KEYWORDS

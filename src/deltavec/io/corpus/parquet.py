@@ -52,8 +52,9 @@ def parquet_pieces(path: Path, wanted: Wanted) -> Generator[Piece]:
         try:
             for run in _runs(path, raw, file.num_row_groups, wanted.columns):
                 for batch in file.iter_batches(run.at_once, run.groups, wanted.columns):
+                    sound = _sound(batch, wanted)
                     rows += len(batch)
-                    yield Piece(_sound(batch, wanted), min(1.0, rows / max(1, total)))
+                    yield Piece(sound, min(1.0, rows / max(1, total)))
             # Of a damaged page pyarrow may give fewer rows than there are, without an error.
             if rows < total:
                 raise pa.ArrowInvalid(f"{total - rows} of {total} rows are missing")

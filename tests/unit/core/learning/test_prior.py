@@ -79,7 +79,7 @@ def test_halves_decide_whether_vectors_help():
     ]
     assert "14 of 17 words have one" in notes[0]["prior"]
     assert notes[1]["prior"].startswith("not used: halves of 200 documents find each other at")
-    assert "strengths" in notes[0]
+    assert "spectrum" in notes[0]
 
 
 def test_vectors_that_are_not_used_change_nothing():

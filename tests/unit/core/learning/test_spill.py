@@ -76,9 +76,9 @@ def test_parts_are_collected_in_memory_as_far_as_a_budget_goes():
     assert collect([], np.int32, 0).tolist() == []
 
 
-COLLECTED = FULL.replace("import Spill", "import collected").replace(
+COLLECTED = FULL.replace("import Spill", "import collect").replace(
     "Spill(0)(1_000_000, np.float64)[:] = 1",
-    "collected((np.ones(50_000) for _ in range(20)), np.float64, 100)",
+    "collect((np.ones(50_000) for _ in range(20)), np.float64, 100)",
 )
 
 

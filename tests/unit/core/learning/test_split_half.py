@@ -60,7 +60,7 @@ def test_vectors_are_those_of_the_reference(collection, monkeypatch):
 def test_nothing_measured_is_the_spectrum_s_own_strengths():
     plain = dv.fit(corpus(), recipe=recipe(dimensions=6, measured_documents=0))
     assert plain.folded.signal.shape == (0, 0)
-    assert "strengths" not in plain.notes
+    assert "spectrum" not in plain.notes
     few = dv.fit(corpus(), recipe=recipe(dimensions=6, measured_documents=1)).embed(corpus(9))
     # One document against a thousand.
     assert few @ few.T == pytest.approx(plain.embed(corpus(9)) @ plain.embed(corpus(9)).T, abs=0.05)
@@ -89,13 +89,13 @@ def test_too_little_evidence_leaves_the_spectrum_s_strengths(documents):
             dv.fit(documents, recipe=recipe(dimensions=4))
         return
     found = dv.fit(documents, recipe=recipe(dimensions=4))
-    assert found.notes["strengths"].startswith("those of the spectrum")
+    assert found.notes["spectrum"].startswith("those of the spectrum")
     assert np.array_equal(cosines(found), cosines(plain))
 
 
 def test_what_was_measured_is_told():
     model = dv.fit(corpus(), recipe=recipe(dimensions=6))
-    assert model.info()["strengths"].startswith("measured: the halves of 90 documents, against")
+    assert model.info()["spectrum"].startswith("measured: the halves of 90 documents, against")
 
 
 def test_a_collection_without_halves_or_known_words_is_no_evidence():

@@ -70,7 +70,7 @@ def test_too_little_text_to_learn_from_is_refused(documents, min_count, message)
 
 
 def test_every_word_keeps_its_bytes():
-    words = ["a", "abcdefgh", "abcdefghi", "größe", "日本語", "x" * 30]
+    words = ["a", "abcdefgh", "abcdefghi", "größe", "слово", "x" * 30]
     counts = WordCounts()
     counts.add(as_text_batch([" ".join(words)], "words"))
     vocabulary, _ = counts.frequent(1)
