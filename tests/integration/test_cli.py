@@ -214,7 +214,7 @@ def test_a_tokenizer_of_others_is_named_at_the_fit_and_trusted_afterwards(
     assert done.code == 0
     assert "at_blanks:cut" in deltavec("info", model).stdout
     refused = deltavec("embed", model, corpus, "-o", tmp_path / "u.npy")
-    assert "parted by at_blanks:cut, code that loading does not import" in refused.error
+    assert "is at_blanks:cut, third-party code that is not imported on load" in refused.error
     assert deltavec("embed", model, corpus, "--trust", "-o", tmp_path / "u.npy").code == 0
     assert deltavec("explain", model, "The sea", "The bay", "--trust").code == 0
     missing = deltavec("fit", corpus, "--tokenizer", "nowhere:cut", "-o", tmp_path / "n.dv")

@@ -514,7 +514,7 @@ def test_a_collection_by_a_tokenizer_of_others_is_trusted_or_refused(
     model, folder, corpus = tmp_path / "m.dv", tmp_path / "c.idx", built / "rated.csv"
     deltavec("fit", corpus, "--column", "text", "--tokenizer", "at_blanks:cut", "-o", model)
     refused = deltavec("index", "build", model, corpus, "-o", folder)
-    assert "parted by at_blanks:cut, code that loading does not import" in refused.error
+    assert "is at_blanks:cut, third-party code that is not imported on load" in refused.error
     assert deltavec("index", "build", model, corpus, "-o", folder, "--trust").code == 0
     for arguments in (
         ("search", folder, "the quiet sea"),

@@ -372,5 +372,5 @@ def test_a_tokenizer_of_others_is_named_and_imported_by_executors(
     by_folder = dv.spark.embed(frame, "text", tmp_path / "m.dv", trust=True)
     np.testing.assert_array_equal(embeddings(by_folder), expected)
     for untrusted in (tmp_path / "m.dv", dv.load(tmp_path / "m.dv")):
-        with pytest.raises(dv.ModelError, match=r"parted by deltavec.core.text.tokenize:words"):
+        with pytest.raises(dv.ModelError, match=r"model is deltavec.core.text.tokenize:words"):
             dv.spark.embed(frame, "text", untrusted)

@@ -17,6 +17,6 @@ def as_model(model: Model) -> EmbeddingModel:
 
 
 def as_lists(model: EmbeddingModel, texts: list[str]) -> list[list[float]]:
-    """The vectors of texts, as lists of numbers: what stores of others take."""
+    """The vectors of texts, as lists of numbers: as vector stores take them."""
     lists: list[list[float]] = model.embed(texts).tolist()
     return lists

@@ -196,9 +196,9 @@ class QuerySum(NamedTuple):
     vector: Float64s
 
 
-def query_sum(parted: Tokenized, vocabulary: Vocabulary, folded: EmbeddingTable) -> QuerySum:
+def query_sum(tokenized: Tokenized, vocabulary: Vocabulary, folded: EmbeddingTable) -> QuerySum:
     """The sum over the units of a document: the direction of a query needs no more."""
-    numbers = vocabulary.ids(parted.units)
+    numbers = vocabulary.ids(tokenized.units)
     # Of a few, sooner counted one by one than sorted as an array.
     often = Counter(numbers.tolist())
     del often[-1]
@@ -215,10 +215,12 @@ def query_sum(parted: Tokenized, vocabulary: Vocabulary, folded: EmbeddingTable)
     return QuerySum(numbers, ids, shares, terms, offset, scale, vector * scale)
 
 
-def decompose(parted: Tokenized, vocabulary: Vocabulary, folded: EmbeddingTable) -> Contributions:
+def decompose(
+    tokenized: Tokenized, vocabulary: Vocabulary, folded: EmbeddingTable
+) -> Contributions:
     """The document of these words and units, taken apart."""
-    whole = query_sum(parted, vocabulary, folded)
-    own = align([parted], vocabulary, whole.ids)
+    whole = query_sum(tokenized, vocabulary, folded)
+    own = align([tokenized], vocabulary, whole.ids)
     return Contributions(
         own.words,
         own.counts,
@@ -229,8 +231,8 @@ def decompose(parted: Tokenized, vocabulary: Vocabulary, folded: EmbeddingTable)
         whole.scale if len(whole.ids) else 0.0,
         whole.offset * whole.scale,
         whole.vector,
-        unknown_words(parted, whole.numbers),
-        tuple(parted.words),
+        unknown_words(tokenized, whole.numbers),
+        tuple(tokenized.words),
     )
 
 

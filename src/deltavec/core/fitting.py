@@ -30,7 +30,7 @@ WITH_VECTORS = (
     "the text itself"
 )
 ALONE = (
-    "is it the right column, and parted into words as it should be? Add text like it, or count "
+    "is it the right column, and is the tokenizer right? Add text like it, or count "
     "runs of characters (units='grams')"
 )
 
@@ -66,7 +66,7 @@ def fit(
         Word vectors that ``spectral`` may learn from besides the corpus, if halves of its
         documents say that they help; `EmbeddingModel.info` says whether.
     tokenizer
-        ``words``, ``whitespace``; a tokenizer of others by its name, which is stored with the
+        ``words``, ``whitespace``; a third-party tokenizer by its name, which is stored with the
         model: ``jieba``, ``sudachi``, ``spacy:ja``, ``module:function``; or a callable that turns
         a string into a list of words. A model with a callable cannot be saved.
     units

@@ -96,7 +96,7 @@ class EmbeddingModel:
 
     @property
     def normalization(self) -> str:
-        """Whether texts are written in one way before they are parted: ``none`` or ``folded``."""
+        """How texts are normalized before they are tokenized: ``none`` or ``folded``."""
         named = isinstance(self.tokenizer, str) and is_folded(self.tokenizer)
         return "folded" if named else "none"
 
@@ -328,7 +328,7 @@ class EmbeddingModel:
         Raises
         ------
         ModelError
-            If the form is delta; for ``model2vec`` also if words are found by code of others, or
+            If the form is delta; for ``model2vec`` also if the tokenizer is third-party code, or
             units overlap: runs of characters, or more than a few pairs of neighbours in a script
             without spaces.
         """

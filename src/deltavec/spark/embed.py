@@ -54,8 +54,8 @@ def embed(
         The name of the new column.
     trust
         Whether executors, and the driver, import the tokenizer that the model in a folder names, if
-        that is code of others: see `deltavec.load`. A model at hand was trusted when it was loaded,
-        or not.
+        that is third-party code: see `deltavec.load`. A model at hand was trusted when it was
+        loaded, or not.
     """
     require_text_column(frame, column)
     from pyspark.sql.types import ArrayType, FloatType

@@ -54,8 +54,8 @@ def fit(
         Word vectors, on the driver, that ``spectral`` may learn from besides the column, as for
         `deltavec.fit`.
     tokenizer
-        ``words`` or ``whitespace``, or code of others by its name (``jieba``, ``module:function``),
-        which executors import.
+        ``words`` or ``whitespace``, or a third-party tokenizer by its name (``jieba``,
+        ``module:function``), which executors import.
     units
         ``words``, ``words+grams``, ``grams`` or ``auto``, as for `deltavec.fit`.
     normalization

@@ -93,7 +93,7 @@ def sampled_folds(texts: DataFrame, tokenizer: Tokenizer, key: str, share: float
     """
     stored = bytes_type(texts)
 
-    def parted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def tokenize(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for ids in gathered_ids(batches, tokenizer, arrived_vocabulary(key)):
             folds = [fold.tobytes() for fold in folds_of(ids, share).both]
             yield pa.RecordBatch.from_arrays(
@@ -102,7 +102,7 @@ def sampled_folds(texts: DataFrame, tokenizer: Tokenizer, key: str, share: float
 
     found: tuple[list[Ids], list[Ids]] = ([], [])
     with failing_clearly():
-        for row in texts.mapInArrow(parted, "fold int, ids binary").toLocalIterator():
+        for row in texts.mapInArrow(tokenize, "fold int, ids binary").toLocalIterator():
             found[row.fold].append(np.frombuffer(row.ids, np.int32))
     return Folds.of(*(np.concatenate([np.zeros(0, np.int32), *parts]) for parts in found))
 

@@ -82,7 +82,7 @@ def is_trusted(model: EmbeddingModel) -> bool:
     Raises
     ------
     ModelError
-        If it names code of others that was not imported here.
+        If it names a third-party tokenizer that was not imported here.
     """
     if not isinstance(model.tokenizer, NamedTokenizer):
         return False

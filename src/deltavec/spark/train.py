@@ -51,8 +51,8 @@ def train_vectors(
     seed
         Where random numbers begin.
     tokenizer
-        ``words`` or ``whitespace``, or code of others by its name (``jieba``, ``module:function``),
-        which executors import.
+        ``words`` or ``whitespace``, or a third-party tokenizer by its name (``jieba``,
+        ``module:function``), which executors import.
     threads
         How many of the driver's cores to use; all of them by default.
     max_memory

@@ -21,7 +21,7 @@ from deltavec.core.kernels.hashing import (
 )
 from deltavec.core.kernels.unspaced import scan_unspaced
 from deltavec.core.kernels.utf8 import class_at, decode, encode
-from deltavec.core.text.rules import LONGEST_PARTED, MARK, SEPARATOR, UNSPACED, Rule
+from deltavec.core.text.rules import LONGEST_WORD, MARK, SEPARATOR, UNSPACED, Rule
 
 WITHIN_WORD = 1 << 48  # times the number of units found before; a chunk has fewer bytes
 
@@ -40,8 +40,8 @@ def scan_ngrams(
     """What `scan` gives, where the units are runs of the characters of words."""
     folded = rule.bytes
     slots, vocabulary, offsets, secret = words.slots, words.data, words.offsets, words.secret
-    spelled = np.empty(4 * LONGEST_PARTED + 2 + PACKED, np.uint8)
-    begins = np.empty(LONGEST_PARTED + 3, np.int64)
+    spelled = np.empty(4 * LONGEST_WORD + 2 + PACKED, np.uint8)
+    begins = np.empty(LONGEST_WORD + 3, np.int64)
     known = 0
     passed = 0
     if place < 0:
@@ -52,7 +52,7 @@ def scan_ngrams(
             return place, known, passed, length, h
     done = place // WITHIN_WORD
     place %= WITHIN_WORD
-    most = ids.size - LONGEST_PARTED - 2
+    most = ids.size - LONGEST_WORD - 2
     last_byte = BYTE * np.uint64(rule.gram - 1)
     while known < ids.size:
         ahead = np.uint64(place)
@@ -62,7 +62,7 @@ def scan_ngrams(
         place = signed(ahead)
         if done == 0 and known < most and not stop_at_unknown and place < end:
             # An ASCII word is read where it stands, twice: for its own hash, then for its runs'.
-            stop = np.uint64(min(end, place + LONGEST_PARTED))
+            stop = np.uint64(min(end, place + LONGEST_WORD))
             begin_of_word = ahead
             h = secret
             packed = np.uint64(EDGES[0])
@@ -124,7 +124,7 @@ def scan_ngrams(
         begins[0] = 0
         length = 1
         characters = 1
-        while characters <= LONGEST_PARTED and place < end:
+        while characters <= LONGEST_WORD and place < end:
             byte = data[place]
             if byte < 128:
                 byte = folded[byte]

@@ -77,17 +77,17 @@ def align(documents: Sequence[Tokenized], vocabulary: Vocabulary, ids: Int64s) -
     return WordAlignment(list(rows), np.array([counts[word] for word in rows], np.int64), shares)
 
 
-def known_words(parted: Tokenized, numbers: Int64s) -> set[str]:
+def known_words(tokenized: Tokenized, numbers: Int64s) -> set[str]:
     """The words of which a unit is known; ``numbers`` are the ids of all units, -1 for none."""
     return {
         word
-        for number, (first, last) in zip(numbers.tolist(), parted.origins, strict=True)
+        for number, (first, last) in zip(numbers.tolist(), tokenized.origins, strict=True)
         if number >= 0
-        for word in parted.words[first : last + 1]
+        for word in tokenized.words[first : last + 1]
     }
 
 
-def unknown_words(parted: Tokenized, numbers: Int64s) -> tuple[str, ...]:
+def unknown_words(tokenized: Tokenized, numbers: Int64s) -> tuple[str, ...]:
     """The words of which no unit is known, in their order, each once."""
-    known = known_words(parted, numbers)
-    return tuple(dict.fromkeys(word for word in parted.words if word not in known))
+    known = known_words(tokenized, numbers)
+    return tuple(dict.fromkeys(word for word in tokenized.words if word not in known))

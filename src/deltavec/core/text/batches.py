@@ -190,8 +190,8 @@ def is_missing(document: Any) -> bool:
 def as_text_batch(chunk: Any, tokenizer: Tokenizer) -> TextBatch:
     """The chunk's documents as bytes.
 
-    Documents that are lists of words keep them as they are. Strings are parted by the named rule;
-    a callable is asked for each string's words.
+    Documents that are lists of words keep them as they are. Strings are tokenized by the named
+    rule; a callable is asked for each string's words.
     """
     if is_batch(chunk):
         return cast("TextBatch", chunk)
@@ -236,7 +236,7 @@ def resolve_tokenizer(
 ) -> Tokenizer:
     """What a user's choice stands for today: a rule by its name for ever, or a callable.
 
-    The name of a tokenizer of others (`deltavec.core.text.external`) is resolved here.
+    The name of a third-party tokenizer (`deltavec.core.text.external`) is resolved here.
 
     Raises
     ------
@@ -264,7 +264,7 @@ def resolve_tokenizer(
         )
     if not callable(tokenizer):
         raise InputError(
-            f"tokenizer must be 'words', 'whitespace', the name of one of others ('jieba', "
+            "tokenizer must be 'words', 'whitespace', a third-party tokenizer ('jieba', "
             f"'spacy:ja', 'module:function') or a callable, got {tokenizer!r}"
         )
     return tokenizer

@@ -1,4 +1,4 @@
-"""Tokenizers that are code of others, by a name: a model stores the name and the version seen.
+"""Third-party tokenizers by name: a model stores the name and the version.
 
 ``jieba``, ``sudachi`` and ``spacy:ja`` (any language that spaCy knows) are libraries; any other
 function is named ``module:function``. What they give is lower-cased, and what holds no letter or
@@ -20,7 +20,7 @@ from deltavec.errors import InputError, MissingDependencyError, ModelError
 
 STORED = "call:"  # before the name in a model's description
 Function = Callable[[str], Iterable[str]]
-ONE_AT_A_TIME = threading.RLock()  # code of others may not bear two threads
+ONE_AT_A_TIME = threading.RLock()  # third-party tokenizers may not be thread-safe
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,9 @@ class NamedTokenizer:
         """
         if self.function is None:
             raise ModelError(
-                f"texts of this model are parted by {self}, code that loading does not import: "
-                "load it with trust=True (--trust) if you trust it, or pass lists of words"
+                f"the tokenizer of this model is {self}, third-party code that is not imported on "
+                "load: load the model with trust=True (--trust) if you trust it, or pass lists of "
+                "words"
             )
         return self.function
 
@@ -85,7 +86,7 @@ class NamedTokenizer:
 
 
 def is_name(name: str) -> bool:
-    """Whether this names a tokenizer of others: a library, or ``module:function``."""
+    """Whether this names a third-party tokenizer: a library, or ``module:function``."""
     module, colon, function = name.partition(":")
     if name in LIBRARIES and name != "spacy":
         return True

@@ -48,7 +48,7 @@ NORMALIZATIONS = ("none", "folded")
 BEFORE_WORD, BEHIND_WORD = "<", ">"
 USUAL_GRAM = 4
 GRAMS = range(2, 9)
-LONGEST_PARTED = 256  # characters; a longer word is parted into runs as several words are
+LONGEST_WORD = 256  # characters; n-grams of a longer word are those of several words
 UNITS = re.compile(rf"(words\+)?grams(?:-([{GRAMS[0]}-{GRAMS[-1]}]))?")
 WHITESPACE = (
     *range(0x09, 0x0E),
@@ -257,7 +257,7 @@ def rule(name: str) -> Rule:
     base, colon, _ = name.partition(":")
     if base not in TABLES:
         raise InputError(
-            "tokenizer must be 'words', 'whitespace', the name of one of others ('jieba', "
+            "tokenizer must be 'words', 'whitespace', a third-party tokenizer ('jieba', "
             f"'spacy:ja', 'module:function') or a callable, got {name!r}"
         )
     if not colon:

@@ -11,7 +11,7 @@ from deltavec.core.text.normalize import fold
 from deltavec.core.text.rules import (
     BEFORE_WORD,
     BEHIND_WORD,
-    LONGEST_PARTED,
+    LONGEST_WORD,
     MARK,
     SEPARATOR,
     UNSPACED,
@@ -82,8 +82,8 @@ def tokenize_by(text: str, table: Rule, units: Units) -> Tokenized:
         if run.unspaced:
             add_characters(found, run.characters)
         elif units.gram:
-            for begin in range(0, len(run.characters), LONGEST_PARTED):
-                add_word(found, "".join(run.characters[begin : begin + LONGEST_PARTED]), units)
+            for begin in range(0, len(run.characters), LONGEST_WORD):
+                add_word(found, "".join(run.characters[begin : begin + LONGEST_WORD]), units)
         else:
             add_word(found, "".join(run.characters), units)
     return found

@@ -93,7 +93,7 @@ def unfinished(path: Path) -> Path:
 
 
 def kind_of_name(path: Path) -> str:
-    """What the unfinished files of one path have in common, and those of others do not."""
+    """A prefix that identifies this path's temporary files."""
     return hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]
 
 

@@ -98,7 +98,7 @@ def load(
         number is finite. Without it a large model opens at once, and only sizes, the small arrays
         and the description are looked at.
     trust
-        Whether to import the tokenizer that the model names, if that is code of others
+        Whether to import the tokenizer that the model names, if that is third-party code
         (``module:function``). Without, nothing is imported: such a model takes lists of words,
         and refuses strings.
 
@@ -172,7 +172,7 @@ def read(folder: Path, *, verify: bool) -> EmbeddingModel:
 
 
 def stored_tokenizer(name: str) -> str | NamedTokenizer:
-    """What parts text: a rule, or code of others by its name, which is not imported.
+    """The tokenizer: a rule, or third-party code by its name, which is not imported.
 
     The name of a rule that this version has not heard of is refused.
     """
@@ -183,7 +183,7 @@ def stored_tokenizer(name: str) -> str | NamedTokenizer:
         return name
     except InputError:
         raise ModelError(
-            f"its texts are parted into words by the rule {name!r:.60}, which this deltavec does "
+            f"its tokenizer is the rule {name!r:.60}, which this deltavec does "
             "not know: upgrade deltavec"
         ) from None
 

@@ -229,7 +229,7 @@ LINES = {
     "txt": TextFormat(line_end, _line_schema, _line_batches),
     "jsonl": TextFormat(line_end, _json_schema, _json_batches),
 }
-DELIMITED = {"csv": ",", "tsv": "\t"}  # by what their rows are usually parted
+DELIMITED = {"csv": ",", "tsv": "\t"}  # their usual delimiters
 
 WHOLE = ("parquet", "xlsx")  # compressed inside, and read from a file only
 

@@ -1,4 +1,4 @@
-"""What a file shows before it is read: its columns, how its rows are parted, some of its rows."""
+"""Sniffing a file before it is read: its columns, its delimiter, some of its rows."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def parsing(
     delimiter: str | None,
     block_bytes: int = BLOCK_BYTES,
 ) -> Parsing:
-    """The text of a stream, once its first bytes have shown how its rows are parted."""
+    """The text of a stream, once its first bytes have shown how its rows are separated."""
     text = as_utf8(stream, encoding)
     if form in DELIMITED and delimiter is None:
         head = text.read(HEAD_BYTES)

@@ -74,7 +74,7 @@ class Exported:
         over the length of the row.
     not_found : float
         The share of the known words of the fitting corpus that the exported tokenizer does not find
-        (pairs of neighbours in a script without spaces); texts without such pairs are parted as
+        (pairs of neighbours in a script without spaces); texts without such pairs are tokenized as
         ours are. 0 for a table without tokenizer.
     """
 
@@ -94,7 +94,7 @@ def export(
     *,
     dtype: str = "float32",
 ) -> Exported:
-    """Write a model in a format of others, whole or not at all: see `EmbeddingModel.export`."""
+    """Write a model in the format of another library, atomically: see `EmbeddingModel.export`."""
     require_one_of("format", format, WRITERS)
     require_one_of("dtype", dtype, DTYPES)
     require_static(model)

@@ -2,7 +2,7 @@
 
 Its own classes of characters belong to its version of Unicode, and ours to another (see
 ``core/text/unicode14.txt``). So the patterns name every range of our table. A document is then
-parted as `deltavec.core.text.tokenize` parts it, but for one thing: pieces of that library cannot
+tokenized as by `deltavec.core.text.tokenize`, but for one thing: pieces of that library cannot
 overlap, and two neighbours of a script without spaces are a unit of ours beside each of the two.
 """
 

@@ -37,7 +37,7 @@ def careful_rows(block: bytes, first_line: int, dimensions: int, name: str) -> W
     for place, text in enumerate(block.removesuffix(b"\n").split(b"\n"), first_line):
         text = text.removesuffix(b"\r").rstrip(b" ")
         if text.strip():
-            lines.append(parted(text, place, dimensions, name))
+            lines.append(split_line(text, place, dimensions, name))
         else:
             blank += 1
     words = pa.array([line.word for line in lines], pa.binary())
@@ -45,11 +45,11 @@ def careful_rows(block: bytes, first_line: int, dimensions: int, name: str) -> W
     return cleaned(words, matrix, lambda row: f"{name}, line {lines[row].place}", blank)
 
 
-def parted(text: bytes, place: int, dimensions: int, name: str) -> Line:
+def split_line(text: bytes, place: int, dimensions: int, name: str) -> Line:
     """A line in its parts: the last fields are the numbers, all before them is the word.
 
-    Fields are parted by one space, which leaves any other character to the word. A line that makes
-    no sense like that is tried with runs of spaces and tabs.
+    Fields are separated by one space, which leaves any other character to the word. A line that
+    makes no sense like that is tried with runs of spaces and tabs.
     """
     for fields in (text.rsplit(b" ", dimensions), text.rsplit(None, dimensions)):
         numbers = [field.strip(b"\t") for field in fields[1:]]

@@ -189,7 +189,7 @@ class PostingsWriter:
     def _holding(
         scratch: PostingBuffers, stems: Stems, old: Postings, numbers: Int32s, first: int
     ) -> Int64s:
-        """How many documents hold each term: those of before that stay, and new ones."""
+        """Document frequency per term after the update."""
         holding = np.zeros(len(stems), np.int64)
         latest = np.full(len(stems), -1, np.int32)
         kernels.count_kept(old, numbers, holding)

@@ -1,8 +1,8 @@
 """The neighbours of very many rows, most of them: looked for in the groups around each row.
 
-All pairs of 200,000 rows take a quarter of an hour of a core. Rows are parted into groups of some
-hundreds, and each is compared with those of the groups nearest to its own: a map loses nothing by
-a neighbour that it misses now and then. Groups begin with rows at even distances in their order:
+All pairs of 200,000 rows take a quarter of an hour of a core. Rows are clustered into groups of
+some hundreds, and each is compared with those of the groups nearest to its own: a map loses nothing
+by a neighbour that it misses now and then. Groups begin with rows at even distances in their order:
 nothing is drawn at random.
 """
 
