@@ -1,7 +1,7 @@
-"""Document vectors as a step of scikit-learn: `DocumentEmbedder`.
+"""`DocumentEmbedder`: document vectors as a scikit-learn transformer.
 
-What it learns are values that add: counts, and the second moment of document vectors. So `fit` is
-`partial_fit` on nothing seen yet.
+It learns mergeable statistics: counts, and the second moment of document vectors. So `fit` is
+`partial_fit` from empty statistics.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ class DocumentEmbedder(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     word_vectors : WordVectors, default=None
-        What `deltavec.load_vectors` gives; shared by clones, never copied. A recipe that needs
-        them and has none trains some in `fit` (`deltavec.train_vectors`), which takes a while.
+        The result of `deltavec.load_vectors`; shared by clones, never copied. If a recipe needs
+        word vectors and gets none, `fit` trains them (`deltavec.train_vectors`), which is slow.
     recipe : str or Recipe, default=None
-        A name such as ``idf-delta-pca``, ``auto`` or ``spectral``, or a `Recipe`. By default what
-        `deltavec.fit` uses: ``auto`` with word vectors, ``spectral`` without. If only a parameter
-        of the paper's recipes is said, those not said are the ones of ``idf-delta-pca``.
+        A name such as ``idf-delta-pca``, ``auto`` or ``spectral``, or a `Recipe`. The default is
+        that of `deltavec.fit`: ``auto`` with word vectors, ``spectral`` without. If only parameters
+        of the paper's recipes are given, the recipe is ``idf-delta-pca`` with these parameters.
     weighting : {"idf", "sif", "subsampling", "unit"}, default=None
-        How much each word counts. This and all that follow: by default as the recipe has it.
+        The weight of a word. None, here and below, leaves the value of the recipe.
     form : {"delta", "center", "sum", "auto"}, default=None
-        What is taken off before summing; ``auto`` chooses by the length of the documents.
+        What is subtracted before summing; ``auto`` chooses by the length of the documents.
     n_components_removed, a, t, min_frequency : float, default=None
         More parameters of the paper's recipes: see `Recipe`.
     dimensions, window, context_smoothing, identity_share, spectrum_exponent : default=None
@@ -50,22 +50,22 @@ class DocumentEmbedder(TransformerMixin, BaseEstimator):
     power_iterations, measured_documents : int, default=None
         More parameters of ``spectral``: see `Recipe`.
     prior : WordVectors, default=None
-        Word vectors that ``spectral`` may learn from besides the documents, as in `deltavec.fit`;
-        shared by clones. ``model_.info()["prior"]`` says whether they helped.
+        Word vectors that ``spectral`` may learn from too, as in `deltavec.fit`; shared by clones.
+        ``model_.info()["prior"]`` says whether they helped.
     units : {"auto", "words", "words+grams", "grams"}, default="auto"
-        What is counted of each word, as in `deltavec.fit`. Word vectors are of words.
+        Words, character n-grams or both, as in `deltavec.fit`. Word vectors require words.
     normalization : {"none", "folded"}, default="none"
-        Whether texts are written in one way first, as in `deltavec.fit`; not with word vectors.
+        Unicode normalization and case folding, as in `deltavec.fit`; not with word vectors.
     tokenizer : {"words", "whitespace"} or callable, default="words"
-        What parts a document into words.
+        The tokenizer.
     threads : int, default=None
-        How many cores to use; all of them by default. The vectors are the same. Say 1 inside a
-        search that uses all cores itself (``n_jobs=-1``).
+        Number of cores; all by default. The vectors do not depend on it. Use 1 inside a search
+        that uses all cores itself (``n_jobs=-1``).
 
     Attributes
     ----------
     model_ : EmbeddingModel
-        What was learned: ``model_.explain``, ``model_.info``, ``model_.save``.
+        The fitted model: ``model_.explain``, ``model_.info``, ``model_.save``.
 
     See Also
     --------
@@ -75,7 +75,7 @@ class DocumentEmbedder(TransformerMixin, BaseEstimator):
     -----
     Documents come as one column: a list of strings (or of lists of words), a pandas or polars
     series, an array. None and NaN in a column are empty documents. A document without known words
-    is a row of zeros.
+    gets a zero vector.
 
     Examples
     --------
@@ -136,12 +136,12 @@ class DocumentEmbedder(TransformerMixin, BaseEstimator):
         self.threads = threads
 
     def fit(self, X: Any, y: object = None) -> Self:
-        """The embedder, fitted on these documents and no others.
+        """The embedder, fitted on these documents.
 
         Parameters
         ----------
         X
-            The documents. A generator is refused: documents are read more than once.
+            The documents. Not a generator: documents are read more than once.
         y
             Ignored.
         """
@@ -152,21 +152,21 @@ class DocumentEmbedder(TransformerMixin, BaseEstimator):
             self.model_ = fit_model(documents, self.word_vectors, recipe, **how)
             self._seen = None
             return self
-        nothing = Seen.nothing(self.word_vectors, recipe, self)
-        self._seen, self.model_ = learned(nothing, documents, self.threads)
+        empty = Seen.empty(self.word_vectors, recipe, self)
+        self._seen, self.model_ = learn(empty, documents, self.threads)
         return self
 
     def partial_fit(self, X: Any, y: object = None) -> Self:
-        """The embedder, fitted on these documents and on all that it was given before.
+        """The embedder, fitted on these documents and those of earlier calls.
 
-        Counts add up, and weights and form are folded anew from all of them: that part is what
-        `fit` on all documents at once gives, bit for bit. The removed components are those of
-        the batches as they were embedded when each was seen, under the counts known by then. They
-        equal those of `fit` with one batch, and (to rounding) where vectors do not depend on
-        counts: weighting ``unit`` with form ``sum``. Otherwise they come close as batches add
-        up; with ``n_components_removed=0`` there is nothing to differ.
+        Counts are added, and the table is folded again from all of them. This part equals `fit` on
+        all documents, bit for bit. The removed components come from each batch as it was embedded
+        under the counts at that time. They equal those of `fit` for a single batch, and to rounding
+        if vectors do not depend on counts (weighting ``unit`` with form ``sum``). Otherwise they
+        approach those of `fit` as batches are added. With ``n_components_removed=0`` nothing
+        differs.
 
-        Each call folds the whole table, so few large batches are quicker than many small ones.
+        Each call folds the whole table, so few large batches are faster than many small ones.
 
         Parameters
         ----------
@@ -180,7 +180,7 @@ class DocumentEmbedder(TransformerMixin, BaseEstimator):
         InputError
             If there are no word vectors to count for, or parameters have changed between calls.
         CorpusError
-            If no document so far has a known word; nothing of the batch is then remembered.
+            If no document so far has a known word; the batch is then ignored.
         """
         recipe = recipe_of(self)
         if self.word_vectors is None or not isinstance(recipe, WeightedRecipe):
@@ -189,14 +189,14 @@ class DocumentEmbedder(TransformerMixin, BaseEstimator):
                 "deltavec.load_vectors(file) or deltavec.train_vectors(corpus), or call fit"
             )
         documents = require_reiterable(one_column(X))
-        nothing = Seen.nothing(self.word_vectors, recipe, self)
-        seen = getattr(self, "_seen", None) or nothing
-        require_unchanged(seen, nothing)
-        self._seen, self.model_ = learned(seen, documents, self.threads)
+        empty = Seen.empty(self.word_vectors, recipe, self)
+        seen = getattr(self, "_seen", None) or empty
+        require_unchanged(seen, empty)
+        self._seen, self.model_ = learn(seen, documents, self.threads)
         return self
 
     def transform(self, X: Any) -> npt.NDArray[np.float32]:
-        """The documents' vectors, one a row, in their order.
+        """The vectors of the documents, one per row, in their order.
 
         Parameters
         ----------
@@ -228,7 +228,7 @@ class DocumentEmbedder(TransformerMixin, BaseEstimator):
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """What the documents so far have added up to, and under which parameters."""
+    """The statistics of all documents so far, and the parameters they were taken with."""
 
     vectors: WordVectors
     recipe: WeightedRecipe
@@ -237,10 +237,10 @@ class Seen:
     moment: SecondMoment
 
     @classmethod
-    def nothing(
+    def empty(
         cls, vectors: WordVectors, recipe: WeightedRecipe, embedder: DocumentEmbedder
     ) -> Seen:
-        """Before the first document."""
+        """Empty statistics."""
         asked = AskedUnits.of(embedder.tokenizer, embedder.units, vectors, embedder.normalization)
         return cls(
             vectors,
@@ -252,14 +252,14 @@ class Seen:
 
 
 class Learned(NamedTuple):
-    """All that was seen, and the model that it makes."""
+    """The statistics of all documents, and the model of them."""
 
     seen: Seen
     model: EmbeddingModel
 
 
-def learned(before: Seen, documents: Chunked, threads: int | None) -> Learned:
-    """What more documents make of what was seen before."""
+def learn(before: Seen, documents: Chunked, threads: int | None) -> Learned:
+    """Statistics and model after more documents."""
     vectors, recipe, tokenizer = before.vectors, before.recipe, before.tokenizer
     counts = corpus_statistics(documents, vectors.vocabulary, tokenizer, threads)
     notes = {"vectors": vectors_note(vectors)}
@@ -274,7 +274,7 @@ def learned(before: Seen, documents: Chunked, threads: int | None) -> Learned:
 
 
 def recipe_of(embedder: DocumentEmbedder) -> Recipe:
-    """The recipe that the parameters make, of the kind that they belong to."""
+    """The recipe that the parameters describe."""
     vectors = embedder.word_vectors
     if vectors is not None and not isinstance(vectors, WordVectors):
         raise VectorsError(
@@ -282,7 +282,7 @@ def recipe_of(embedder: DocumentEmbedder) -> Recipe:
             "load them first, with deltavec.load_vectors"
         )
     values = {name: getattr(embedder, name) for name in DEFAULTS}
-    # A search over numpy.arange or linspace gives numpy's numbers.
+    # A grid search over numpy.arange or linspace passes numpy scalars.
     given = {
         name: value.item() if isinstance(value, np.generic) else value
         for name, value in values.items()
@@ -297,7 +297,7 @@ def recipe_of(embedder: DocumentEmbedder) -> Recipe:
 
 
 def require_unchanged(seen: Seen, now: Seen) -> None:
-    """Refuse to add up what was learned under other parameters."""
+    """Raise an error if parameters differ from those of the earlier statistics."""
     for name, what in (
         ("vectors", "word_vectors"),
         ("recipe", "weighting, form or another parameter of the recipe"),
@@ -305,14 +305,13 @@ def require_unchanged(seen: Seen, now: Seen) -> None:
     ):
         earlier, current = getattr(seen, name), getattr(now, name)
         if earlier is not current and earlier != current:
-            raise InputError(f"{what} has changed since the last call: call fit to start anew")
+            raise InputError(f"{what} has changed since the last call: call fit to start again")
 
 
 def one_column(X: Any) -> Chunked:
-    """The documents, if they come as one column of text.
+    """The documents; raise an error unless they are one column of text.
 
-    A frame of one column is refused as well: which of the two was meant is then said once, where
-    the column is chosen, and a second column never goes unnoticed.
+    A frame of one column is an error too. Otherwise a second column could go unnoticed later.
     """
     shape = getattr(X, "shape", (0,))
     if isinstance(shape, tuple) and len(shape) != 1:

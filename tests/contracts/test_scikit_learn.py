@@ -613,7 +613,7 @@ def test_partial_fit_needs_word_vectors():
 )
 def test_parameters_may_not_change_between_batches(embedder, parameters, match):
     embedder.partial_fit(DOCUMENTS).set_params(**parameters)
-    with pytest.raises(dv.InputError, match=f"{match}.*: call fit to start anew"):
+    with pytest.raises(dv.InputError, match=f"{match}.*: call fit to start again"):
         embedder.partial_fit(DOCUMENTS)
     embedder.fit(DOCUMENTS).partial_fit(DOCUMENTS)
 

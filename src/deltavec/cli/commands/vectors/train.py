@@ -1,0 +1,106 @@
+"""``deltavec vectors train``: word vectors from one's own text."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+
+import typer
+
+from deltavec.cli import options
+from deltavec.cli.corpora import followed, open_corpus, rereadable
+from deltavec.cli.outputs import require_other_file, writing_file
+from deltavec.cli.printing import counted, duration, print_result
+from deltavec.cli.progress import stages
+
+EXAMPLES = (
+    "deltavec vectors train reviews.csv --column text -o reviews.safetensors",
+    "deltavec vectors train reviews.csv --method word2vec -o reviews.vec",
+)
+
+
+# How word vectors are made.
+Method = StrEnum("Method", ["ppmi", "word2vec"])
+
+
+def train(
+    corpus: options.Corpus,
+    output: Path = options.output(
+        "VECTORS",
+        "Where to write them: .safetensors (quickest to load), .txt or .vec (word2vec "
+        "text), .bin (word2vec binary).",
+    ),
+    method: Method = typer.Option(
+        Method.ppmi,
+        help="ppmi: from counts of which words stand near each other, the same every time. "
+        "word2vec: CBOW, as in the paper.",
+    ),
+    dimensions: int | None = options.count(
+        "Their length.", default="300 for ppmi, 100 for word2vec", value=None
+    ),
+    window: int | None = options.count(
+        "How many words on each side are near.", default="20 for ppmi, 5 for word2vec", value=None
+    ),
+    min_count: int | None = options.count(
+        "Leave out words that occur less often.", default="5; 2 or 1 for small corpora", value=None
+    ),
+    epochs: int = options.count("Passes over the corpus (word2vec).", value=5),
+    skip_gram: bool = typer.Option(
+        False, "--skip-gram", help="Skip-gram instead of CBOW (word2vec)."
+    ),
+    max_memory: options.MaxMemory = 2.0,
+    column: options.Column = None,
+    format: options.Format = None,
+    encoding: options.Encoding = None,
+    delimiter: options.Delimiter = None,
+    tokenizer: options.Tokenizer = options.TokenizerName.words,
+    seed: options.Seed = 0,
+    threads: options.Threads = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Train word vectors on your own text.
+
+    `deltavec fit` does the same for a recipe of the paper's when no vectors are given; train them
+    here to choose how, or to use them again.
+    """
+    with stages("starting") as work:
+        from deltavec.io.vectors.load import save_vectors
+        from deltavec.io.vectors.write import WRITERS
+        from deltavec.training import train_vectors
+
+        require_other_file(output, corpus)
+        with (
+            writing_file(output, WRITERS),
+            rereadable(open_corpus(corpus, column, format, encoding, delimiter), work) as documents,
+        ):
+            vectors = train_vectors(
+                followed(documents, work),
+                method=method.value,
+                dimensions=dimensions,
+                window=window,
+                min_count=min_count,
+                epochs=epochs,
+                skip_gram=skip_gram,
+                max_memory=int(max_memory * 2**30),
+                tokenizer=tokenizer.value,
+                seed=seed,
+                threads=threads,
+                on_stage=work.begin,
+                on_progress=work.reach,
+            )
+        work.begin("saving")
+        save_vectors(vectors, output)
+    words, dimensions = len(vectors), vectors.dimensions
+    record = {
+        "vectors": output,
+        "method": method.value,
+        "words": words,
+        "dimensions": dimensions,
+        "seconds": work.seconds,
+    }
+    facts = {
+        "vectors": f"{counted(words, 'word')}, {dimensions} dimensions, by {method.value}",
+        "time": duration(work.seconds),
+        "saved": str(output),
+    }
+    print_result(as_json, record, facts)
