@@ -111,7 +111,7 @@ def test_a_collection_without_words_is_searched_by_meaning_until_it_has_them(
     arguments = ("index", "build", built / "reviews.dv", built / "rated.csv", "-o", folder)
     done = deltavec(*arguments, "--no-words")
     assert done.code == 0
-    assert "searched by meaning only (`deltavec index words` adds them)" in " ".join(
+    assert "semantic search only (`deltavec index words` adds an inverted index)" in " ".join(
         done.stdout.split()
     )
     assert deltavec("search", folder, "quiet bay", "--json").json["by"] == "semantic"

@@ -38,8 +38,8 @@ def test_the_demo_agrees_with_people_as_promised(alone: Path, deltavec: Deltavec
     assert people["idf-sum-pca"] > 0.60
     assert people["idf-center"] > 0.60
     assert (found["documents"], found["judged"], found["pairs"]) == (350, 50, 1225)
-    assert len(found["neighbours"]) == 3
-    assert found["neighbours"][0]["people"] > 0.9
+    assert len(found["neighbors"]) == 3
+    assert found["neighbors"][0]["people"] > 0.9
     assert list(alone.iterdir()) == []
 
 

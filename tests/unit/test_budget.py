@@ -36,7 +36,7 @@ BUDGETS = {
     "collection/topics": 625,
     "collection/map": 350,
     "server": 2_372,
-    "cli": 3_136,
+    "cli": 2_745,
     "spark": 765,
     "lab": 3_317,  # with cli/commands/evaluate/
 }

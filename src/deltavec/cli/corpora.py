@@ -1,7 +1,7 @@
-"""A corpus as the commands take it: followed by the progress display, and read as often as needed.
+"""Corpora of commands, with progress and repeated passes.
 
-What comes through a pipe can be read only once, and learning needs two passes: such documents are
-kept in a temporary file for as long as the command runs.
+Standard input can be read only once, but learning needs two passes. Its documents are kept in a
+temporary file while the command runs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def remembering(model: EmbeddingModel, corpus: Corpus) -> EmbeddingModel:
-    """The model, with a note of the documents' column if it has a name of its own."""
+    """The model with a note of the text column, unless it is called ``text``."""
     from deltavec.io.corpus.files import COLUMN
     from deltavec.io.corpus.formats import TEXT
 
@@ -40,9 +40,9 @@ def open_corpus(
     *,
     expected: str | None = None,
 ) -> Corpus:
-    """The corpus that the arguments name; its files exist and have the column.
+    """The corpus that the arguments name; raise an error if a file or the column is missing.
 
-    A column that nobody named is the expected one, if it is there, or a guess, which is told.
+    Without a column name, the column is the expected one, or a guess, which is printed.
     """
     from deltavec.io.corpus.corpus import opened_corpus
     from deltavec.io.corpus.files import Reading
@@ -55,7 +55,7 @@ def open_corpus(
 
 
 def expect(source: str) -> None:
-    """Have the compiler loaded while the model is, if the file to come is worth it."""
+    """Import numba in the background if the corpus is large enough to need it."""
     from deltavec.core.jit import BUDGET, COST_PER_BYTE
 
     path = Path(source)
@@ -64,7 +64,7 @@ def expect(source: str) -> None:
 
 
 def require_rereadable(source: str) -> None:
-    """Refuse standard input where documents are read more than once, before it is waited for."""
+    """Raise an error for standard input where documents are read more than once."""
     from deltavec.core.text.batches import read_only_once
 
     if source == "-":
@@ -72,13 +72,13 @@ def require_rereadable(source: str) -> None:
 
 
 def followed(corpus: Corpus, work: Stages) -> Corpus:
-    """The corpus, telling how far it has been read."""
+    """The corpus, reporting progress as it is read."""
     return corpus.watched(work.reach, work.add_documents)
 
 
 @contextmanager
 def rereadable(corpus: Corpus, work: Stages) -> Iterator[Corpus]:
-    """The same documents, to be read any number of times while this lasts."""
+    """The same documents, readable any number of times within the context."""
     if not corpus.one_shot:
         yield corpus
         return

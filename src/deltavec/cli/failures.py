@@ -1,9 +1,9 @@
-"""What goes wrong, as one line on stderr and an exit code.
+"""Errors as one line on stderr and an exit code.
 
 ====  ==========================================================
 0     done
-1     failed: what was given cannot be used, the system said no, or whoever
-      read the output closed it (then without a line)
+1     failed: invalid input, an error of the operating system, or a closed
+      pipe (without a message)
 2     wrong usage (typer's own)
 130   interrupted (Ctrl-C)
 ====  ==========================================================
@@ -31,7 +31,7 @@ TRACEBACK = "DELTAVEC_TRACEBACK"
 
 
 def reported(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
-    """The command, with its errors told in one line and an exit code, never as a traceback."""
+    """The command with errors reported in one line and an exit code, never as a traceback."""
 
     @functools.wraps(command)
     def run(*arguments: Parameters.args, **options: Parameters.kwargs) -> None:
@@ -66,23 +66,23 @@ def reported(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
 
 
 def fail(message: str, code: int = FAILED) -> NoReturn:
-    """Say in one line what went wrong, and leave."""
+    """Print an error in one line and exit."""
     typer.echo(f"deltavec: {visible(' '.join(message.split()))}", err=True)
     raise typer.Exit(code)
 
 
 def notice(sentence: str) -> None:
-    """Say in one line what was found out, and go on."""
+    """Print a notice in one line."""
     typer.echo(f"deltavec: {visible(sentence)}", err=True)
 
 
 def warned(message: Warning | str, *where: Any, **to: Any) -> None:
-    """Say in one line what deserves attention, and go on."""
+    """Print a warning in one line."""
     typer.echo(f"deltavec: warning: {visible(' '.join(str(message).split()))}", err=True)
 
 
 def system_message(error: OSError) -> str:
-    """What the operating system said, and about which file."""
+    """The message of the operating system, after the file it is about."""
     if error.strerror is None:
         return str(error)
     said = error.strerror[:1].lower() + error.strerror[1:]
@@ -90,6 +90,6 @@ def system_message(error: OSError) -> str:
 
 
 def discard_output() -> None:
-    """Let what is still to be written to stdout go nowhere when the interpreter ends."""
+    """Discard what is still to be written to stdout."""
     with suppress(OSError, ValueError):  # no real file, under test
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

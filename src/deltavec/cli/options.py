@@ -10,35 +10,36 @@ import typer
 
 
 def argument(metavar: str, help: str) -> Any:
-    """An argument that has to be given."""
+    """A required argument."""
     return typer.Argument(metavar=metavar, show_default=False, help=help)
 
 
-def option(metavar: str, help: str, *names: str, default: bool | str = False) -> Any:
-    """An option with a value; its default is shown if that, or how to say it, is told."""
-    return typer.Option(*names, metavar=metavar, show_default=default, help=help)
+def option(
+    metavar: str, help: str, *names: str, value: Any = ..., default: bool | str = False
+) -> Any:
+    """An option with a value; `default` says whether, or as which text, help shows it."""
+    return typer.Option(value, *names, metavar=metavar, show_default=default, help=help)
 
 
-def count(help: str, *names: str, least: int = 1, default: bool | str = True) -> Any:
-    """An option for a number of things."""
-    return typer.Option(*names, min=least, metavar="N", show_default=default, help=help)
+def count(
+    help: str, *names: str, value: Any = ..., least: int = 1, default: bool | str = True
+) -> Any:
+    """An option for a whole number."""
+    return typer.Option(value, *names, min=least, metavar="N", show_default=default, help=help)
 
 
-def output(metavar: str, help: str) -> Any:
-    """The option that says where the result goes."""
-    return option(metavar, help, "--output", "-o")
+def output(metavar: str, help: str, value: Any = ...) -> Any:
+    """The option for where to write the result."""
+    return option(metavar, help, "--output", "-o", value=value)
 
 
-def word_vectors(help: str) -> Any:
-    """The option that names a file of word vectors."""
-    return option("FILE", help, "--vectors", "-v")
+def word_vectors(help: str, value: Any = ...) -> Any:
+    """The option for a file of word vectors."""
+    return option("FILE", help, "--vectors", "-v", value=value)
 
 
-# How a corpus is written, where its name does not tell.
 CorpusFormat = StrEnum("CorpusFormat", ["txt", "csv", "tsv", "jsonl", "parquet", "xlsx"])
-# What a search goes by.
 SearchWay = StrEnum("SearchWay", ["hybrid", "keyword", "semantic"])
-# What parts a document into words.
 TokenizerName = StrEnum("TokenizerName", ["words", "whitespace"])
 NormalizationName = StrEnum("NormalizationName", ["none", "folded"])
 
@@ -48,7 +49,7 @@ Corpus = Annotated[
     argument(
         "CORPUS",
         "Documents: a .txt, .csv, .tsv, .jsonl, .parquet or .xlsx file (text also .gz or .zst), a "
-        "folder or a quoted pattern of them, or - for standard input.",
+        "folder, a quoted pattern, or - for standard input.",
     ),
 ]
 Model = Annotated[Path, argument("MODEL.dv", "What `deltavec fit` wrote.")]
@@ -62,42 +63,37 @@ ModelColumn = Annotated[
 ]
 Format = Annotated[
     CorpusFormat | None,
-    typer.Option(
-        "--format",
-        help="How the corpus is written, where its name does not tell.",
-        show_default=False,
-    ),
+    typer.Option("--format", help="The file format, if not by suffix.", show_default=False),
 ]
 Encoding = Annotated[
     str | None,
     option(
         "NAME",
-        "How text files are encoded: cp1252, latin-1, utf-16-le, ...",
+        "Encoding of text files: cp1252, latin-1, utf-16-le, ...",
         "--encoding",
-        default="by their mark, else utf-8",
+        default="by byte order mark, else utf-8",
     ),
 ]
 Delimiter = Annotated[
     str | None,
     option(
         "CHARACTER",
-        "What parts the fields of csv and tsv files: a character, or comma, semicolon, tab, pipe.",
+        "Field separator of csv and tsv files: a character, or comma, semicolon, tab, pipe.",
         "--delimiter",
-        default="by their first rows",
+        default="detected",
     ),
 ]
 
 
 def tokenizer_names(begun: str) -> list[str]:
-    """The rules of ours that begin with what is typed, for the shell."""
+    """The built-in tokenizers that begin so, for the shell's completion."""
     return [name.value for name in TokenizerName if name.value.startswith(begun)]
 
 
 Tokenizer = Annotated[
     TokenizerName,
     typer.Option(
-        help="words: runs of letters and digits, lower-cased. whitespace: for text that is "
-        "tokenised already."
+        help="words: runs of letters and digits, lower-cased. whitespace: for tokenized text."
     ),
 ]
 AnyTokenizer = Annotated[
@@ -106,59 +102,51 @@ AnyTokenizer = Annotated[
         "--tokenizer",
         metavar="NAME",
         autocompletion=tokenizer_names,
-        help="words: runs of letters and digits, lower-cased. whitespace: for text that is "
-        "tokenised already. Or code of others: jieba, sudachi, spacy:ja, module:function; the "
-        "model stores its name.",
+        help="words: runs of letters and digits, lower-cased. whitespace: for tokenized text. Or a "
+        "third-party tokenizer: jieba, sudachi, spacy:ja, module:function.",
     ),
 ]
 Trust = Annotated[
     bool,
     typer.Option(
-        "--trust",
-        help="Import the tokenizer that the model names, if it is code of others "
-        "(module:function).",
+        "--trust", help="Import a third-party tokenizer that the model names (module:function)."
     ),
 ]
 Units = Annotated[
     str,
     typer.Option(
         metavar="NAME",
-        help="What is counted of each word: words; grams, runs of 4 characters (grams-3: of 3); "
-        "words+grams, both; auto: words, but runs of characters where many words are rare.",
+        help="Features: words; grams, character 4-grams (grams-3: 3-grams); words+grams; auto: "
+        "words, or character n-grams if many words are rare.",
     ),
 ]
 Normalization = Annotated[
     NormalizationName,
     typer.Option(
-        help="folded: write texts in one way first, so that composed and decomposed letters, "
-        "full-width forms, ligatures, ß and ss, ς and σ, Arabic with and without vowel marks are "
-        "the same. none: as they are written."
+        help="folded: Unicode compatibility normalization and case folding; drops Arabic vowel "
+        "marks. none: texts as they are."
     ),
 ]
-Threads = Annotated[int | None, count("How many cores to use; all by default.", default=False)]
+Threads = Annotated[int | None, count("Number of cores; all by default.", default=False)]
 MaxMemory = Annotated[
     float,
     typer.Option(
-        min=0.001,
-        metavar="GB",
-        help="Keep counts of pairs of words in temporary files beyond this much memory.",
+        min=0.001, metavar="GB", help="Beyond this, co-occurrence counts go to temporary files."
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
-Seed = Annotated[int, count("For the random part.", least=0)]
+Seed = Annotated[int, count("Seed of the random numbers.", least=0)]
 
-# Of the commands that ask a collection.
+# Options of commands that query a collection.
 Collection = Annotated[Path, argument("REVIEWS.idx", "What `deltavec index build` wrote.")]
 DocumentId = Annotated[str, argument("ID", "The id of a document.")]
-K = Annotated[int, count("How many documents to show.", "-k")]
-Explain = Annotated[
-    bool, typer.Option("--explain", help="Show the words that make each document alike.")
-]
+K = Annotated[int, count("Number of documents to show.", "-k")]
+Explain = Annotated[bool, typer.Option("--explain", help="Show the words behind each score.")]
 Filter = Annotated[
     str | None,
     option(
         "CONDITION",
-        "Only documents whose columns fulfil it: \"rating >= 4 and city == 'Rome'\".",
+        "Only documents that match: \"rating >= 4 and city == 'Rome'\".",
         "--filter",
         "-f",
     ),
@@ -168,16 +156,13 @@ By = Annotated[
     typer.Option(
         "--by",
         show_default="hybrid, if the collection has postings",
-        help="hybrid: BM25 and cosine similarity in one score. keyword: BM25 alone. semantic: the "
-        "cosine alone.",
+        help="hybrid: BM25 and cosine similarity. keyword: BM25. semantic: cosine similarity.",
     ),
 ]
 Stems = Annotated[
     bool,
     typer.Option(
-        "--stems/--no-stems",
-        help="Find words in all their forms, which are learned from the documents; or as they are "
-        "written.",
+        "--stems/--no-stems", help="Match words by stems, which are learned from the documents."
     ),
 ]
-Length = Annotated[int, count("How many characters of each text to show.", least=0)]
+Length = Annotated[int, count("Number of characters of each text to show.", least=0)]

@@ -1,4 +1,4 @@
-"""Whether an output can be written, and that nobody else writes it: before any work is done."""
+"""Checks that an output can be written, and locks on it, before any work is done."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OUTPUT = "'--output' / '-o'"
 
 
 def require_file(path: Path, suffixes: Iterable[str], option: str = OUTPUT) -> None:
-    """Refuse a path at which no file with one of these suffixes can be written."""
+    """Raise an error if no file with one of these suffixes can be written at a path."""
     require_suffix(path, suffixes, option)
     if path.is_dir():
         raise InputError(f"{path} is a folder; expected the name of a file to write")
@@ -28,7 +28,7 @@ def require_file(path: Path, suffixes: Iterable[str], option: str = OUTPUT) -> N
 
 
 def require_suffix(path: Path, suffixes: Iterable[str], option: str = OUTPUT) -> None:
-    """Refuse a name whose ending says none of the formats there are."""
+    """Raise an error if a path has none of these suffixes."""
     suffixes = list(suffixes)
     if path.suffix.lower() not in suffixes:
         raise typer.BadParameter(
@@ -38,7 +38,7 @@ def require_suffix(path: Path, suffixes: Iterable[str], option: str = OUTPUT) ->
 
 
 def require_folder_of(path: Path) -> None:
-    """Refuse a path whose folder is not there, or may not be written to."""
+    """Raise an error if the folder of a path is missing or read-only."""
     folder = path.absolute().parent
     if not folder.is_dir():
         raise InputError(f"{path}: there is no folder {folder}: make it first")
@@ -47,55 +47,48 @@ def require_folder_of(path: Path) -> None:
 
 
 def require_other_file(output: Path, source: str) -> None:
-    """Refuse to write over the corpus."""
+    """Raise an error if the output is the corpus itself."""
     if output.exists() and source != "-" and Path(source).exists() and output.samefile(source):
         raise InputError(f"{output} is the corpus itself; name another file to write")
 
 
 def alternatives(names: Iterable[str]) -> str:
-    """Names as words: a, b or c."""
+    """Names in a phrase: a, b or c."""
     *most, last = names
     return f"{', '.join(most)} or {last}" if most else last
 
 
 def require_new_folder(path: Path) -> None:
-    """Refuse a path at which there is something already, but for an empty folder."""
+    """Raise an error if something other than an empty folder is at a path."""
     if path.exists() and not (path.is_dir() and not any(path.iterdir())):
         raise InputError(f"{path} exists already; name a new folder")
     require_folder_of(path)
 
 
-def writing_file(path: Path, suffixes: Iterable[str]) -> AbstractContextManager[None]:
-    """While it lasts the file is ours to write; refused if it cannot be."""
+def lock_file(path: Path, suffixes: Iterable[str]) -> AbstractContextManager[None]:
+    """Lock a file to write; raise an error if it cannot be written."""
     from deltavec.io.artifacts.locks import only_writer
 
     require_file(path, suffixes)
     return only_writer(path)
 
 
-def writing_model(path: Path) -> AbstractContextManager[None]:
-    """While it lasts the folder of a model is ours to write."""
+def lock_model(path: Path) -> AbstractContextManager[None]:
+    """Lock the folder of a model to write."""
     from deltavec.io.artifacts.model import MODEL_FOLDER
 
-    return writing_folder(path, MODEL_FOLDER)
+    return lock_folder(path, MODEL_FOLDER)
 
 
-def writing_collection(path: Path) -> AbstractContextManager[None]:
-    """While it lasts the folder of a collection is ours to write."""
+def lock_collection(path: Path) -> AbstractContextManager[None]:
+    """Lock the folder of a collection to write."""
     from deltavec.collection.folder import COLLECTION_FOLDER
 
-    return writing_folder(path, COLLECTION_FOLDER)
+    return lock_folder(path, COLLECTION_FOLDER)
 
 
-def writing_export(path: Path) -> AbstractContextManager[None]:
-    """While it lasts the folder of an exported model is ours to write."""
-    from deltavec.io.export.export import EXPORT_FOLDER
-
-    return writing_folder(path, EXPORT_FOLDER)
-
-
-def writing_folder(path: Path, kind: FolderKind) -> AbstractContextManager[None]:
-    """While it lasts the folder is ours to write; refused if another kind stands there."""
+def lock_folder(path: Path, kind: FolderKind) -> AbstractContextManager[None]:
+    """Lock a folder to write; raise an error if another kind of folder is there."""
     from deltavec.io.artifacts.locks import only_writer
 
     kind.require_replaceable(path)

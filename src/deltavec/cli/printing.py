@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def print_json(result: Mapping[str, Any]) -> None:
-    """Print one JSON object, in ASCII: whatever the terminal's encoding, it arrives."""
+    """Print one JSON object in ASCII, which every terminal encoding has."""
     typer.echo(json.dumps(result, indent=2, allow_nan=False, default=os.fspath))
 
 
 def print_result(as_json: bool, record: Mapping[str, Any], facts: Mapping[str, str]) -> None:
-    """Print what a command did: for a program if that is asked for, else for people."""
+    """Print the result of a command, as JSON or as text."""
     if as_json:
         print_json(record)
     else:
@@ -30,7 +30,7 @@ def print_result(as_json: bool, record: Mapping[str, Any], facts: Mapping[str, s
 
 
 def console() -> Console:
-    """Where text for people goes; plain if stdout is no terminal."""
+    """The console for text on stdout; plain if stdout is not a terminal."""
     from rich.console import Console
 
     return Console(highlight=False)
@@ -45,7 +45,7 @@ def empty_table(**look: Any) -> Table:
 
 
 def plain(text: str, longest: int = 32) -> Text:
-    """Somebody's text for a line: no markup, nothing that steers a terminal, not too long."""
+    """Text of a document for one line: no markup, no control characters, truncated."""
     from rich.text import Text
 
     line = Text(visible(text))
@@ -54,12 +54,12 @@ def plain(text: str, longest: int = 32) -> Text:
 
 
 def visible(text: str) -> str:
-    """The text with a mark for each character that would steer a terminal."""
+    """The text with control characters replaced."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def print_facts(entries: Mapping[str, str]) -> None:
-    """Print names and values, one to a line; long values go on below their beginning."""
+    """Print names and values, one per line; long values are wrapped and indented."""
     from rich.text import Text
 
     out = console()
@@ -87,7 +87,7 @@ def signed(value: float) -> str:
 
 
 def share(fraction: float) -> str:
-    """A fraction as per cent."""
+    """A fraction as a percentage."""
     return f"{100 * fraction:.1f} %"
 
 
@@ -102,7 +102,7 @@ def size(count: int) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Seconds, as exactly as one cares."""
+    """Seconds for people: 12.3 s, 3 min 20 s."""
     if seconds < 100:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
@@ -121,12 +121,12 @@ def model_line(info: Mapping[str, Any]) -> str:
 
 
 def refit_line(info: Mapping[str, Any]) -> str:
-    """Whether the model of a collection should be fitted anew."""
+    """Whether a new fit of the model is due."""
     return f"due: {info['refit_reason']}" if info["refit_due"] else "not due"
 
 
 def reason(info: Mapping[str, Any]) -> str:
-    """Why a model has its recipe, without saying the recipe once more."""
+    """The reason for the recipe of a model, without the recipe's name."""
     return str(info["reason"]).removeprefix(f"{info['recipe']}: ")
 
 
@@ -140,7 +140,7 @@ def words_line(info: Mapping[str, Any]) -> str:
     """The words of a collection, in a line."""
     words = info["words"]
     if words is None:
-        return "none: searched by meaning only (`deltavec index words` adds them)"
+        return "none: semantic search only (`deltavec index words` adds an inverted index)"
     forms = ", ".join("/".join(group) for group in words["examples"])
     return (
         f"{words['words']:,}, {words['stems']:,} without their forms"

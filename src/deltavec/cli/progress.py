@@ -1,6 +1,6 @@
-"""How far a command is: stage, bar, documents per second and time left, on a terminal's stderr.
+"""Progress on stderr: stage, bar, documents per second and time left.
 
-Where stderr is not a terminal nothing is written, and rich is not even imported.
+If stderr is not a terminal, nothing is written and rich is not imported.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ if TYPE_CHECKING:
 
 
 class Stages:
-    """What a command tells about its work; here nobody looks at it."""
+    """Progress reports of a command, which this class ignores."""
 
     def __init__(self) -> None:
         self._begun = time.perf_counter()
 
     @property
     def seconds(self) -> float:
-        """How long the work took so far, to the millisecond."""
+        """Wall time so far, to the millisecond."""
         return round(time.perf_counter() - self._begun, 3)
 
     def begin(self, stage: str) -> None:
-        """A stage begins; the one before is done."""
+        """Begin a stage, which ends the one before."""
 
     def reach(self, fraction: float) -> None:
-        """So much of the stage's input has been read."""
+        """Report the fraction of the input that has been read."""
 
     def add_documents(self, count: int) -> None:
-        """So many more documents have been handed on in this stage."""
+        """Report more documents of this stage."""
 
     def say(self, sentence: str) -> None:
-        """Something happened that is worth a line."""
+        """Report an event in a line."""
 
 
 class Shown(Stages):
-    """Stages as one line each: a bar for the running one, the time taken for those before."""
+    """One line per stage: a bar for the running stage, the wall time of finished ones."""
 
     def __init__(self, progress: Progress) -> None:
         super().__init__()
@@ -86,7 +86,7 @@ class Shown(Stages):
 
 
 class Passes:
-    """Hands on how far each pass over a corpus is; the rate leaves out what a run before did."""
+    """Reports each pass over a corpus; the rate excludes documents of an earlier run."""
 
     def __init__(self, work: Stages) -> None:
         self.work = work
@@ -118,7 +118,7 @@ class Passes:
 
 @contextmanager
 def stages(first: str) -> Iterator[Stages]:
-    """Somewhere to tell the stages of some work, of which this is the first."""
+    """A progress display for the stages of a command, beginning with the first."""
     if not sys.stderr.isatty():
         yield Stages()
         return
@@ -129,7 +129,7 @@ def stages(first: str) -> Iterator[Stages]:
 
 
 def bars() -> Progress:
-    """Rich's progress display; it takes itself away at the end, and leaves stdout's result."""
+    """Rich's progress display, which disappears at the end."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,

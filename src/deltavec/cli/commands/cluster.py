@@ -1,9 +1,9 @@
-"""``deltavec cluster``: a collection in groups of like documents."""
+"""``deltavec cluster``: groups of similar documents."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -25,38 +25,27 @@ EXAMPLES = (
 
 def cluster(
     collection: options.Collection,
-    n: Annotated[
-        int | None, options.count("How many groups.", "-n", default="as many as stand apart")
-    ] = None,
-    levels: Annotated[
-        int,
-        typer.Option(min=1, max=3, metavar="N", help="2 or 3: join like groups to wider ones."),
-    ] = 1,
-    output: Annotated[
-        Path | None,
-        options.output(
-            "FILE",
-            "Write the group of each document, its name and the cosine with its direction to a "
-            ".csv, .tsv, .jsonl or .parquet file.",
-        ),
-    ] = None,
-    per_document: Annotated[
-        int, options.count("How many groups to write for each document, nearest first.")
-    ] = 1,
-    words: Annotated[int, options.count("How many words name a group.")] = 5,
-    smooth: Annotated[
-        bool,
-        typer.Option("--smooth", help="Find groups of documents moved towards their neighbours."),
-    ] = False,
+    n: int | None = options.count(
+        "Number of groups.", "-n", default="as many as are stable", value=None
+    ),
+    levels: int = typer.Option(1, min=1, max=3, metavar="N", help="2 or 3: also merge groups."),
+    output: Path | None = options.output(
+        "FILE", "Write each document's group to a .csv, .tsv, .jsonl or .parquet file.", value=None
+    ),
+    per_document: int = options.count("Groups to write per document, nearest first.", value=1),
+    words: int = options.count("Number of words that name a group.", value=5),
+    smooth: bool = typer.Option(
+        False, "--smooth", help="Move documents towards their neighbors first."
+    ),
     seed: options.Seed = 0,
     trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Part a collection into groups of like documents.
+    """Cluster a collection into groups of similar documents.
 
-    Without -n as many groups are made as stand apart: groups are learned from one half of the
-    documents, and looked at from the other. Each group is named by the words that tell it from its
-    neighbours: that many of its documents hold, others do not, and that mean what it is about.
+    Without -n the number of groups is chosen by a split-half test: groups are learned from one half
+    of the documents and tested on the other. Words name a group if many of its documents contain
+    them, other documents do not, and their vectors are close to its centroid.
     """
     if output is not None:
         from deltavec.io.output.tables import WRITERS
@@ -91,7 +80,9 @@ def cluster(
     if n is None:
         console().print(f"\n{len(found)} groups: {found.reason}")
     if opened.description.zero_rows:
-        typer.echo(f"\n{opened.description.zero_rows:,} documents without a vector are in none.")
+        typer.echo(
+            f"\n{opened.description.zero_rows:,} documents without a vector are in no group."
+        )
     if output is not None:
         typer.echo(f"\nsaved {output}")
 
@@ -137,7 +128,7 @@ def print_clusters(found: Clusters) -> None:
 
 
 def in_tree(chain: list[Clusters], within: int | None = None) -> list[tuple[int, Clusters, int]]:
-    """Depth, level and number of each group, those of a wider one below it."""
+    """Depth, level and number of each group; groups follow the wider group that holds them."""
     if not chain:
         return []
     *finer, top = chain

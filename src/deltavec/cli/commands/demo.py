@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, NamedTuple
 
 from deltavec.cli import options
 from deltavec.cli.outputs import require_new_folder
@@ -22,26 +22,13 @@ if TYPE_CHECKING:
 
 EXAMPLES = ("deltavec demo", "deltavec demo -o lee-news")
 
-STORY = 0  # whose neighbours are shown
-NEIGHBOURS = 3
+STORY = 0  # whose neighbors are shown
+NEIGHBORS = 3
 PAIRS = 6
 
 
-@dataclass(frozen=True)
-class Neighbour:
-    """A story near another, and why.
-
-    Attributes
-    ----------
-    story : int
-        Its place among the judged stories.
-    cosine : float
-        How near it is.
-    people : float
-        How alike people found the two, from 0 to 1.
-    pairs : tuple of WordPair
-        The words that pull the two together.
-    """
+class Neighbor(NamedTuple):
+    """A story near another: its number, the cosine, the human rating, and the word pairs."""
 
     story: int
     cosine: float
@@ -56,58 +43,56 @@ class Outcome:
     Attributes
     ----------
     documents : LeeDocuments
-        The stories, and what people said of them.
+        The stories and their human similarity ratings.
     vectors : WordVectors
         Trained on all the stories.
     agreements : dict of str to float
         Correlation with people, by recipe.
     model : EmbeddingModel
-        Fitted on all the stories with the default recipe, for comparing the judged ones.
-    neighbours : list of Neighbour
-        Of the story shown, nearest first.
+        Fitted on all the stories with the default recipe, for comparing the rated ones.
+    neighbors : list of Neighbor
+        The neighbors of the shown story, nearest first.
     seconds : float
-        How long it took.
+        Wall time.
     """
 
     documents: LeeDocuments
     vectors: WordVectors
     agreements: dict[str, float]
     model: EmbeddingModel
-    neighbours: list[Neighbour]
+    neighbors: list[Neighbor]
     seconds: float
 
 
 def demo(
-    output: Annotated[
-        Path | None,
-        options.output(
-            "FOLDER", "Keep the stories, word vectors and model in a new folder, to go on with."
-        ),
-    ] = None,
+    output: Path | None = options.output(
+        "FOLDER", "Keep the stories, word vectors and model in a new folder.", value=None
+    ),
     as_json: options.AsJson = False,
 ) -> None:
     """Show the whole path on real news stories.
 
-    Word vectors, a model of each recipe, how well they agree with people, neighbours and why. The
-    text comes with a dependency: nothing is downloaded, and nothing is kept without -o.
+    Trains word vectors, fits a model with each recipe, measures the agreement with people, and
+    explains the nearest stories. The text comes with a dependency: nothing is downloaded, and
+    nothing is kept without -o.
     """
     if output is not None:
         require_new_folder(output)
     with stages("starting") as work:
-        outcome = ran(work)
+        outcome = run(work)
         if output is not None:
             work.begin("saving")
             keep(outcome, output)
-    from deltavec.cli.commands.demo_report import as_record, printed
+    from deltavec.cli.commands.demo_report import as_record, print_outcome
 
     if as_json:
         print_json(as_record(outcome))
     else:
-        printed(outcome, output)
+        print_outcome(outcome, output)
 
 
-def ran(work: Stages) -> Outcome:
-    """The demo, from text to neighbours."""
+def run(work: Stages) -> Outcome:
+    """Run the demo, from text to neighbors."""
     from deltavec.core.fitting import fit
     from deltavec.core.recipes import RECIPES
     from deltavec.core.threads import thread_count
@@ -118,9 +103,9 @@ def ran(work: Stages) -> Outcome:
     documents = lee_documents()
     stories, judged = documents.stories, documents.judged
     cores = max(1, thread_count(None) // 2)
-    # The default needs nothing of the others: it has half of the cores.
-    with ThreadPoolExecutor(1, "deltavec") as beside:
-        default = beside.submit(
+    # The default recipe does not depend on the others, so it runs beside them on half of the cores.
+    with ThreadPoolExecutor(1, "deltavec") as executor:
+        default = executor.submit(
             lambda: fit(stories, threads=cores).for_collection(judged, threads=cores)
         )
         vectors = train_vectors(stories, threads=cores, on_stage=work.begin)
@@ -134,24 +119,24 @@ def ran(work: Stages) -> Outcome:
         import_module("deltavec.cli.commands.demo_report")  # while the other thread works
         model = default.result()
     agreements[model.recipe.name] = agreement(model.embed(judged), documents.judgements)
-    neighbours = nearest(documents, model)
-    return Outcome(documents, vectors, agreements, model, neighbours, time.perf_counter() - begun)
+    neighbors = nearest(documents, model)
+    return Outcome(documents, vectors, agreements, model, neighbors, time.perf_counter() - begun)
 
 
-def nearest(documents: LeeDocuments, model: EmbeddingModel) -> list[Neighbour]:
+def nearest(documents: LeeDocuments, model: EmbeddingModel) -> list[Neighbor]:
     """The stories nearest to the one shown, and the words that make them near."""
     judged = documents.judged
     vectors = model.embed(judged)
     cosines = vectors @ vectors[STORY]
     order = [int(story) for story in (-cosines).argsort(kind="stable") if story != STORY]
     return [
-        Neighbour(
+        Neighbor(
             story,
             float(cosines[story]),
             documents.judgement(STORY, story),
             model.explain(judged[STORY], judged[story], pairs=PAIRS).pairs,
         )
-        for story in order[:NEIGHBOURS]
+        for story in order[:NEIGHBORS]
     ]
 
 

@@ -10,14 +10,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from deltavec.cli.commands.demo import STORY, Neighbour, Outcome
+from deltavec.cli.commands.demo import STORY, Neighbor, Outcome
 from deltavec.cli.printing import console, duration, empty_table
-from deltavec.core.recipes import RECIPES as PAPERS
+from deltavec.core.recipes import FORMS, RECIPES, WEIGHTINGS
 from deltavec.lab.report.published_tables import LEE as PUBLISHED
 from deltavec.lab.report.tables import decimals
 
-WEIGHTINGS = ("unit", "idf", "sif", "subsampling")
-FORMS = ("sum", "sum-pca", "center", "center-pca", "delta", "delta-pca")
+COLUMNS = [f"{form}{removal}" for form in FORMS for removal in ("", "-pca")]
+INDENT = (0, 0, 0, 2)
 
 
 def as_record(outcome: Outcome) -> dict[str, object]:
@@ -33,38 +33,38 @@ def as_record(outcome: Outcome) -> dict[str, object]:
         "recipe": outcome.model.recipe.name,
         "reason": outcome.model.reason,
         "story": documents.judged[STORY],
-        "neighbours": [
+        "neighbors": [
             {
-                "story": documents.judged[neighbour.story],
-                "cosine": round(neighbour.cosine, 4),
-                "people": round(neighbour.people, 4),
-                "pairs": [pair._asdict() for pair in neighbour.pairs],
+                "story": documents.judged[neighbor.story],
+                "cosine": round(neighbor.cosine, 4),
+                "people": round(neighbor.people, 4),
+                "pairs": [pair._asdict() for pair in neighbor.pairs],
             }
-            for neighbour in outcome.neighbours
+            for neighbor in outcome.neighbors
         ],
         "seconds": round(outcome.seconds, 3),
     }
 
 
-def printed(outcome: Outcome, kept: Path | None) -> None:
+def print_outcome(outcome: Outcome, kept: Path | None) -> None:
     """Print the outcome for people, and how to go on."""
     out = console()
     title = "Go on with your own text" if kept is None else f"Kept in {kept}: go on with"
-    for part in (*learned(outcome), *neighbourhood(outcome), heading(title)):
+    for part in (*agreement_section(outcome), *neighbors_section(outcome), heading(title)):
         out.print(part)
     for command in next_commands(kept):
         out.print(f"  {command}", markup=False, soft_wrap=True)  # whole, to be copied
 
 
-def learned(outcome: Outcome) -> list[RenderableType]:
-    """What was trained and fitted, and how well each recipe agrees with people."""
+def agreement_section(outcome: Outcome) -> list[RenderableType]:
+    """What was trained and fitted, and the agreement of each recipe with people."""
     documents, vectors = outcome.documents, outcome.vectors
     return [
         heading("News stories, and what people say of them"),
         Text(
-            f"{len(documents.stories)} short stories from Australian news. People rated how alike "
-            f"{len(documents.judged)} of them are, all {documents.pairs:,} pairs (Lee, Pincombe "
-            "and Welsh, 2005). From these stories alone, judged ones included and nothing else: "
+            f"{len(documents.stories)} short stories from Australian news. People rated how "
+            f"similar {len(documents.judged)} of them are, all {documents.pairs:,} pairs (Lee, "
+            "Pincombe and Welsh, 2005). From these stories alone, judged ones included: "
             f"vectors for {len(vectors):,} words (ppmi, {vectors.dimensions} dimensions), one "
             "model for each recipe of the paper, and one of our own. "
             f"All in {duration(outcome.seconds)}."
@@ -81,11 +81,11 @@ def agreement_table(agreements: dict[str, float]) -> Table:
     """Weightings down, forms across, the best in bold."""
     table = empty_table()
     table.add_column("weight")
-    for form in FORMS:
+    for form in COLUMNS:
         table.add_column(form, justify="right")
-    best = digits(max(agreements[name] for name in PAPERS))
+    best = digits(max(agreements[name] for name in RECIPES))
     for weighting in WEIGHTINGS:
-        found = [agreements.get(f"{weighting}-{form}") for form in FORMS]
+        found = [agreements.get(f"{weighting}-{form}") for form in COLUMNS]
         cells = ["" if value is None else digits(value) for value in found]
         table.add_row(
             weighting, *(Text(cell, style="bold green" if cell == best else "") for cell in cells)
@@ -96,12 +96,15 @@ def agreement_table(agreements: dict[str, float]) -> Table:
 def comparison_table(outcome: Outcome) -> Table:
     """The figures to compare with each other, ours and published ones."""
     agreements, chosen = outcome.agreements, outcome.model.recipe.name
-    best = max(PAPERS, key=lambda name: agreements[name])
+    best = max(RECIPES, key=lambda name: agreements[name])
     figures = {
         "unit-sum, the plain average of word vectors": digits(agreements["unit-sum"]),
-        f"{best}, the best of the paper's {len(PAPERS)}": digits(agreements[best]),
+        f"{best}, the best of the paper's {len(RECIPES)}": digits(agreements[best]),
         f"{chosen}, the default, which needs no word vectors": digits(agreements[chosen]),
-        **{f"published: {name}": f"about {published(r)}" for name, r in PUBLISHED.items()},
+        **{
+            f"published: {name}": f"about {digits(r).removesuffix('0')}"
+            for name, r in PUBLISHED.items()
+        },
     }
     table = Table.grid(padding=(0, 3))
     for name, figure in figures.items():
@@ -109,34 +112,35 @@ def comparison_table(outcome: Outcome) -> Table:
     return table
 
 
-def neighbourhood(outcome: Outcome) -> list[RenderableType]:
-    """One story, its nearest, and the words that make them so."""
+def neighbors_section(outcome: Outcome) -> list[RenderableType]:
+    """One story, its nearest neighbors, and the word pairs behind them."""
     judged = outcome.documents.judged
     parts: list[RenderableType] = [
         heading("The nearest stories, and why"),
         Text(f"By {outcome.model.recipe.name}, for the first of the stories that people judged:\n"),
-        indented(Text(beginning(judged[STORY], 300), style="italic")),
+        Padding(Text(beginning(judged[STORY], 300), style="italic"), INDENT, expand=False),
     ]
-    for neighbour in outcome.neighbours:
-        story = Text(beginning(judged[neighbour.story], 140))
-        parts += [Text(""), indented(story), indented(because(neighbour))]
+    for neighbor in outcome.neighbors:
+        story = Text(beginning(judged[neighbor.story], 140))
+        lines = (story, because(neighbor))
+        parts += [Text(""), *(Padding(line, INDENT, expand=False) for line in lines)]
     return parts
 
 
-def because(neighbour: Neighbour) -> Text:
-    """How near a story is, and the words it shares its meaning by."""
+def because(neighbor: Neighbor) -> Text:
+    """The cosine of a neighbor, its human rating, and the word pairs behind it."""
     words = ", ".join(
         pair.word_a if pair.word_a == pair.word_b else f"{pair.word_a} ~ {pair.word_b}"
-        for pair in neighbour.pairs
+        for pair in neighbor.pairs
     )
     return Text.assemble(
-        (f"cosine {neighbour.cosine:.2f}, people {neighbour.people:.2f}", "bold"),
+        (f"cosine {neighbor.cosine:.2f}, people {neighbor.people:.2f}", "bold"),
         (f"  because of  {words}", "cyan"),
     )
 
 
 def next_commands(kept: Path | None) -> list[str]:
-    """Commands to type next, on the files that were kept or on one's own."""
+    """Commands to try next, on the files that were kept or on your own."""
     if kept is None:
         return [
             "deltavec fit reviews.csv --column text -o reviews.dv",
@@ -159,11 +163,6 @@ def heading(title: str) -> Text:
     return Text(f"\n{title}\n", style="bold")
 
 
-def indented(text: Text) -> RenderableType:
-    """The text, its lines moved to the right a little."""
-    return Padding(text, (0, 0, 0, 2), expand=False)
-
-
 def beginning(story: str, longest: int) -> str:
     """How a story begins, cut at a word."""
     return story if len(story) <= longest else story[:longest].rsplit(" ", 1)[0] + " …"
@@ -172,8 +171,3 @@ def beginning(story: str, longest: int) -> str:
 def digits(value: float) -> str:
     """A correlation the way papers print it: .605."""
     return decimals(value, 3)
-
-
-def published(value: float) -> str:
-    """A figure with the digits it was published with: .60, .605."""
-    return digits(value).removesuffix("0")

@@ -1,20 +1,21 @@
-"""``deltavec duplicates``: documents of a collection that say nearly the same."""
+"""``deltavec duplicates``: near-duplicates in a collection, or overlap with other documents."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from deltavec.cli import options
+from deltavec.cli.corpora import open_corpus
 from deltavec.cli.outputs import require_file, require_other_file
-from deltavec.cli.printing import print_json
+from deltavec.cli.printing import console, counted, plain, print_json
 from deltavec.cli.progress import stages
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
+    from deltavec.collection import Collection
     from deltavec.collection.duplicates.overlap import Overlap
     from deltavec.collection.duplicates.report import Step
     from deltavec.search import Duplicates
@@ -25,91 +26,74 @@ EXAMPLES = (
     "deltavec duplicates reviews.idx --table groups.csv --write-unique clean.parquet",
     "deltavec duplicates reviews.idx --against reviews.csv --table known.csv",
 )
+MEMBERS = 5  # shown of each group
 
 
 def duplicates(
     collection: options.Collection,
-    threshold: Annotated[
-        float,
-        options.option("COSINE", "How alike, above 0 up to 1.", "--threshold", "-t", default=True),
-    ] = 0.95,
-    output: Annotated[
-        Path | None,
-        options.output("PAIRS.parquet", "Write all pairs to a parquet file, as they are found."),
-    ] = None,
-    table: Annotated[
-        Path | None,
-        options.option(
-            "FILE",
-            "Write what becomes of each document (id, group, keep, representative, score; with "
-            "--against id, match, score) to a .csv, .tsv, .jsonl or .parquet file.",
-        ),
-    ] = None,
-    write_unique: Annotated[
-        Path | None,
-        options.option(
-            "FILE",
-            "Write the documents that are left without duplicates to a .csv, .tsv, .jsonl or "
-            ".parquet file: id, text and the columns kept.",
-        ),
-    ] = None,
-    corpus: Annotated[
-        str | None,
-        options.option(
-            "CORPUS",
-            "What the collection was built from, for --write-unique: its rows are written with "
-            "all their columns.",
-        ),
-    ] = None,
-    against: Annotated[
-        str | None,
-        options.option(
-            "OTHER",
-            "Find what is in OTHER too, a corpus or a collection, instead of what is here twice.",
-        ),
-    ] = None,
-    against_id_column: Annotated[
-        str | None,
-        options.option("NAME", "The column of OTHER that holds ids.", default="rows, from 0 on"),
-    ] = None,
-    report: Annotated[
-        bool,
-        typer.Option(
-            "--report", help="Show how many there are at which threshold, with examples, no more."
-        ),
-    ] = False,
-    groups: Annotated[int, options.count("How many groups to show, largest first.", least=0)] = 20,
+    threshold: float = options.option(
+        "COSINE", "Least cosine similarity, above 0.", "--threshold", "-t", default=True, value=0.95
+    ),
+    output: Path | None = options.output(
+        "PAIRS.parquet", "Write all pairs to a parquet file, as they are found.", value=None
+    ),
+    table: Path | None = options.option(
+        "FILE",
+        "Write a row per document: id, group, keep, representative, score (with --against: id, "
+        "match, score). A .csv, .tsv, .jsonl or .parquet file.",
+        value=None,
+    ),
+    write_unique: Path | None = options.option(
+        "FILE", "Write the deduplicated documents: id, text and kept columns.", value=None
+    ),
+    corpus: str | None = options.option(
+        "CORPUS", "With --write-unique: take rows with all columns from this corpus.", value=None
+    ),
+    against: str | None = options.option(
+        "OTHER", "Find overlap with OTHER, a corpus or a collection, instead.", value=None
+    ),
+    against_id_column: str | None = options.option(
+        "NAME", "The id column of OTHER.", default="row numbers, from 0", value=None
+    ),
+    report: bool = typer.Option(
+        False, "--report", help="Only show counts and examples at several thresholds."
+    ),
+    groups: int = options.count("How many groups to show, largest first.", least=0, value=20),
     threads: options.Threads = None,
     trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Find documents that say nearly the same, here or in another corpus.
+    """Find near-duplicates in a collection, or overlap with a corpus.
 
-    All pairs with a cosine of at least the threshold are found. Documents that pairs link make
-    a group, and the one most alike to the others stands for it. Of duplicates the first stays: a
-    document goes if one before it that stays is as alike. With --json all groups are listed, and
-    all pairs unless they go to a file.
+    Finds all pairs with a cosine similarity of at least the threshold. Documents linked by pairs
+    form a group; its representative is the document most similar to the others. Deduplication
+    keeps the first: a document is removed if a kept document before it is a duplicate. --json
+    lists all groups, and all pairs unless they are written to a file.
     """
     if not 0 < threshold <= 1:
         raise typer.BadParameter(
             f"expected a cosine above 0, up to 1, got {threshold:g}",
             param_hint="'--threshold' / '-t'",
         )
-    require_sense(output, table, write_unique, corpus, against, against_id_column, report)
+    require_consistent(output, table, write_unique, corpus, against, against_id_column, report)
     with stages("opening the collection") as work:
         from deltavec.collection import open_collection
-        from deltavec.collection.duplicates.report import (
-            THRESHOLDS,
-            duplicate_steps,
-            overlap_steps,
-        )
+        from deltavec.collection.duplicates.overlap import Overlap
+        from deltavec.collection.duplicates.report import THRESHOLDS, duplicate_steps, overlap_steps
+        from deltavec.collection.folder import COLLECTION_FOLDER
+        from deltavec.io.output.tables import writing_table
 
         opened = open_collection(collection, verify=False, trust=trust)
         steps: list[Step] = []
         found: Duplicates | Overlap | None = None
         if against is not None:
-            other = other_documents(against)
-            work.begin("comparing with the others")
+            is_collection = (Path(against) / COLLECTION_FOLDER.description).is_file()
+            other: Any = (
+                open_collection(against, verify=False)
+                if is_collection
+                else open_corpus(against, None, None, None, None)
+            )
+            work.begin("comparing with the other documents")
             least = THRESHOLDS[0] if report else threshold
             found = opened.against(other, least, id_column=against_id_column, threads=threads)
             steps = overlap_steps(opened, found) if report else []
@@ -122,22 +106,24 @@ def duplicates(
                 found = opened.duplicates(threshold, output=output, **how)
         if found is not None and table is not None:
             work.begin("writing the table")
-            save(found.table, table)
+            with writing_table(table, found.table.schema) as write:
+                write(found.table)
         left = None
         if found is not None and write_unique is not None:
             work.begin("writing what is left")
             left = opened.write_without(found.removed, write_unique, corpus=corpus)
-    from deltavec.cli.commands import duplicates_report as shown
-
     about = {"collection": collection, "against": against}
     if found is None or report:
-        shown.print_steps(steps, as_json, about)
+        print_steps(steps, as_json, about)
         return
     if as_json:
         written = {"table": table, "unique": write_unique, "documents_left": left}
-        print_json({**about, **shown.as_record(found, listed=table is None), **written})
+        print_json({**about, **as_record(found, listed=table is None), **written})
         return
-    shown.print_found(opened, found, groups)
+    if isinstance(found, Overlap):
+        print_overlap(opened, found, groups)
+    else:
+        print_groups(opened, found, groups)
     if left is not None:
         typer.echo(f"\n{left:,} of {len(opened):,} documents are left")
     for path in (output, table, write_unique):
@@ -145,7 +131,7 @@ def duplicates(
             typer.echo(f"\nsaved {path}")
 
 
-def require_sense(
+def require_consistent(
     output: Path | None,
     table: Path | None,
     write_unique: Path | None,
@@ -154,7 +140,7 @@ def require_sense(
     against_id_column: str | None,
     report: bool,
 ) -> None:
-    """Refuse options that do not go together, and files that cannot be written."""
+    """Raise an error if options contradict each other or a file cannot be written."""
     from deltavec.io.output.tables import WRITERS
 
     if report and (output or table or write_unique):
@@ -177,20 +163,99 @@ def require_sense(
                     require_other_file(path, source)
 
 
-def other_documents(against: str) -> Any:
-    """The other corpus, or the other collection if the path is one's."""
-    from deltavec.cli.corpora import open_corpus
-    from deltavec.collection import open_collection
-    from deltavec.collection.folder import COLLECTION_FOLDER
+def as_record(found: Duplicates | Overlap, *, listed: bool) -> dict[str, object]:
+    """Groups and pairs, or matches, as plain objects; without those that a file holds."""
+    from deltavec.collection.duplicates.overlap import Overlap
 
-    if (Path(against) / COLLECTION_FOLDER.description).is_file():
-        return open_collection(against, verify=False)
-    return open_corpus(against, None, None, None, None)
+    if isinstance(found, Overlap):
+        about = {"threshold": found.threshold, "others": found.documents, "found": len(found)}
+        return about | ({"matches": found.table.to_pylist()} if listed else {})
+    record: dict[str, object] = {
+        "threshold": found.threshold,
+        "pairs_found": found.count,
+        "documents_removed": len(found.removed),
+        "groups": [
+            {"representative": str(one), "ids": group.tolist()}
+            for one, group in zip(found.representatives, found.groups, strict=True)
+        ],
+        "output": found.output,
+    }
+    if found.output is None:
+        rows = zip(*(column.tolist() for column in found.pairs), strict=True)
+        record["pairs"] = [dict(zip(("a", "b", "score"), row, strict=True)) for row in rows]
+    return record
 
 
-def save(rows: pa.Table, path: Path) -> None:
-    """Write a table to a file."""
-    from deltavec.io.output.tables import writing_table
+def print_groups(collection: Collection, found: Duplicates, most: int) -> None:
+    """Print the largest groups and the beginnings of some of their documents."""
+    from rich.text import Text
 
-    with writing_table(path, rows.schema) as write:
-        write(rows)
+    out = console()
+    pairs = counted(found.count, "pair")
+    out.print(f"{pairs} at or above {found.threshold:g}, in {counted(len(found.groups), 'group')}")
+    shown = zip(found.representatives[:most], found.groups[:most], strict=True)
+    for representative, group in shown:
+        out.print()
+        out.print(Text(f"{counted(len(group), 'document')}", "bold"))
+        members = [representative, *(one for one in group if one != representative)][:MEMBERS]
+        print_texts(collection, [str(one) for one in members])
+        if len(group) > MEMBERS:
+            out.print(f"  and {len(group) - MEMBERS:,} more")
+    if len(found.groups) > most:
+        out.print(f"\nand {counted(len(found.groups) - most, 'group')} more")
+
+
+def print_overlap(collection: Collection, found: Overlap, most: int) -> None:
+    """Print how many documents have a match, and some of them, the most similar first."""
+    from rich.text import Text
+
+    out = console()
+    out.print(
+        f"{counted(len(found), 'document')} of {len(collection):,} at or above "
+        f"{found.threshold:g} among {counted(found.documents, 'other')}"
+    )
+    for row in found.table.sort_by([("score", "descending")]).slice(0, most).to_pylist():
+        out.print(Text.assemble(f"\n{row['score']:.3f}  like ", plain(row["match"], 24)))
+        print_texts(collection, [row["id"]])
+    if len(found) > most:
+        out.print(f"\nand {len(found) - most:,} more")
+
+
+def print_texts(collection: Collection, ids: list[str]) -> None:
+    """Print the beginnings of documents."""
+    table = collection.documents(ids)
+    for id, text in zip(table["id"].to_pylist(), table["text"].to_pylist(), strict=True):
+        print_beginning(id, text)
+
+
+def print_beginning(id: str, text: str) -> None:
+    """Print an id and the beginning of a text in a line."""
+    from rich.text import Text
+
+    from deltavec.cli.results import shortened
+
+    out = console()
+    line = Text.assemble("  ", plain(id, 24), "  ", shortened(text, 200))
+    line.truncate(max(out.width, 20), overflow="ellipsis")
+    out.print(line, soft_wrap=True)
+
+
+def print_steps(steps: list[Step], as_json: bool, about: Mapping[str, object]) -> None:
+    """Print what each threshold finds, and the least similar pair at it."""
+    if as_json:
+        rows = [
+            {**step._asdict(), "example": step.example and step.example._asdict()} for step in steps
+        ]
+        print_json({**about, "thresholds": rows})
+        return
+    out = console()
+    what = "matches" if about["against"] is not None else "pairs"
+    for step in steps:
+        out.print(
+            f"[bold]{step.threshold:<6g}[/bold] {step.pairs:,} {what}, "
+            f"{counted(step.removed, 'document')} would go"
+        )
+        if step.example is not None:
+            out.print(f"  only just, at {step.example.score:.3f}:")
+            print_beginning(step.example.a, step.example.text_a)
+            print_beginning(step.example.b, step.example.text_b)

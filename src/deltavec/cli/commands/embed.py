@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -26,32 +26,16 @@ EXAMPLES = (
 def embed(
     model: options.Model,
     corpus: options.Corpus,
-    output: Annotated[
-        str,
-        options.output(
-            "OUT",
-            "Where to write the vectors: .parquet or .arrow (a column `embedding`), .npy, or a "
-            "folder/ of parquet files.",
-        ),
-    ],
+    output: str = options.output(
+        "OUT", "The vectors: a .parquet, .arrow or .npy file, or a folder/ of parquet files."
+    ),
     column: options.ModelColumn = None,
-    keep: Annotated[
-        list[str] | None,
-        options.option(
-            "COLUMN",
-            "A column of the corpus to write beside the vectors; may be given again.",
-            "--keep",
-            "-k",
-        ),
-    ] = None,
-    as_collection: Annotated[
-        bool,
-        typer.Option(
-            "--as-collection",
-            help="Compare these documents with each other: length, centre and common components "
-            "are learned from them first. Reads the corpus twice.",
-        ),
-    ] = False,
+    keep: list[str] | None = options.option(
+        "COLUMN", "A column to copy to the output; repeatable.", "--keep", "-k", value=None
+    ),
+    as_collection: bool = typer.Option(
+        False, "--as-collection", help="Adapt the model to these documents first, in an extra pass."
+    ),
     format: options.Format = None,
     encoding: options.Encoding = None,
     delimiter: options.Delimiter = None,
@@ -59,10 +43,10 @@ def embed(
     threads: options.Threads = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Embed a corpus: one vector for each document, in a file.
+    """Embed a corpus: write one vector per document to a file.
 
-    The vectors are in the order of the documents. A document without known words is a row of
-    zeros, and is counted. A run that was stopped goes on where it was when it is typed again.
+    Vectors are in the order of the documents. A document without known words gets a zero vector.
+    Run an interrupted command again to resume it.
     """
     kept = keep or []
     with stages("starting") as work, writing_vectors(output, kept):
@@ -103,7 +87,7 @@ def embed(
 
 
 def writing_vectors(output: str, keep: list[str]) -> AbstractContextManager[None]:
-    """While it lasts the output is ours to write; refused if it cannot be."""
+    """Lock the output; raise an error if it cannot be written."""
     from deltavec.io.artifacts.locks import only_writer
     from deltavec.io.output.sink import Target
     from deltavec.io.output.writers import WRITERS
@@ -117,14 +101,14 @@ def writing_vectors(output: str, keep: list[str]) -> AbstractContextManager[None
 
 
 def summary(written: Written, dimensions: int, seconds: float) -> dict[str, str]:
-    """What was written, in a few lines."""
+    """The facts to print."""
     documents = counted(written.documents, "document")
     if written.resumed_documents:
         documents += f", {written.resumed_documents:,} of them by an earlier run"
     zero = written.zero_rows
     return {
         "documents": documents,
-        "zero rows": f"{zero:,} without known words, or of which nothing is left" if zero else "0",
+        "zero rows": f"{zero:,} without known words or zero after removal" if zero else "0",
         "dimensions": f"{dimensions}",
         "time": duration(seconds),
         "saved": str(written.path),

@@ -1,10 +1,10 @@
-"""``deltavec explain``: which words make two texts alike."""
+"""``deltavec explain``: which words make two texts similar."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from deltavec.cli import options
 from deltavec.cli.printing import (
@@ -28,17 +28,17 @@ EXAMPLES = ('deltavec explain reviews.dv "a quiet room by the sea" "calm, with a
 
 def explain(
     model: options.Model,
-    text_a: Annotated[str, options.argument('"TEXT A"', "A document.")],
-    text_b: Annotated[str, options.argument('"TEXT B"', "Another.")],
-    words: Annotated[int, options.count("How many words of each to list.")] = 10,
-    pairs: Annotated[int, options.count("How many pairs of words to list.", least=0)] = 10,
+    text_a: str = options.argument('"TEXT A"', "A document."),
+    text_b: str = options.argument('"TEXT B"', "Another."),
+    words: int = options.count("Number of words to list per text.", value=10),
+    pairs: int = options.count("Number of word pairs to list.", least=0, value=10),
     trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show which words make two texts alike.
+    """Show which words make two texts similar.
 
-    Each word's share is what it adds to the cosine; the shares of one text add up to it. With
-    --json all words are listed.
+    Each word adds its share to the cosine; the shares of a text sum to the cosine. --json lists
+    all words.
     """
     from deltavec.io.artifacts.model import load
 
@@ -110,7 +110,7 @@ def share_rows(
         times = f"{sum(word.occurrences for word in others):,}"
         rows.append((name, times, signed(sum(word.share for word in others))))
     if offset:
-        rows.append(("minus corpus centre", "", signed(offset)))
+        rows.append(("minus corpus center", "", signed(offset)))
     return rows or [("no known word", "", signed(0.0))]
 
 

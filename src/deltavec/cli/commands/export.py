@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from deltavec.cli import options
-from deltavec.cli.outputs import writing_export
+from deltavec.cli.outputs import lock_folder
 from deltavec.cli.printing import counted, print_result
 
 if TYPE_CHECKING:
@@ -25,29 +25,26 @@ NumberType = StrEnum("NumberType", ["float32", "float16"])
 
 def export(
     model: options.Model,
-    output: Annotated[Path, options.output("FOLDER", "The folder to write.")],
-    format: Annotated[
-        ExportFormat,
-        typer.Option(
-            "--format",
-            help="model2vec: for model2vec and sentence-transformers, with a tokenizer. word2vec, "
-            "safetensors, npy: a table of the words and their rows.",
-        ),
-    ] = ExportFormat.model2vec,
-    dtype: Annotated[
-        NumberType,
-        typer.Option("--dtype", help="The type of the numbers; float16 is half as large."),
-    ] = NumberType.float32,
+    output: Path = options.output("FOLDER", "The folder to write."),
+    format: ExportFormat = typer.Option(
+        ExportFormat.model2vec,
+        "--format",
+        help="model2vec: with a tokenizer, also for sentence-transformers. Others: words and rows.",
+    ),
+    dtype: NumberType = typer.Option(
+        NumberType.float32, "--dtype", help="Number type; float16 takes half the space."
+    ),
     as_json: options.AsJson = False,
 ) -> None:
-    """Write a model in a format that other libraries load, without deltavec.
+    """Export a model for other libraries, such as model2vec.
 
-    The vector of a text is then the mean of the rows of its known words, scaled to length 1: the
-    same as `deltavec embed` gives. Models of form delta are more than a table, and are refused.
+    The vector of a text is then the normalized mean of the rows of its known words, the same as
+    `deltavec embed` gives. Models of form delta are more than a table and cannot be exported.
     """
-    with writing_export(output):
-        from deltavec.io.artifacts.model import load
+    from deltavec.io.artifacts.model import load
+    from deltavec.io.export.export import EXPORT_FOLDER
 
+    with lock_folder(output, EXPORT_FOLDER):
         exported = load(model).export(output, format.value, dtype=dtype.value)
     record = {
         "output": exported.folder,
@@ -62,7 +59,7 @@ def export(
 
 
 def summary(exported: Exported) -> dict[str, str]:
-    """What was written, in a few lines."""
+    """The facts to print."""
     facts = {
         "format": f"{exported.format}, {exported.dtype}",
         "table": f"{counted(exported.words, 'word')}, {exported.dimensions} dimensions",
@@ -71,7 +68,7 @@ def summary(exported: Exported) -> dict[str, str]:
         facts["error"] = f"a row differs by at most {exported.largest_error:.1e} of its length"
     if exported.not_found:
         facts["not found"] = (
-            f"{exported.not_found:.2%} of the words counted at the fit: pairs of neighbours in "
+            f"{exported.not_found:.2%} of the words counted at the fit: pairs of neighbors in "
             "scripts without spaces"
         )
     return facts | {"saved": str(exported.folder)}

@@ -13,7 +13,7 @@ import typer
 
 from deltavec.cli import options
 from deltavec.cli.corpora import followed, open_corpus, remembering, rereadable
-from deltavec.cli.outputs import writing_model
+from deltavec.cli.outputs import lock_model
 from deltavec.cli.printing import counted, duration, print_result, reason, share
 from deltavec.cli.progress import stages
 from deltavec.core.recipes import PARAMETERS, RECIPES, Recipe, WeightedRecipe
@@ -56,39 +56,30 @@ def with_recipe_options(command: Callable[..., None]) -> Callable[..., None]:
 @with_recipe_options
 def fit(
     corpus: options.Corpus,
-    output: Annotated[Path, options.output("MODEL.dv", "The folder to write the model to.")],
-    vectors: Annotated[
-        Path | None,
-        options.word_vectors(
-            "Word vectors: word2vec text or binary, GloVe, fastText .vec, .safetensors, "
-            ".npy. Without, the model is learned from the corpus alone.",
-        ),
-    ] = None,
-    recipe: Annotated[
-        str | None,
-        typer.Option(
-            "--recipe",
-            "-r",
-            metavar="NAME",
-            autocompletion=recipe_names,
-            show_default="auto with --vectors, else spectral",
-            help="spectral, auto, WEIGHT-FORM, or WEIGHT-FORM-pca: weight idf, sif, subsampling "
-            "or unit; form sum, center or delta. Or a file of `deltavec tune`: RECIPE.json.",
-        ),
-    ] = None,
-    prior: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            dir_okay=False,
-            help="Of spectral: word vectors to learn from besides the corpus, in any format of "
-            "--vectors; used if halves of its documents say that they help.",
-        ),
-    ] = None,
-    limit: Annotated[
-        int | None,
-        options.count("Use only the first N word vectors of the file.", default=False),
-    ] = None,
+    output: Path = options.output("MODEL.dv", "The folder to write the model to."),
+    vectors: Path | None = options.word_vectors(
+        "Word vectors: word2vec text or binary, GloVe, fastText .vec, .safetensors, .npy.",
+        value=None,
+    ),
+    recipe: str | None = typer.Option(
+        None,
+        "--recipe",
+        "-r",
+        metavar="NAME",
+        autocompletion=recipe_names,
+        show_default="auto with --vectors, else spectral",
+        help="spectral, auto, WEIGHT-FORM, or WEIGHT-FORM-pca: weight idf, sif, subsampling "
+        "or unit; form sum, center or delta. Or a file of `deltavec tune`: RECIPE.json.",
+    ),
+    prior: Path | None = typer.Option(
+        None,
+        metavar="FILE",
+        dir_okay=False,
+        help="For spectral: word vectors to learn from too, if a split-half test says they help.",
+    ),
+    limit: int | None = options.count(
+        "Use only the first N word vectors.", default=False, value=None
+    ),
     column: options.Column = None,
     format: options.Format = None,
     encoding: options.Encoding = None,
@@ -101,11 +92,11 @@ def fit(
     as_json: options.AsJson = False,
     **parameters: float | None,
 ) -> None:
-    """Learn a model from a corpus: what turns documents into vectors."""
+    """Learn a model from a corpus, to embed documents with."""
     if limit is not None and vectors is None and prior is None:
         raise typer.BadParameter("only with --vectors or --prior", param_hint="'--limit'")
     require_tokenizer(tokenizer)
-    with stages("starting") as work, writing_model(output):
+    with stages("starting") as work, lock_model(output):
         given = {
             name: value
             for name in PARAMETERS
@@ -148,7 +139,7 @@ def fit(
 
 
 def require_tokenizer(name: str) -> None:
-    """Refuse what names neither a rule of ours nor code of others."""
+    """Raise an error unless the name is a built-in or third-party tokenizer."""
     from deltavec.core.text.external import is_name
 
     if name not in list(options.TokenizerName) and not is_name(name):
@@ -189,7 +180,7 @@ def with_parameter(recipe: Recipe, name: str, value: float) -> Recipe:
 
 
 def recipe_in_file(path: Path, vectors: Path | None) -> Recipe:
-    """The recipe in a file, if the word vectors are given that it needs, and no others."""
+    """The recipe in a file; raise an error if --vectors does not fit it."""
     from deltavec.io.artifacts.recipes import load_recipe
 
     stored = load_recipe(path)
@@ -205,7 +196,7 @@ def recipe_in_file(path: Path, vectors: Path | None) -> Recipe:
 
 
 def summary(info: dict[str, Any], output: Path, seconds: float) -> dict[str, str]:
-    """What was learned, in a few lines."""
+    """The facts to print."""
     documents = counted(info["documents"], "document")
     unknown = info["documents_without_known_words"]
     if unknown:

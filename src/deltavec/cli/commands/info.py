@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from deltavec.cli import options
 from deltavec.cli.printing import (
@@ -24,18 +24,15 @@ EXAMPLES = ("deltavec info reviews.dv",)
 
 
 def info(
-    model: Annotated[
-        Path,
-        options.argument(
-            "MODEL.dv", "What `deltavec fit` wrote, or a collection of `deltavec index build`."
-        ),
-    ],
+    model: Path = options.argument(
+        "MODEL.dv", "What `deltavec fit` wrote, or a collection of `deltavec index build`."
+    ),
     as_json: options.AsJson = False,
 ) -> None:
-    """Show what a model or a collection is: recipe and why, sizes, coverage.
+    """Show recipe, sizes and coverage of a model or a collection.
 
-    Of a collection also how well the model knows what was added to it, and whether it should be
-    fitted anew. Everything is read once, and what was changed or cut short is refused.
+    For a collection also how much of the added text the model knows, and whether a new fit is due.
+    Verifies all checksums.
     """
     if (model / "collection.json").is_file():
         from deltavec.collection import open_collection

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from deltavec.cli import options
@@ -15,14 +13,14 @@ EXAMPLES = ("deltavec keywords reviews.idx 14",)
 def keywords(
     collection: options.Collection,
     id: options.DocumentId,
-    n: Annotated[int, options.count("How many words to show.", "-n")] = 10,
+    n: int = options.count("Number of words to show.", "-n", value=10),
     trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Show the words that a document is about.
 
-    A word's share is what it adds to the document's own direction; the shares of all its words
-    add up to 1, and one that pulls elsewhere is negative.
+    A word's share is its part of the document's vector; the shares of all words sum to 1, and a
+    word that points away from the vector has a negative share.
     """
     from deltavec.collection import open_collection
 

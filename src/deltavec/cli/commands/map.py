@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -25,31 +25,22 @@ SUFFIXES = (".html", ".png", ".svg")
 
 def map(
     collection: options.Collection,
-    output: Annotated[
-        Path | None,
-        options.output(
-            "FILE", "Write the map to a .html file that works offline, or as a .png or .svg."
-        ),
-    ] = None,
-    color_by: Annotated[
-        str | None,
-        options.option(
-            "COLUMN", "What colors the points of a picture; a page has all columns.",
-            default="clusters",
-        ),
-    ] = None,
-    dark: Annotated[bool, typer.Option("--dark", help="A picture on dark ground.")] = False,
-    again: Annotated[
-        bool, typer.Option("--again", help="Draw the map anew, even if there is one.")
-    ] = False,
+    output: Path | None = options.output(
+        "FILE", "Write the map to an offline .html page, or a .png or .svg picture.", value=None
+    ),
+    color_by: str | None = options.option(
+        "COLUMN", "Column that colors a picture; pages have all.", default="clusters", value=None
+    ),
+    dark: bool = typer.Option(False, "--dark", help="A picture on a dark background."),
+    again: bool = typer.Option(False, "--again", help="Compute the map again."),
     threads: options.Threads = None,
     trust: options.Trust = False,
     as_json: options.AsJson = False,
-) -> None:  # fmt: skip
-    """Draw the map of a collection: like documents near each other, regions named.
+) -> None:
+    """Draw the map of a collection; similar documents are close.
 
-    The map is drawn once and stored with the collection; `deltavec serve` shows the same. With -o
-    it is written to a file: a page to look around in that needs no server, or a picture.
+    The map is computed once and stored with the collection; `deltavec serve` shows the same map.
+    With -o it is written to a file: an interactive page that needs no server, or a picture.
     """
     if output is not None:
         require_file(output, SUFFIXES)

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -50,63 +50,39 @@ MapMethod = StrEnum("MapMethod", ["neighbors", "pca", "umap"])
 
 def serve(
     collection: options.Collection,
-    host: Annotated[
-        str,
-        options.option(
-            "ADDRESS", "The address to listen on; only this machine by default.", default=True
-        ),
-    ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(min=0, max=65_535, metavar="N", help="The port; 0 takes a free one.")
-    ] = 8000,
-    token: Annotated[
-        str | None,
-        typer.Option(
-            envvar="DELTAVEC_TOKEN",
-            metavar="TOKEN",
-            show_default=False,
-            help="What clients must send; better given as DELTAVEC_TOKEN, since others see "
-            "the command line.",
-        ),
-    ] = None,
-    placed_by: Annotated[
-        MapMethod,
-        typer.Option(
-            "--map",
-            help="How the map is made: similar documents near each other, computed once and stored "
-            "with the collection; or two principal components, at once. umap is neighbors.",
-        ),
-    ] = MapMethod.neighbors,
-    max_seconds: Annotated[
-        float, typer.Option(min=0.1, metavar="S", help="The time for one request.")
-    ] = 30.0,
-    max_batch: Annotated[int, options.count("Texts to embed in one request.")] = 2048,
-    processes: Annotated[
-        int,
-        options.count("Worker processes; they share the collection's memory.", "--workers"),
-    ] = 1,
-    cors: Annotated[
-        list[str] | None,
-        options.option(
-            "ORIGIN",
-            "Let pages of this origin send requests, such as https://example.org, or * for all. "
-            "May be given again.",
-        ),
-    ] = None,
-    root_path: Annotated[
-        str,
-        options.option(
-            "PATH", "A path that a proxy puts in front of all addresses, such as /reviews."
-        ),
-    ] = "",
-    log: Annotated[
-        bool,
-        typer.Option(
-            "--log/--no-log",
-            help="Write a line of JSON to stderr for each request and error; never a text, a "
-            "query or a token.",
-        ),
-    ] = True,
+    host: str = options.option(
+        "ADDRESS",
+        "Address to listen on; only this machine by default.",
+        default=True,
+        value="127.0.0.1",
+    ),
+    port: int = typer.Option(
+        8000, min=0, max=65_535, metavar="N", help="The port; 0 takes a free one."
+    ),
+    token: str | None = typer.Option(
+        None,
+        envvar="DELTAVEC_TOKEN",
+        metavar="TOKEN",
+        show_default=False,
+        help="Token that clients must send; DELTAVEC_TOKEN hides it from the process list.",
+    ),
+    placed_by: MapMethod = typer.Option(
+        MapMethod.neighbors,
+        "--map",
+        help="neighbors (or umap): similar documents are near, stored; pca: principal components.",
+    ),
+    max_seconds: float = typer.Option(30.0, min=0.1, metavar="S", help="The time for one request."),
+    max_batch: int = options.count("Texts to embed in one request.", value=2048),
+    processes: int = options.count(
+        "Worker processes; they share the collection's memory.", "--workers", value=1
+    ),
+    cors: list[str] | None = options.option(
+        "ORIGIN", "Origin whose pages may send requests, * for all; repeatable.", value=None
+    ),
+    root_path: str = options.option("PATH", "Path prefix of a proxy, such as /reviews.", value=""),
+    log: bool = typer.Option(
+        True, "--log/--no-log", help="JSON log on stderr, without texts, queries and tokens."
+    ),
     trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:

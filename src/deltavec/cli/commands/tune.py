@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -26,49 +26,31 @@ EXAMPLES = (
 
 def tune(
     corpus: options.Corpus,
-    group_column: Annotated[
-        str | None,
-        options.option("NAME", "The column that says which group a document belongs to."),
-    ] = None,
-    pairs: Annotated[
-        Path | None,
-        options.option(
-            "FILE",
-            "Labeled pairs instead of groups: a table with the columns label (1: they "
-            "belong together, 0: not), id_a and id_b; or label, text_a and text_b.",
-        ),
-    ] = None,
-    id_column: Annotated[
-        str | None,
-        options.option(
-            "NAME",
-            "The column of the corpus that holds the ids which pairs name.",
-            default="rows, from 0 on",
-        ),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        options.output(
-            "RECIPE.json", "Write the recipe that is recommended, for `deltavec fit --recipe`."
-        ),
-    ] = None,
-    budget: Annotated[
-        str,
-        options.option(
-            "TIME",
-            "How long to go on: 90s, 10m, 1h. The default recipe is always measured.",
-            default=True,
-        ),
-    ] = "10m",
-    vectors: Annotated[
-        Path | None,
-        options.word_vectors(
-            "Word vectors for the paper's recipes. Without, they are trained on the corpus."
-        ),
-    ] = None,
-    documents: Annotated[
-        int, options.count("How many documents of groups to compare.", least=8)
-    ] = 3000,
+    group_column: str | None = options.option(
+        "NAME", "The column with the group of each document.", value=None
+    ),
+    pairs: Path | None = options.option(
+        "FILE",
+        "Labeled pairs instead of groups: a table with the columns label (1: similar, 0: not), "
+        "id_a and id_b, or label, text_a and text_b.",
+        value=None,
+    ),
+    id_column: str | None = options.option(
+        "NAME", "The id column of the corpus, for --pairs.", default="row numbers", value=None
+    ),
+    output: Path | None = options.output(
+        "RECIPE.json", "Write the recommended recipe, for `deltavec fit --recipe`.", value=None
+    ),
+    budget: str = options.option(
+        "TIME",
+        "Time limit: 90s, 10m, 1h; the default recipe always runs.",
+        default=True,
+        value="10m",
+    ),
+    vectors: Path | None = options.word_vectors(
+        "Word vectors for the paper's recipes; otherwise trained on the corpus.", value=None
+    ),
+    documents: int = options.count("Most documents to compare.", least=8, value=3000),
     column: options.Column = None,
     format: options.Format = None,
     encoding: options.Encoding = None,
@@ -81,10 +63,10 @@ def tune(
 ) -> None:
     """Find the recipe that suits your own labels.
 
-    Recipes are fitted on the whole corpus, without labels, and compared by the area under the
-    ROC curve of their cosines: are documents that belong together closer than others? One
-    half of the groups (or pairs) chooses; the other, held back, says how good the choice is.
-    The default is kept unless another is better by more than noise.
+    Recipes are fitted on the whole corpus, without labels, and compared by ROC AUC: are documents
+    that belong together more similar than others? One half of the groups (or pairs) chooses the
+    recipe, the held-out half evaluates it. The default stays unless another recipe is better by
+    more than noise.
     """
     if (group_column is None) == (pairs is None):
         raise typer.BadParameter(
@@ -134,7 +116,7 @@ def tune(
 
 
 def require_time(budget: str) -> None:
-    """Refuse a budget that is no time, as wrong usage."""
+    """Raise a usage error if the budget is not a time."""
     from deltavec.errors import InputError
     from deltavec.lab.tuning.tune import parse_budget
 
@@ -145,7 +127,7 @@ def require_time(budget: str) -> None:
 
 
 def print_trials(tuning: Tuning) -> None:
-    """Print what every recipe scored on both halves, the best on the choosing half first."""
+    """Print the scores of all recipes, the best one of the choosing half first."""
     from rich.text import Text
 
     table = empty_table(title="ROC AUC")
@@ -198,7 +180,7 @@ def with_error(gain: Gain) -> str:
 
 
 def summary(tuning: Tuning, output: Path | None) -> dict[str, str]:
-    """What is recommended and why, in a few lines."""
+    """The facts to print."""
     together = "group" if tuning.unit == "document" else tuning.unit
     lines = {
         "recommended": tuning.recommended.name,

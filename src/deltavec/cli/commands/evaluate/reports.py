@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from deltavec.cli import options
-from deltavec.cli.commands.vectors import Method
+from deltavec.cli.commands.vectors.train import Method
 from deltavec.cli.outputs import require_folder_of
 from deltavec.cli.printing import console, duration, empty_table, print_json, visible
 from deltavec.cli.progress import stages

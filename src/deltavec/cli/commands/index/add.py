@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from deltavec.cli import options
@@ -20,28 +18,24 @@ EXAMPLES = (
 def add(
     collection: options.Collection,
     corpus: options.Corpus,
-    column: Annotated[
-        str | None, options.option(*options.TEXT_COLUMN, default="as the collection was built")
-    ] = None,
+    column: str | None = options.option(
+        *options.TEXT_COLUMN, default="as the collection was built", value=None
+    ),
     format: options.Format = None,
     encoding: options.Encoding = None,
     delimiter: options.Delimiter = None,
-    update: Annotated[
-        bool,
-        typer.Option(
-            "--update",
-            help="Let documents take the place of those with their ids, instead of refusing them.",
-        ),
-    ] = False,
+    update: bool = typer.Option(
+        False, "--update", help="Replace documents that have the same id; otherwise an error."
+    ),
     threads: options.Threads = None,
     trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Add documents to a collection.
 
-    They need the id column and the kept columns that it was built with. The model stays as it is:
-    `deltavec info` says how well it knows the new text, and when to fit it anew. If the command is
-    stopped, the collection is as it was. A running `deltavec serve` sees the change within seconds.
+    They need the id column and the kept columns of the collection. The model stays the same:
+    `deltavec info` shows its coverage of the new text, and whether a new fit is due. An interrupted
+    command changes nothing. A running `deltavec serve` sees the change within seconds.
     """
     with stages("opening the collection") as work:
         from deltavec.collection import open_collection

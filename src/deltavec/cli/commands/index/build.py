@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from deltavec.cli import options
 from deltavec.cli.corpora import expect, open_corpus
-from deltavec.cli.outputs import writing_collection
+from deltavec.cli.outputs import lock_collection
 from deltavec.cli.printing import (
     counted,
     coverage_line,
@@ -36,64 +36,41 @@ EXAMPLES = (
 def build(
     model: options.Model,
     corpus: options.Corpus,
-    output: Annotated[
-        Path, options.output("REVIEWS.idx", "The folder to write the collection to.")
-    ],
-    id_column: Annotated[
-        str | None,
-        options.option(
-            "NAME",
-            "The column that holds their ids, each once.",
-            default="the documents' numbers, from 0 on",
-        ),
-    ] = None,
-    keep: Annotated[
-        list[str] | None,
-        options.option(
-            "COLUMNS",
-            "Columns to store beside the text, to show and to filter by: rating,city. May "
-            "be given again.",
-        ),
-    ] = None,
+    output: Path = options.output("REVIEWS.idx", "The folder to write the collection to."),
+    id_column: str | None = options.option(
+        "NAME", "The column of unique ids.", default="document numbers, from 0", value=None
+    ),
+    keep: list[str] | None = options.option(
+        "COLUMNS",
+        "Columns to store, to show and to filter by: rating,city; repeatable.",
+        value=None,
+    ),
     column: options.ModelColumn = None,
     format: options.Format = None,
     encoding: options.Encoding = None,
     delimiter: options.Delimiter = None,
-    collection_model: Annotated[
-        bool,
-        typer.Option(
-            "--collection-model/--no-collection-model",
-            help="Adapt the model to these documents first, so that they are compared as they "
-            "should be; or use it as it is, in one pass.",
-        ),
-    ] = True,
-    words: Annotated[
-        bool,
-        typer.Option(
-            "--words/--no-words",
-            help="Store which documents hold each word, to search by words too; about 5 bytes for "
-            "each different word of a document.",
-        ),
-    ] = True,
+    collection_model: bool = typer.Option(
+        True,
+        "--collection-model/--no-collection-model",
+        help="Adapt the model to these documents first, in an extra pass.",
+    ),
+    words: bool = typer.Option(
+        True, "--words/--no-words", help="Store an inverted index, for keyword and hybrid search."
+    ),
     stems: options.Stems = True,
-    with_map: Annotated[
-        bool,
-        typer.Option(
-            "--map/--no-map",
-            help="Draw the map of the collection now; otherwise `deltavec serve` does at its first "
-            "start.",
-        ),
-    ] = False,
+    with_map: bool = typer.Option(
+        False, "--map/--no-map", help="Compute the map now, not at the first `deltavec serve`."
+    ),
     threads: options.Threads = None,
     trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Build a collection: documents and their vectors, to search and explore.
+    """Build a collection: documents and their vectors, to search.
 
-    Texts, ids, chosen columns, vectors and the model are stored together. A collection that is
-    there already stays whole until the new one takes its place.
+    Stores texts, ids, chosen columns, vectors and the model. An existing collection is replaced
+    atomically.
     """
-    with stages("starting") as work, writing_collection(output):
+    with stages("starting") as work, lock_collection(output):
         from deltavec.collection import build_collection
         from deltavec.io.artifacts.model import load
         from deltavec.io.corpus.files import COLUMN
@@ -126,7 +103,7 @@ def build(
 
 
 def named_columns(options: Sequence[str], corpus: Corpus) -> list[str]:
-    """The columns that the options name, several of them parted by commas."""
+    """The columns that the options name; commas separate several."""
     if not options:
         return []
     there = corpus.columns
@@ -139,7 +116,7 @@ def named_columns(options: Sequence[str], corpus: Corpus) -> list[str]:
 
 
 def summary(info: dict[str, Any], output: Path, seconds: float) -> dict[str, str]:
-    """What was built, in a few lines."""
+    """The facts to print."""
     documents = counted(info["documents"], "document")
     if info["documents_without_vector"]:
         documents += f", {info['documents_without_vector']:,} of them without a vector"

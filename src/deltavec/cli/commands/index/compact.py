@@ -10,10 +10,10 @@ EXAMPLES = ("deltavec index compact reviews.idx",)
 
 
 def compact(collection: options.Collection, as_json: options.AsJson = False) -> None:
-    """Join the files of documents that many changes leave in a collection.
+    """Merge the document files of a collection.
 
-    It is seldom needed: every change joins small files as it goes, and what is removed is never
-    kept. If the command is stopped, the collection is as it was.
+    Seldom needed: every change merges small files, and removed documents are never kept. An
+    interrupted command changes nothing.
     """
     with stages("opening the collection") as work:
         from deltavec.collection import open_collection

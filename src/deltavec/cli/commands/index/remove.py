@@ -1,10 +1,9 @@
-"""``deltavec index remove``: a collection without some documents."""
+"""``deltavec index remove``: documents out of a collection."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -22,35 +21,30 @@ EXAMPLES = (
 
 def remove(
     collection: options.Collection,
-    ids: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="ID", show_default=False, help="The ids of documents."),
-    ] = None,
-    source: Annotated[
-        str | None,
-        options.option("FILE", "A file of ids, one to a line; - for standard input.", "--from"),
-    ] = None,
-    filter: Annotated[
-        str | None,
-        options.option(
-            "CONDITION", "The documents whose columns fulfil it, instead of ids.", "--filter", "-f"
-        ),
-    ] = None,
-    missing_ok: Annotated[
-        bool,
-        typer.Option(
-            "--missing-ok",
-            help="Pass over ids that are not there; otherwise nothing is removed then.",
-        ),
-    ] = False,
+    ids: list[str] | None = typer.Argument(
+        None, metavar="ID", show_default=False, help="The ids of documents."
+    ),
+    source: str | None = options.option(
+        "FILE", "A file of ids, one per line; - for standard input.", "--from", value=None
+    ),
+    filter: str | None = options.option(
+        "CONDITION",
+        "Remove the documents that match, instead of ids.",
+        "--filter",
+        "-f",
+        value=None,
+    ),
+    missing_ok: bool = typer.Option(
+        False, "--missing-ok", help="Ignore missing ids; otherwise nothing is removed."
+    ),
     threads: options.Threads = None,
     trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Remove documents from a collection, by their ids or by a filter.
+    """Remove documents from a collection, by ids or by a filter.
 
-    Nothing of them is left on disk. If the command is stopped, the collection is as it was. A
-    running `deltavec serve` sees the change within seconds.
+    Their data is deleted from disk. An interrupted command changes nothing. A running `deltavec
+    serve` sees the change within seconds.
     """
     named = [*(ids or []), *(listed(source) if source is not None else [])]
     if bool(named or source is not None) == (filter is not None):
@@ -79,11 +73,11 @@ def remove(
 
 
 def listed(source: str) -> list[str]:
-    """The ids in a file, one to a line; empty lines are none."""
+    """The ids in a file, one per line; empty lines are none."""
     try:
         data = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
         return [line for line in data.decode("utf-8-sig").splitlines() if line]
     except OSError as error:
         raise InputError(f"{source}: {(error.strerror or str(error)).lower()}") from None
     except UnicodeDecodeError:
-        raise InputError(f"{source}: expected a file of ids in UTF-8, one to a line") from None
+        raise InputError(f"{source}: expected a file of ids in UTF-8, one per line") from None

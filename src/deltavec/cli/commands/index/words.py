@@ -1,4 +1,4 @@
-"""``deltavec index words``: words for a collection that has none."""
+"""``deltavec index words``: the inverted index of a collection."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ def words(
     trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Store which documents hold each word, so that a collection is searched by words too.
+    """Build the inverted index of a collection, for keyword search.
 
-    For a collection that an older deltavec built, or that was built without words. Words that are
-    there already are listed anew. If the command is stopped, the collection is as it was.
+    For a collection built with --no-words. An existing inverted index is built again. An
+    interrupted command changes nothing.
     """
     with stages("opening the collection") as work:
         from deltavec.collection import open_collection

@@ -1,4 +1,4 @@
-"""``deltavec vectors train``: word vectors from one's own text."""
+"""``deltavec vectors train``: word vectors from your own text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 from deltavec.cli import options
 from deltavec.cli.corpora import followed, open_corpus, rereadable
-from deltavec.cli.outputs import require_other_file, writing_file
+from deltavec.cli.outputs import lock_file, require_other_file
 from deltavec.cli.printing import counted, duration, print_result
 from deltavec.cli.progress import stages
 
@@ -19,30 +19,25 @@ EXAMPLES = (
 )
 
 
-# How word vectors are made.
 Method = StrEnum("Method", ["ppmi", "word2vec"])
 
 
 def train(
     corpus: options.Corpus,
     output: Path = options.output(
-        "VECTORS",
-        "Where to write them: .safetensors (quickest to load), .txt or .vec (word2vec "
-        "text), .bin (word2vec binary).",
+        "VECTORS", "A .safetensors (loads fastest), .txt or .vec (text) or .bin (binary) file."
     ),
     method: Method = typer.Option(
-        Method.ppmi,
-        help="ppmi: from counts of which words stand near each other, the same every time. "
-        "word2vec: CBOW, as in the paper.",
+        Method.ppmi, help="ppmi: SVD of co-occurrence counts. word2vec: CBOW, as in the paper."
     ),
     dimensions: int | None = options.count(
-        "Their length.", default="300 for ppmi, 100 for word2vec", value=None
+        "Length of a vector.", default="300 for ppmi, 100 for word2vec", value=None
     ),
     window: int | None = options.count(
-        "How many words on each side are near.", default="20 for ppmi, 5 for word2vec", value=None
+        "Context words on each side.", default="20 for ppmi, 5 for word2vec", value=None
     ),
     min_count: int | None = options.count(
-        "Leave out words that occur less often.", default="5; 2 or 1 for small corpora", value=None
+        "Leave out rarer words.", default="5; 2 or 1 for small corpora", value=None
     ),
     epochs: int = options.count("Passes over the corpus (word2vec).", value=5),
     skip_gram: bool = typer.Option(
@@ -60,8 +55,8 @@ def train(
 ) -> None:
     """Train word vectors on your own text.
 
-    `deltavec fit` does the same for a recipe of the paper's when no vectors are given; train them
-    here to choose how, or to use them again.
+    `deltavec fit` with a recipe of the paper and without --vectors trains them too. Train them
+    here to choose the method or to use them again.
     """
     with stages("starting") as work:
         from deltavec.io.vectors.load import save_vectors
@@ -70,7 +65,7 @@ def train(
 
         require_other_file(output, corpus)
         with (
-            writing_file(output, WRITERS),
+            lock_file(output, WRITERS),
             rereadable(open_corpus(corpus, column, format, encoding, delimiter), work) as documents,
         ):
             vectors = train_vectors(

@@ -1,0 +1,1 @@
+"""``deltavec vectors``: word vectors."""
