@@ -117,7 +117,7 @@ def test_a_collection_without_words_is_searched_by_meaning_until_it_has_them(
     assert deltavec("search", folder, "quiet bay", "--json").json["by"] == "semantic"
     refused = deltavec("search", folder, "quiet bay", "--by", "keyword")
     assert refused.code == 1
-    assert "add them with `deltavec index words`" in " ".join(refused.stderr.split())
+    assert "add postings with `deltavec index words`" in " ".join(refused.stderr.split())
     assert deltavec("index", "words", folder).code == 0
     assert deltavec("search", folder, "quiet bay", "--json").json["by"] == "hybrid"
     words = deltavec("info", folder, "--json").json["words"]

@@ -1,115 +1,77 @@
-"""Documents that were found: as text for people, as records for programs."""
+"""Search results: as text for people, as records for programs."""
 
 from __future__ import annotations
 
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from deltavec.cli.commands.explain import share_rows
 from deltavec.cli.printing import console, counted, plain, signed, visible
-from deltavec.collection.excerpts import Excerpt, excerpt, spans
 from deltavec.collection.json_values import json_value
-from deltavec.collection.why import document_shares
-from deltavec.core.explain import Shares, Vector, shares
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from deltavec.collection import Collection, Found
+    from deltavec.collection import Collection
+    from deltavec.collection.answers import Hit, SearchExplanation
     from deltavec.collection.query import Query
-    from deltavec.collection.why import SearchExplanation
-    from deltavec.core.model import EmbeddingModel
+    from deltavec.core.explain import Shares
+    from deltavec.search.hybrid.search import TopDocuments
 
-WORDS = 6  # that say why
+WORDS = 6  # of an explanation
 NEAR = 2  # words of a document, for each of the query
+PAIRS = 10  # of related words, that an explanation is made from
 INDENT = "    "
-MATCHED = 0.05  # of the cosine: a word that adds as much is marked
+MATCHED = 0.05  # of the score: a word that adds as much is marked
 LONGEST_SEARCHED = 200_000  # characters; of a longer text the beginning is shown
 
 
-class Why(NamedTuple):
-    """Why a document was found: in a line for people, as entries for programs."""
-
-    line: str
-    entries: dict[str, object]
-
-
-def explanations(
-    model: EmbeddingModel, asked: Vector, found: Sequence[Found], wanted: bool
-) -> list[Why | None]:
-    """What the words of each document add to its cosine with the vector asked for, if wanted."""
-    return [why_near(shares(model.decompose(one.text), asked)) if wanted else None for one in found]
+def load_hits(
+    collection: Collection, best: TopDocuments, query: Query, length: int | None, explain: bool
+) -> list[Hit]:
+    """The documents found for a query, with excerpts and explanations if asked for."""
+    pairs = PAIRS if explain else None
+    return collection.hits(best, query, length=length, longest=LONGEST_SEARCHED, pairs=pairs)
 
 
-def explanations_of_search(
-    collection: Collection, query: str, found: Sequence[Found], by: str | None, wanted: bool
-) -> list[Why | None]:
-    """Why each document was found by a query, if that is wanted."""
-    if collection.way(by) == "semantic":
-        model = collection.model
-        return explanations(model, model.decompose(query).vector, found, wanted)
-    return [why_found(collection.why(query, one.id, by=by)) if wanted else None for one in found]
-
-
-def excerpts(
-    collection: Collection, query: Query, found: Sequence[Found], length: int
-) -> list[Excerpt]:
-    """Of each text the stretch with the words that it was found by."""
-    model = collection.model
-    shown = []
-    for one in found:
-        if len(one.text) > LONGEST_SEARCHED:
-            beginning = one.text[:length]
-            shown.append(Excerpt(0, beginning, [(beginning, None)]))
-            continue
-        words = spans(one.text, model.tokenizer)
-        near = shares(model.decompose(one.text), query.vector).by_word
-        row = collection.row(one.id)
-        added = document_shares(query, collection.words, row, model.tokenize(one.text), near)
-        shown.append(excerpt(one.text, words, added, length))
-    return shown
-
-
-def print_found(
-    found: Sequence[Found], shown: Sequence[Excerpt], why: Sequence[Why | None]
-) -> None:
-    """Print documents one below the other: place, cosine, id, text, columns, words."""
+def print_hits(hits: Sequence[Hit]) -> None:
+    """Print documents one below the other: rank, score, id, text, columns, explanation."""
     from rich.text import Text
 
     out = console()
     width = max(out.width, 20)
-    for place, (one, stretch, explanation) in enumerate(zip(found, shown, why, strict=True), 1):
-        if place > 1:
+    for rank, hit in enumerate(hits, 1):
+        if rank > 1:
             out.print()
-        score = (f"{signed(one.score)}  ", "bold")
-        out.print(Text.assemble(f"{place:2}  ", score, plain(one.id, width - 14)), soft_wrap=True)
-        text = marked(one, stretch)
+        score = (f"{signed(hit.score)}  ", "bold")
+        out.print(Text.assemble(f"{rank:2}  ", score, plain(hit.id, width - 14)), soft_wrap=True)
+        text = marked_text(hit)
         for part in text.wrap(out, width - len(INDENT)) if text else ():
             part.rstrip()
             out.print(Text.assemble(INDENT, part), soft_wrap=True)
         lines: list[tuple[str, str]] = []
-        if one.columns:
-            lines += [(line, "dim") for line, _ in wrapped(columns_line(one.columns), width)]
-        if explanation is not None:
-            lines += wrapped(explanation.line, width)
+        if hit.columns:
+            lines += [(line, "dim") for line, _ in wrapped(columns_line(hit.columns), width)]
+        lines += wrapped(visible(why_line(hit)), width)
         for line, style in lines:
             out.print(Text(line, style), soft_wrap=True)
 
 
-def marked(one: Found, stretch: Excerpt) -> Text:
-    """The stretch of a text in one line, the words in bold that it was found by."""
+def marked_text(hit: Hit) -> Text:
+    """The excerpt in one line, with the words that add most to the score in bold."""
     from rich.text import Text
 
-    line = Text("... " if stretch.begin else "")
-    for text, share in stretch.pieces:
-        strong = share is not None and one.score > 0 and share >= MATCHED * one.score
+    begin, excerpt = hit.excerpt.begin, hit.excerpt.text
+    line = Text("... " if begin else "")
+    for text, share in hit.excerpt.pieces or [(excerpt, None)]:
+        strong = share is not None and hit.score > 0 and share >= MATCHED * hit.score
         line.append(visible(re.sub(r"\s+", " ", text)), "bold" if strong else "")
     line.rstrip()
-    end = stretch.begin + len(stretch.text)
-    if stretch.text and end < len(one.text):
-        within_word = not any(map(str.isspace, one.text[end - 1 : end + 1]))
+    end = begin + len(excerpt)
+    if excerpt and end < len(hit.text):
+        within_word = not any(map(str.isspace, hit.text[end - 1 : end + 1]))
         if within_word and " " in line.plain:
             line.right_crop(len(line.plain) - line.plain.rindex(" "))
         line.append(" ...")
@@ -142,59 +104,78 @@ def cell(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def why_near(explanation: Shares) -> Why:
-    """The words of the document found, each with its signed share; they add up to the cosine."""
-    rows = share_rows(explanation.words, explanation.offset, WORDS)
-    line = "why: " + ", ".join(f"{plain(word)} {share}" for word, _, share in rows)
-    words = [word._asdict() for word in explanation.words]
-    return Why(visible(line), {"words": words, "offset": explanation.offset})
+def why_line(hit: Hit) -> str:
+    """Why a document was found, in a line; empty if it is not explained.
+
+    A semantic search names words of the document, since the whole query is compared with it.
+    """
+    if hit.why is None or hit.contributions is None:
+        return ""
+    if hit.why.by == "semantic":
+        return document_line(hit.contributions)
+    return query_line(hit.why)
 
 
-def why_found(explanation: SearchExplanation) -> Why:
+def document_line(contributions: Shares) -> str:
+    """The words of the document, each with its signed share; they add up to the cosine."""
+    rows = share_rows(contributions.words, contributions.offset, WORDS)
+    return "why: " + ", ".join(f"{plain(word)} {share}" for word, _, share in rows)
+
+
+def query_line(why: SearchExplanation) -> str:
     """The words of the query, each with its signed share; they add up to the score.
 
-    Those that the document holds come first; those that it only means name the words it has.
+    Those that the document contains come first; the others name the document's related words.
     """
-    strongest = sorted(explanation.words, key=lambda word: -abs(word.share))
+    strongest = sorted(why.words, key=lambda word: -abs(word.share))
     listed, others = strongest[:WORDS], strongest[WORDS:]
     there = [f"{plain(word.word)} {signed(word.share)}" for word in listed if word.keyword]
     meant = [
-        f"{plain(word.word)} {signed(word.share)}{near_words(explanation, word.word)}"
+        f"{plain(word.word)} {signed(word.share)}{near_words(why, word.word)}"
         for word in listed
         if not word.keyword
     ]
     if others:
         rest = sum(word.share for word in others)
         meant.append(f"{counted(len(others), 'other word')} {signed(rest)}")
-    if explanation.centre:
-        meant.append(f"minus corpus centre {signed(explanation.centre)}")
+    if why.centre:
+        meant.append(f"minus corpus centre {signed(why.centre)}")
     parts = [f"it has {', '.join(there)}"] if there else []
     parts += [f"in meaning {', '.join(meant)}"] if meant else []
-    words = [{**word._asdict(), "share": word.share} for word in explanation.words]
-    entries = {
-        "words": words,
-        "offset": explanation.centre,
-        "matched": list(explanation.matched),
-        "near": [pair._asdict() for pair in explanation.near],
-    }
-    return Why(visible("why: " + "; ".join(parts)), entries)
+    return "why: " + "; ".join(parts)
 
 
-def near_words(explanation: SearchExplanation, word: str) -> str:
-    """The words of the document that are nearest to one of the query, in brackets."""
-    near = [str(plain(pair.word_b)) for pair in explanation.near if pair.word_a == word]
+def near_words(why: SearchExplanation, word: str) -> str:
+    """The words of the document that are most related to one of the query, in brackets."""
+    near = [str(plain(pair.word_b)) for pair in why.near if pair.word_a == word]
     return f" ({', '.join(near[:NEAR])})" if near else ""
 
 
-def as_records(found: Sequence[Found], why: Sequence[Why | None]) -> list[dict[str, object]]:
-    """The documents as plain objects, with all their words if explained."""
-    records = []
-    for one, explanation in zip(found, why, strict=True):
-        record: dict[str, object] = {
-            "id": one.id,
-            "score": one.score,
-            "text": one.text,
-            "columns": {name: json_value(value) for name, value in one.columns.items()},
+def as_records(hits: Sequence[Hit]) -> list[dict[str, object]]:
+    """The documents as JSON objects, with all their words if explained."""
+    return [
+        {
+            "id": hit.id,
+            "score": hit.score,
+            "text": hit.text,
+            "columns": {name: json_value(value) for name, value in hit.columns.items()},
+            **explanation_record(hit),
         }
-        records.append(record | (explanation.entries if explanation else {}))
-    return records
+        for hit in hits
+    ]
+
+
+def explanation_record(hit: Hit) -> dict[str, object]:
+    """The explanation of a hit as JSON entries; empty if it is not explained."""
+    why, contributions = hit.why, hit.contributions
+    if why is None or contributions is None:
+        return {}
+    if why.by == "semantic":
+        words = [word._asdict() for word in contributions.words]
+        return {"words": words, "offset": contributions.offset}
+    return {
+        "words": [{**word._asdict(), "share": word.share} for word in why.words],
+        "offset": why.centre,
+        "matched": list(why.matched),
+        "near": [pair._asdict() for pair in why.near],
+    }

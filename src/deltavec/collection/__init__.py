@@ -6,9 +6,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from deltavec.collection.answers import Hit, Keyword
     from deltavec.collection.build import build_collection
     from deltavec.collection.collection import Collection
-    from deltavec.collection.hits import Found, Keyword
     from deltavec.collection.open import open_collection
     from deltavec.collection.topics.clusters import Clusters
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 _HOMES = {
     "Clusters": "topics.clusters",
     "Collection": "collection",
-    "Found": "hits",
-    "Keyword": "hits",
+    "Hit": "answers",
+    "Keyword": "answers",
     "build_collection": "build",
     "open_collection": "open",
 }
 
-__all__ = ["Clusters", "Collection", "Found", "Keyword", "build_collection", "open_collection"]
+__all__ = ["Clusters", "Collection", "Hit", "Keyword", "build_collection", "open_collection"]
 
 
 def __getattr__(name: str) -> Any:

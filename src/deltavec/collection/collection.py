@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,28 +14,35 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from deltavec.collection import ids as identities
+from deltavec.collection.answers import (
+    AnalyzedText,
+    Excerpt,
+    Hit,
+    Keyword,
+    SearchExplanation,
+    explain_score,
+    mark_excerpt,
+)
 from deltavec.collection.filters.kept import load_mask
-from deltavec.collection.hits import Found, Keyword, Nearest
 from deltavec.collection.info import collection_info
 from deltavec.collection.json_values import rows_of
 from deltavec.collection.manifest import CollectionManifest
 from deltavec.collection.map.storage import StoredMap, draw_map, store_map
 from deltavec.collection.query import (
-    NO_VECTOR,
     Query,
-    QueryRequest,
-    answers_to,
-    read_query,
-    require_query,
+    find_best,
+    parse_query,
     search_mode,
+    vector_query,
 )
 from deltavec.collection.store import ID, TEXT, DocumentStore
-from deltavec.collection.why import SearchExplanation, explain_score
 from deltavec.core.arguments import require_whole
-from deltavec.core.explain import Explanation, decompose, shares
+from deltavec.core.explain import Explanation, shares
 from deltavec.core.model import EmbeddingModel
+from deltavec.core.threads import stop_if_cancelled
 from deltavec.errors import InputError
 from deltavec.search import Index
+from deltavec.search.hybrid.search import TopDocuments
 from deltavec.search.lexical.storage import StoredPostings
 
 if TYPE_CHECKING:
@@ -187,16 +194,16 @@ class Collection:
         *,
         filter: str | None = None,
         by: str | None = None,
-    ) -> list[Found]:
-        """The documents that fit a query best, by their words and their meaning, best first.
+    ) -> list[Hit]:
+        """The documents that match a query best, best first.
 
         Parameters
         ----------
         query
             A text, or a list of words. A word of a text with a hyphen before it (``-flood``) must
-            not be in what is found, unless by meaning. Phrases cannot be searched for.
+            not occur in a result, except in a semantic search. There are no phrase queries.
         k
-            How many to find; fewer come back if there are fewer.
+            How many to find; there are fewer results if fewer match.
         filter
             Which documents may be found, by their columns: see `mask`.
         by
@@ -204,83 +211,98 @@ class Collection:
             alone, over words in any of their forms; ``semantic`` is the cosine alone. By default
             ``hybrid``, and ``semantic`` in a collection without postings.
 
-        Nothing is found if no word of the query is known.
+        Nothing is found if all words of the query are out of vocabulary.
         """
-        return self._found(self.best(query, k, filter=filter, by=by))
+        return self.hits(self.best([self.query(query, k, by=by)], filter=filter)[0])
+
+    def query(self, query: str | Sequence[str], k: int = 10, *, by: str | None = None) -> Query:
+        """A parsed query: its terms, their weights and its vector."""
+        by = search_mode(by, self.words, self.path)
+        return parse_query(query, by, self.model, self.words, k)
+
+    def vector_query(
+        self, vector: npt.NDArray[np.floating], k: int = 10, *, excluded: int | None = None
+    ) -> Query:
+        """A semantic query for a vector; a row may be excluded from the results."""
+        return vector_query(vector, self.model, k, excluded)
 
     def best(
-        self,
-        query: str | Sequence[str],
-        k: int = 10,
-        *,
-        filter: str | None = None,
-        by: str | None = None,
-        threads: int | None = None,
-    ) -> Nearest:
-        """The rows that fit a query best, as `search` finds them."""
-        require_query(query)
-        if self.way(by) == "semantic":
-            vector = self.model.embed([query], threads=threads)[0]
-            return self.nearest(vector, k, filter=filter, threads=threads)
-        asked = QueryRequest(k, NO_VECTOR, self.read(query, by))
-        return self.answers([asked], filter=filter, threads=threads)[0]
-
-    def answers(
-        self,
-        asked: Sequence[QueryRequest],
-        *,
-        filter: str | None = None,
-        threads: int | None = None,
-    ) -> list[Nearest]:
-        """The rows that fit each of several searches best, found in one pass over all documents."""
+        self, queries: Sequence[Query], *, filter: str | None = None, threads: int | None = None
+    ) -> list[TopDocuments]:
+        """The rows that match each query best, found in one pass over all documents."""
         mask = None if filter is None else self.mask(filter)
-        return answers_to(asked, self.index, self.words, mask=mask, threads=threads)
+        return find_best(queries, self.index, self.words, mask=mask, threads=threads)
 
-    def way(self, by: str | None) -> str:
-        """How to search: as asked for, if the collection can, or as well as it can."""
-        return search_mode(by, self.words, self.path)
+    def hits(
+        self,
+        found: TopDocuments,
+        query: Query | None = None,
+        *,
+        length: int | None = None,
+        longest: int | None = None,
+        pairs: int | None = None,
+    ) -> list[Hit]:
+        """The documents in the rows found, with excerpts and explanations if asked for.
 
-    def read(self, query: str | Sequence[str], by: str | None = None) -> Query:
-        """A query, read: what its words are worth, and its direction."""
-        return read_query(query, self.way(by), self.model, self.words)
+        Parameters
+        ----------
+        found
+            The rows and their scores.
+        query
+            The query they were found for; without one, excerpts are the beginnings of the texts.
+        length
+            How many characters an excerpt has; by default there is none.
+        longest
+            Longer texts are not analyzed: their excerpts are their beginnings.
+        pairs
+            How many pairs of related words an explanation has; by default there is none.
+        """
+        hits = []
+        rows, scores = found.numbers.tolist(), found.scores.tolist()
+        for row, score, entry in zip(rows, scores, self.entries(rows), strict=True):
+            stop_if_cancelled()
+            hit = Hit(entry.pop(ID), score, entry.pop(TEXT) or "", entry)
+            text = AnalyzedText(self.model, hit.text)
+            if length is not None:
+                is_long = longest is not None and len(hit.text) > longest
+                shown = (
+                    mark_excerpt(query, self.words, row, text, length)
+                    if query is not None and not is_long
+                    else Excerpt(0, hit.text[:length])
+                )
+                hit = replace(hit, excerpt=shown)
+            if query is not None and pairs is not None:
+                added = shares(text.contributions, query.vector)
+                why = self.explain_row(query, row, text, pairs)
+                hit = replace(hit, contributions=added, why=why)
+            hits.append(hit)
+        return hits
 
     def why(
         self, query: str | Sequence[str], id: str, *, by: str | None = None, pairs: int = 10
     ) -> SearchExplanation:
-        """Why a document has its score for a query, both as for `search`: a share for each word.
+        """Why a document has its score for a query: a share for each word of the query.
 
-        Of words that are near in meaning, so many pairs are listed.
+        Query, id and mode are those of `search`; ``pairs`` is how many pairs of related words to
+        list.
         """
-        row, document = self.row(id), self.model.tokenize(self.text(id))
-        apart = decompose(document, self.model.vocabulary, self.model.folded)
-        vector = self.index.vectors[row]
-        return explain_score(self.read(query, by), self.words, row, vector, document, apart, pairs)
+        text = AnalyzedText(self.model, self.text(id))
+        return self.explain_row(self.query(query, by=by), self.row(id), text, pairs)
 
-    def similar(self, id: str, k: int = 10, *, filter: str | None = None) -> list[Found]:
-        """The documents most alike to one of the collection, best first, itself left out.
+    def explain_row(
+        self, query: Query, row: int, text: AnalyzedText, pairs: int
+    ) -> SearchExplanation:
+        """Why a row, whose text is given, has its score for a parsed query."""
+        return explain_score(query, self.words, row, self.index.vectors[row], text, pairs)
 
-        Empty if that one has no vector; otherwise as `search`.
+    def similar(self, id: str, k: int = 10, *, filter: str | None = None) -> list[Hit]:
+        """The documents most similar to one of the collection, which is left out, best first.
+
+        Empty if that document has no vector.
         """
         row = self.row(id)
-        return self._found(self.nearest(self.index.vectors[row], k, filter=filter, without=row))
-
-    def nearest(
-        self,
-        vector: npt.NDArray[np.float32],
-        k: int = 10,
-        *,
-        filter: str | None = None,
-        without: int | None = None,
-        threads: int | None = None,
-    ) -> Nearest:
-        """The rows nearest to a vector of unit length, as for `best`; nothing is near zeros."""
-        asked = QueryRequest(k, vector, without=without)
-        return self.answers([asked], filter=filter, threads=threads)[0]
-
-    def _found(self, nearest: Nearest) -> list[Found]:
-        entries = self.entries(nearest.rows)
-        scored = zip(entries, nearest.scores.tolist(), strict=True)
-        return [Found(entry.pop(ID), score, entry.pop(TEXT), entry) for entry, score in scored]
+        query = self.vector_query(self.index.vectors[row], k, excluded=row)
+        return self.hits(self.best([query], filter=filter)[0])
 
     def explain(self, a: str, b: str, *, pairs: int = 10) -> Explanation:
         """Which words make two texts alike, in the collection's own model.

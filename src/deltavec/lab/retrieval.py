@@ -105,10 +105,9 @@ def retrieval_benchmark(
         built = build_collection(model, judged.texts, scratch / "judged.idx", threads=threads)
         for name, by in ((OURS, "hybrid"), ("keyword", "keyword"), ("semantic", "semantic")):
             on_stage(f"ranking by {name}")
-            rankings[name] = [
-                [judged.ids[row] for row in built.best(query, DEPTH, by=by, threads=threads).rows]
-                for query in queries
-            ]
+            parsed = (built.query(query, DEPTH, by=by) for query in queries)
+            found = (built.best([query], threads=threads)[0] for query in parsed)
+            rankings[name] = [[judged.ids[row] for row in best.numbers] for best in found]
     for name, rank in rankers.items():
         on_stage(f"ranking by {name}")
         rankings[name] = rank(judged, queries)

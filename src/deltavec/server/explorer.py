@@ -7,21 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple, TypeVar
+from dataclasses import asdict, dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from deltavec.collection import Clusters, Collection
-from deltavec.collection.excerpts import Excerpt, Piece, Read, excerpt, read
-from deltavec.collection.hits import Nearest
-from deltavec.collection.query import NO_VECTOR, Query, QueryRequest
-from deltavec.collection.why import QueryWord, document_shares, explain_score, shared_words
-from deltavec.core.explain import Contributions as TakenApart
-from deltavec.core.explain import Removal, WordShare, bottom_pairs, removal, shares, top_pairs
+from deltavec.collection.answers import AnalyzedText, Hit, Piece, QueryWord, excerpt
+from deltavec.collection.query import Query
+from deltavec.core.explain import (
+    Contributions,
+    Removal,
+    WordShare,
+    bottom_pairs,
+    removal,
+    shares,
+    top_pairs,
+)
 from deltavec.core.threads import stop_if_cancelled
 from deltavec.errors import InputError
+from deltavec.search.hybrid.search import TopDocuments
 from deltavec.server.batching import TurnLock
 from deltavec.server.errors import RequestError, as_json
 from deltavec.server.limits import Limits
@@ -82,11 +88,11 @@ class Explorer:
         if is_long and not self.at_length:
             raise LongWorkError
 
-    def read(self, query: str, by: str | None) -> Query:
+    def query(self, query: str, by: str | None, k: int = 10) -> Query:
         """The parsed query; raises if the collection cannot answer it."""
         self.require_text("query", query)
         try:
-            return self.collection.read(query, by)
+            return self.collection.query(query, k, by=by)
         except InputError as error:
             raise RequestError(422, str(error), param="by") from None
 
@@ -126,50 +132,18 @@ class Explorer:
         require_at_most(name, len(text), self.limits.text_length, "characters")
 
     def results(
-        self, found: Nearest, query: Query | None, request: FindRequest | ListRequest
+        self, found: TopDocuments, query: Query | None, request: FindRequest | ListRequest
     ) -> list[dict[str, Any]]:
         """The documents that were found, with the contributions of their words if asked for."""
         length = within("length", request.length, 1000, self.limits.excerpt_length)
         asked = query if request.explain else None
-        positions = self.map_view.positions.of(found.rows)
-        entries = self.collection.entries(found.rows)
-        hits = zip(found.rows.tolist(), found.scores.tolist(), entries, positions, strict=True)
-        return [
-            {
-                "id": entry.pop("id"),
-                "score": score,
-                **self.result(row, entry, asked, length),
-                "position": position,
-            }
-            for row, score, entry, position in hits
-        ]
+        longest = self.limits.explained_length
+        hits = self.collection.hits(found, asked, length=length, longest=longest)
+        positions = self.map_view.positions.of(found.numbers)
+        return [as_result(*each) for each in zip(hits, positions, strict=True)]
 
-    def result(
-        self, row: int, entry: dict[str, Any], query: Query | None, length: int
-    ) -> dict[str, Any]:
-        """One document that was found, explained if there is a query."""
-        stop_if_cancelled()
-        text = entry.pop("text") or ""
-        shown = Excerpt(0, text[:length], [])
-        matched: tuple[str, ...] = ()
-        is_explained = query is not None and len(text) <= self.limits.explained_length
-        if query is not None and is_explained:
-            apart, words = read(self.collection.model, text), self.collection.words
-            near = shares(apart.document, query.vector).by_word
-            added = document_shares(query, words, row, apart.tokenize, near)
-            matched = shared_words(query, words, apart.tokenize)
-            shown = excerpt(text, apart.spans, added, length)
-        return {
-            "text": shown.text,
-            "begin": shown.begin,
-            "length": len(text),
-            "columns": plain_columns(entry),
-            "matched": matched,
-            "pieces": rounded(shown.pieces) if is_explained else None,
-        }
-
-    def explainable(self, text: str, param: str) -> Read:
-        """A text, tokenized and embedded; raises if it is too long to be explained."""
+    def explainable(self, text: str, param: str) -> AnalyzedText:
+        """A text to be explained; raises if it is too long."""
         self.require_short(len(text) > LONG_TEXT)
         stop_if_cancelled()
         if len(text) > self.limits.explained_length:
@@ -179,14 +153,14 @@ class Explorer:
                 "long to be explained",
                 param=param,
             )
-        return read(self.collection.model, text)
+        return AnalyzedText(self.collection.model, text)
 
-    def stored(self, row: int, param: str) -> Read:
+    def stored(self, row: int, param: str) -> AnalyzedText:
         """A stored document, to be explained."""
         text = self.collection.documents([row]).column("text")[0].as_py() or ""
         return self.explainable(text, param)
 
-    def require_pairs(self, a: TakenApart, b: TakenApart) -> None:
+    def require_pairs(self, a: Contributions, b: Contributions) -> None:
         """Raise if the words of two texts make too many pairs to compare."""
         pairs = len(a.words) * len(b.words)
         if pairs > self.limits.explained_pairs:
@@ -196,14 +170,6 @@ class Explorer:
                 f"{self.limits.explained_pairs:,} can be compared: send shorter ones",
             )
         self.require_short(pairs > LONG_WORK)
-
-
-class Search(NamedTuple):
-    """A search request with its parsed query and what to rank."""
-
-    request: SearchRequest | SimilarRequest
-    query: Query
-    asked: QueryRequest
 
 
 def search(
@@ -216,43 +182,45 @@ def search(
 
     Searches with the same filter are ranked in one pass, with the lock of the batch released.
     """
-    searches = [attempt(read_search, explorer, request) for request in requests]
-    valid = {n: one for n, one in enumerate(searches) if isinstance(one, Search)}
-    found: dict[int, Nearest | Exception] = {}
-    for filter in dict.fromkeys(one.request.filter for one in valid.values()):
-        numbers = [n for n, one in valid.items() if one.request.filter == filter]
-        asked = [valid[n].asked for n in numbers]
+    queries = [attempt(parse_search, explorer, request) for request in requests]
+    valid = {n: query for n, query in enumerate(queries) if isinstance(query, Query)}
+    found: dict[int, TopDocuments | Exception] = {}
+    for filter in dict.fromkeys(requests[n].filter for n in valid):
+        numbers = [n for n in valid if requests[n].filter == filter]
+        batch = [valid[n] for n in numbers]
         with turn.released() if turn else nullcontext():
-            ranked = attempt(explorer.collection.answers, asked, filter=filter, threads=threads)
+            ranked = attempt(explorer.collection.best, batch, filter=filter, threads=threads)
         each = [ranked] * len(numbers) if isinstance(ranked, Exception) else ranked
         found |= dict(zip(numbers, each, strict=True))
-    for n, one in enumerate(searches):
-        hits = one if isinstance(one, Exception) else found[n]
-        yield hits if isinstance(hits, Exception) else attempt(render, explorer, valid[n], hits)
+    for n, query in enumerate(queries):
+        best = query if isinstance(query, Exception) else found[n]
+        if isinstance(best, Exception):
+            yield best
+        else:
+            yield attempt(render, explorer, requests[n], valid[n], best)
 
 
-def read_search(explorer: Explorer, request: SearchRequest | SimilarRequest) -> Search:
-    """A search request, parsed; raises if it cannot be answered."""
+def parse_search(explorer: Explorer, request: SearchRequest | SimilarRequest) -> Query:
+    """The query of a search request; raises if it cannot be answered."""
     if isinstance(request, SimilarRequest):
         row = explorer.row(request.id)
         k = request.offset + explorer.page_size(request)
         vector = explorer.collection.index.vectors[row]
-        query = explorer.collection.read([], "semantic").towards(vector)
-        return Search(request, query, QueryRequest(k, vector, without=row))
-    query = explorer.read(request.query, request.by)
-    k = request.offset + explorer.page_size(request)
-    if query.by == "semantic":
-        vector = explorer.collection.model.embed([request.query], threads=1)[0]
-        return Search(request, query, QueryRequest(k, vector))
-    return Search(request, query, QueryRequest(k, NO_VECTOR, query))
+        return explorer.collection.vector_query(vector, k, excluded=row)
+    query = explorer.query(request.query, request.by)
+    return replace(query, k=request.offset + explorer.page_size(request))
 
 
-def render(explorer: Explorer, search: Search, found: Nearest) -> bytes:
-    """The response to a search for which these documents were found."""
-    request, query, _ = search
-    unknown = [] if isinstance(request, SimilarRequest) else query.unknown[:LISTED_UNKNOWN]
-    page = Nearest(found.rows[request.offset :], found.scores[request.offset :])
+def render(
+    explorer: Explorer,
+    request: SearchRequest | SimilarRequest,
+    query: Query,
+    best: TopDocuments,
+) -> bytes:
+    """The response to a search that found these documents."""
+    page = TopDocuments(best.scores[request.offset :], best.numbers[request.offset :])
     results = explorer.results(page, query, request)
+    unknown = query.unknown[:LISTED_UNKNOWN]
     return as_json({"results": results, "unknown": unknown, "by": query.by})
 
 
@@ -267,13 +235,12 @@ def attempt(work: Callable[..., Result], *arguments: Any, **options: Any) -> Res
 def why(explorer: Explorer, request: WhyRequest) -> bytes:
     """Why a document has its score for a query."""
     explorer.require_short(len(request.query) > LONG_TEXT)
-    query = explorer.read(request.query, request.by)
+    query = explorer.query(request.query, request.by)
     count = within("pairs", request.pairs, 10, explorer.limits.pairs)
     row = explorer.row(request.id)
-    apart = explorer.stored(row, "id")
-    explorer.require_pairs(query.contributions, apart.document)
-    vector, words = explorer.collection.index.vectors[row], explorer.collection.words
-    why = explain_score(query, words, row, vector, apart.tokenize, apart.document, count)
+    text = explorer.stored(row, "id")
+    explorer.require_pairs(query.contributions, text.contributions)
+    why = explorer.collection.explain_row(query, row, text, count)
     return as_json(
         {
             "by": why.by,
@@ -293,12 +260,12 @@ def explain(explorer: Explorer, request: ExplainRequest) -> bytes:
     length = within("length", request.length, 2000, explorer.limits.excerpt_length)
     a = read_side(explorer, "a", request.text_a, request.id_a)
     b = read_side(explorer, "b", request.text_b, request.id_b)
-    documents = a.document, b.document
+    documents = a.contributions, b.contributions
     explorer.require_pairs(*documents)
     removed = removal(*documents, explorer.collection.model.folded)
     return as_json(
         {
-            "cosine": float(a.document.vector @ b.document.vector),
+            "cosine": float(a.contributions.vector @ b.contributions.vector),
             "a": explained_side(request.id_a, a, b, length),
             "b": explained_side(request.id_b, b, a, length),
             "together": [pair._asdict() for pair in top_pairs(*documents, count)],
@@ -308,7 +275,9 @@ def explain(explorer: Explorer, request: ExplainRequest) -> bytes:
     )
 
 
-def read_side(explorer: Explorer, side: str, text: str | None, identity: str | None) -> Read:
+def read_side(
+    explorer: Explorer, side: str, text: str | None, identity: str | None
+) -> AnalyzedText:
     """One of the two texts of an explanation: the text itself, or that of a document."""
     if text is not None and identity is None:
         explorer.require_text(f"text_{side}", text)
@@ -328,7 +297,7 @@ def document(explorer: Explorer, request: DocumentRequest) -> bytes:
     text = entry.pop("text") or ""
     words: Sequence[WordShare] = ()
     if len(text) <= explorer.limits.explained_length:
-        apart = read(explorer.collection.model, text).document
+        apart = explorer.collection.model.decompose(text)
         words = shares(apart, apart.vector).words[:KEYWORDS]
     return as_json(
         {
@@ -387,19 +356,37 @@ def rounded(pieces: list[Piece]) -> list[Piece]:
     return [(text, share and round(share, 6)) for text, share in pieces]
 
 
-def explained_side(identity: str | None, one: Read, other: Read, length: int) -> dict[str, Any]:
+def as_result(hit: Hit, position: tuple[float, float] | None) -> dict[str, Any]:
+    """A hit with an excerpt, as the response has it."""
+    pieces = hit.excerpt.pieces
+    return {
+        "id": hit.id,
+        "score": hit.score,
+        "text": hit.excerpt.text,
+        "begin": hit.excerpt.begin,
+        "length": len(hit.text),
+        "columns": plain_columns(hit.columns),
+        "position": position,
+        "matched": hit.excerpt.matched,
+        "pieces": None if pieces is None else rounded(pieces),
+    }
+
+
+def explained_side(
+    identity: str | None, one: AnalyzedText, other: AnalyzedText, length: int
+) -> dict[str, Any]:
     """One of two texts with the contributions of its words."""
-    added = shares(one.document, other.document.vector)
+    added = shares(one.contributions, other.contributions.vector)
     shown = excerpt(one.text, one.spans, added.by_word, length)
     return {
         "id": identity,
         "text": shown.text,
         "begin": shown.begin,
         "length": len(one.text),
-        "pieces": rounded(shown.pieces),
+        "pieces": rounded(shown.pieces or []),
         **strongest_words(added.words),
         "offset": added.offset,
-        "unknown": one.document.unknown[:LISTED_UNKNOWN],
+        "unknown": one.contributions.unknown[:LISTED_UNKNOWN],
     }
 
 

@@ -89,7 +89,7 @@ def test_any_changes_leave_what_would_be_built(
 def same_answers(live: Collection, fresh: Collection, query: str, id: str) -> None:
     """Both find the same documents, with the same scores, for the same reasons."""
     for by in ("hybrid", "keyword", "semantic"):
-        asked, again = live.read(query, by), fresh.read(query, by)
+        asked, again = live.query(query, by=by), fresh.query(query, by=by)
         assert asked.unknown == again.unknown
         ours, theirs = live.search(query, k=99, by=by), fresh.search(query, k=99, by=by)
         scores = {one.id: one.score for one in theirs}

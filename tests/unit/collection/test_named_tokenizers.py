@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import deltavec as dv
-from deltavec.collection.excerpts import read, spans
+from deltavec.collection.answers import AnalyzedText
+from deltavec.core.text.spans import find_spans
 
 CODE = 'def cut(text):\n    return (part.lower() for part in text.replace("-", " ").split())\n'
 TEXTS = ["Sea-room sea", "room-lamp", "lamp-Sea room", "sea"] * 3
@@ -45,7 +46,7 @@ def test_a_collection_is_searched_and_changed_by_a_named_tokenizer(
 
 
 def test_words_are_marked_where_they_stand(collection: dv.Collection) -> None:
-    found = read(collection.model, "A Sea-room").spans
+    found = AnalyzedText(collection.model, "A Sea-room").spans
     assert (found.words, found.begins.tolist(), found.ends.tolist()) == (
         ["a", "sea", "room"],
         [0, 2, 6],
@@ -54,7 +55,7 @@ def test_words_are_marked_where_they_stand(collection: dv.Collection) -> None:
 
 
 def test_a_word_that_does_not_stand_there_has_no_place() -> None:
-    found = spans("İt went on", lambda text: ["it", "", "go", "ON"])
+    found = find_spans("İt went on", ["it", "", "go", "ON"])
     assert (found.words, found.begins.tolist()) == (["ON"], [8])
 
 

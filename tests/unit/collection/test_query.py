@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import deltavec as dv
+from deltavec.collection import Hit
 from support import lexical_reference
 
 TEXTS = [
@@ -30,7 +31,7 @@ def collection(tmp_path: Path) -> dv.Collection:
     return dv.build_collection(dv.fit(TEXTS, VECTORS, "idf-sum"), TEXTS, tmp_path / "c.idx")
 
 
-def ids(found: list[dv.Found]) -> list[str]:
+def ids(found: list[Hit]) -> list[str]:
     return [one.id for one in found]
 
 
@@ -136,7 +137,7 @@ def test_without_words_a_collection_goes_by_meaning_and_says_how_to_add_them(
     assert plain.info()["word_bytes"] == 0
     assert plain.search("storm") == plain.search("storm", by="semantic")
     assert plain.why("storm", "0").by == "semantic"
-    with pytest.raises(dv.InputError, match="add them with `deltavec index words`"):
+    with pytest.raises(dv.InputError, match="add postings with `deltavec index words`"):
         plain.search("storm", by="hybrid")
     grown = plain.add(["more storm"])
     assert grown.words is None

@@ -65,6 +65,6 @@ def test_a_pass_that_fails_fails_for_those_that_share_it(
     def broken(*arguments: object, **options: object) -> None:
         raise OSError("the disk is gone")
 
-    monkeypatch.setattr("deltavec.collection.collection.answers_to", broken)
+    monkeypatch.setattr("deltavec.collection.collection.find_best", broken)
     found = list(search(explorer, REQUESTS[:2], 1))
     assert [type(each) for each in found] == [OSError, OSError]

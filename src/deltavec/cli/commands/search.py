@@ -1,4 +1,4 @@
-"""``deltavec search``: the documents most alike to a query."""
+"""``deltavec search``: the documents that match a query best."""
 
 from __future__ import annotations
 
@@ -32,37 +32,37 @@ def search(
     trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Find the documents that fit a query best, by words and meaning, and say why.
+    """Find the documents that match a query best, by BM25 and embeddings, and say why.
 
     Any text will do, from a word to a page. Words count in all their forms; -word leaves out
-    documents that hold it. A query without known words finds nothing.
+    documents that contain it. A query without known words finds nothing.
     """
-    from deltavec.cli.results import as_records, excerpts, explanations_of_search, print_found
+    from deltavec.cli.results import as_records, load_hits, print_hits
     from deltavec.collection import open_collection
 
     opened = open_collection(collection, verify=False, trust=trust)
-    found = opened.search(query, k, filter=filter, by=by)
-    read = opened.read(query, by)
-    unknown = read.unknown
+    parsed = opened.query(query, k, by=by)
+    best = opened.best([parsed], filter=filter)[0]
+    hits = load_hits(opened, best, parsed, None if as_json else length, explain)
+    unknown = parsed.unknown
     suggested = suggestions(opened.model, unknown)
-    why = explanations_of_search(opened, query, found, by, explain)
     if as_json:
         print_json(
             {
                 "collection": collection,
                 "query": query,
                 "filter": filter,
-                "by": read.by,
+                "by": parsed.by,
                 "unknown_words": unknown,
                 "suggestions": suggested,
-                "found": as_records(found, why),
+                "found": as_records(hits),
             }
         )
         return
-    if not found:
+    if not hits:
         typer.echo(nothing_found(with_suggestions(unknown, suggested), filter))
         return
-    print_found(found, excerpts(opened, read, found, length), why)
+    print_hits(hits)
     if unknown:
         typer.echo(f"\nNot known in the query: {with_suggestions(unknown, suggested)}")
 

@@ -1,6 +1,8 @@
-"""``deltavec similar``: the documents most alike to one of a collection."""
+"""``deltavec similar``: the documents most similar to one of a collection."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import typer
 
@@ -21,28 +23,23 @@ def similar(
     as_json: options.AsJson = False,
 ) -> None:
     """Find the documents most alike to one of the collection."""
-    from deltavec.cli.results import (
-        as_records,
-        excerpts,
-        explanations,
-        print_found,
-        shortened,
-    )
+    from deltavec.cli.results import as_records, load_hits, print_hits, shortened
     from deltavec.collection import open_collection
 
     opened = open_collection(collection, verify=False, trust=trust)
-    found = opened.similar(id, k, filter=filter)
-    text = opened.text(id)
-    asked = opened.model.decompose(text).vector
-    why = explanations(opened.model, asked, found, explain)
+    row, text = opened.row(id), opened.text(id)
+    query = opened.vector_query(opened.index.vectors[row], k, excluded=row)
+    best = opened.best([query], filter=filter)[0]
+    # Stored vectors are float32: shares of the exact one add up to the cosine more closely.
+    exact = replace(query, vector=opened.model.decompose(text).vector)
+    hits = load_hits(opened, best, exact, None if as_json else length, explain)
     if as_json:
         record = {"collection": collection, "id": id, "text": text, "filter": filter}
-        print_json({**record, "found": as_records(found, why)})
+        print_json({**record, "found": as_records(hits)})
         return
     typer.echo(f"Like {visible(id)}: {shortened(text, length)}\n")
-    if found:
-        query = opened.read([], "semantic").towards(asked)
-        print_found(found, excerpts(opened, query, found, length), why)
+    if hits:
+        print_hits(hits)
     elif filter is not None:
         typer.echo("Nothing found: no other document fulfils the filter, or it has no known words.")
     else:

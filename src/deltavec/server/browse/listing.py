@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from deltavec.collection.hits import Nearest
 from deltavec.collection.topics.names import group_names
 from deltavec.core.arrays import Int64s
+from deltavec.search.hybrid.search import TopDocuments
 from deltavec.server.browse.area import corners, inside
 from deltavec.server.browse.topics import members
 from deltavec.server.errors import as_json
@@ -21,13 +21,13 @@ def list_documents(explorer: Explorer, request: ListRequest) -> bytes:
     rows = selected_rows(explorer, request)
     page = rows[request.offset : request.offset + explorer.page_size(request)]
     if request.cluster is None:
-        unscored = explorer.results(Nearest(page, np.zeros(len(page))), None, request)
+        unscored = explorer.results(TopDocuments(np.zeros(len(page)), page), None, request)
         results = [result | {"score": None} for result in unscored]
     else:
         direction = explorer.clusters(request.clusters).directions[request.cluster]
         cosines = explorer.collection.index.vectors[page] @ direction
-        query = explorer.collection.read([], "semantic").towards(direction)
-        results = explorer.results(Nearest(page, cosines), query, request)
+        query = explorer.collection.vector_query(direction)
+        results = explorer.results(TopDocuments(cosines.astype(np.float64), page), query, request)
     return as_json({"results": results, "documents": len(rows)})
 
 

@@ -75,7 +75,7 @@ def test_documents_are_removed_by_their_ids(collection: dv.Collection) -> None:
     assert np.array_equal(after.index.vectors, collection.index.vectors[1:3])
     assert after.find_row("a") is None
     assert [one.id for one in after.search("zzz room", k=9, by="keyword")] == ["b"]
-    assert after.read("zzz").unknown == ["zzz"]  # the word has gone with its document
+    assert after.query("zzz").unknown == ["zzz"]  # the word has gone with its document
     assert after.remove(after.ids.slice(1)).ids.to_pylist() == ["b"]
 
 
@@ -88,7 +88,7 @@ def test_nothing_of_what_is_removed_is_left_on_disk(tmp_path: Path) -> None:
     assert not any(secret.encode() in data for data in content(after.path).values())
     named = {file.name for file in after.description.files}
     assert content(after.path).keys() == {"collection.json", *named}
-    assert after.read(secret).unknown == [secret]
+    assert after.query(secret).unknown == [secret]
 
 
 def test_documents_are_removed_by_a_filter(collection: dv.Collection) -> None:

@@ -96,13 +96,13 @@ def test_units_are_chosen_of_what_was_folded() -> None:
 
 
 def test_a_collection_marks_words_as_they_are_written(tmp_path: Path) -> None:
-    from deltavec.collection.excerpts import read
+    from deltavec.collection.answers import AnalyzedText
 
     model = dv.fit(TEXTS, recipe=LEAST, normalization="folded")
     built = dv.build_collection(model, ["Die STRASSE", "Cafe\u0301!"], tmp_path / "c.idx")
     assert built.search("straße", 1, by="keyword")[0].text == "Die STRASSE"
     assert built.search("CAFÉ", 1, by="keyword")[0].id == "1"
-    spans = read(built.model, "Im Cafe\u0301!").spans
+    spans = AnalyzedText(built.model, "Im Cafe\u0301!").spans
     assert (spans.words, spans.begins.tolist(), spans.ends.tolist()) == (
         ["im", "café"],
         [0, 3],

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deltavec.collection.excerpts import excerpt, spans
+from deltavec.collection.answers import excerpt
+from deltavec.core.text.spans import spans
 from deltavec.core.text.tokenize import words
 
 TEXT = "First comes nothing. Then a quiet sea, and the sea again. At last nothing more is said."

@@ -1,0 +1,370 @@
+r"""Answers to queries: hits with their texts, excerpts and explanations.
+
+Command line, Python and HTTP render the same `Hit`. Its explanation splits the score into one sum
+per word of the query, a lexical share and a semantic one:
+
+.. math:: s(q, d) = \sum_i \left( \frac{q_i W_{di}}{\sigma_b}
+          + \frac{w}{\sigma_c} \frac{\alpha_i\, r_i \cdot u_d}{|c_q|} \right)
+          - \frac{w}{\sigma_c} \frac{o \cdot u_d}{|c_q|},
+
+where the last term is the share of the corpus center, which is subtracted from every query.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from deltavec.collection.query import Query
+from deltavec.core.arrays import Float32s, Float64s, Int64s
+from deltavec.core.explain import (
+    Contributions,
+    Shares,
+    WordPair,
+    decompose,
+    shares,
+    top_pairs,
+)
+from deltavec.core.model import EmbeddingModel
+from deltavec.core.text.spans import Spans, find_spans, spans
+from deltavec.core.text.tokenize import Tokenized
+from deltavec.search.lexical.storage import StoredPostings
+
+SENTENCE_END = re.compile(r"[.!?。！？]\s|\n")
+
+Piece = tuple[str, float | None]
+"""A part of a text; with a share if it is a known word."""
+
+
+class Keyword(NamedTuple):
+    """A word of a document, and its share of the document's own direction."""
+
+    word: str
+    share: float
+
+
+class QueryWord(NamedTuple):
+    """A word of the query, how often it occurs there, and its shares of a document's score."""
+
+    word: str
+    occurrences: int
+    keyword: float
+    semantic: float
+
+    @property
+    def share(self) -> float:
+        """The sum of both shares."""
+        return self.keyword + self.semantic
+
+
+@dataclass(frozen=True)
+class SearchExplanation:
+    """Why a document has its score.
+
+    Attributes
+    ----------
+    by : str
+        The search mode: ``hybrid``, ``keyword`` or ``semantic``.
+    score : float
+        The score; the cosine in a semantic search.
+    words : tuple of QueryWord
+        The words of the query that count, largest share first. Their shares and the center's add
+        up to the score.
+    centre : float
+        The share of the corpus center, which is subtracted from the query.
+    matched : tuple of str
+        Words of the document that are words of the query, in any form.
+    near : tuple of WordPair
+        Pairs of a word of the query and another word of the document, with their share of the
+        score; largest first.
+    unknown : tuple of str
+        Words of the query that are out of vocabulary.
+    """
+
+    by: str
+    score: float
+    words: tuple[QueryWord, ...]
+    centre: float
+    matched: tuple[str, ...]
+    near: tuple[WordPair, ...]
+    unknown: tuple[str, ...]
+
+
+class Excerpt(NamedTuple):
+    """A passage of a text.
+
+    Attributes
+    ----------
+    begin : int
+        Its offset in the text.
+    text : str
+        The passage.
+    pieces : list of (str, float or None), or None
+        The passage cut at known words, each with its share of the score; None if the text was
+        not analyzed.
+    matched : tuple of str
+        Words of the whole text that are words of the query, in any form.
+    """
+
+    begin: int
+    text: str
+    pieces: list[Piece] | None = None
+    matched: tuple[str, ...] = ()
+
+
+NO_EXCERPT = Excerpt(0, "")
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A document that was found.
+
+    Attributes
+    ----------
+    id : str
+        Its id.
+    score : float
+        The cosine in a semantic search. Otherwise a sum that only compares documents found for the
+        same query.
+    text : str
+        Its text.
+    columns : dict
+        The columns stored beside it.
+    excerpt : Excerpt
+        The passage that matches best; empty unless asked for.
+    contributions : Shares or None
+        What each of its words adds to its cosine with the query, if an explanation was asked for.
+    why : SearchExplanation or None
+        What each word of the query adds to the score, if an explanation was asked for.
+    """
+
+    id: str
+    score: float
+    text: str
+    columns: dict[str, Any]
+    excerpt: Excerpt = NO_EXCERPT
+    contributions: Shares | None = None
+    why: SearchExplanation | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class AnalyzedText:
+    """A text that is tokenized and embedded once, when that is needed."""
+
+    model: EmbeddingModel
+    text: str
+
+    @cached_property
+    def tokens(self) -> Tokenized:
+        """Its words and units."""
+        return self.model.tokenize(self.text)
+
+    @cached_property
+    def contributions(self) -> Contributions:
+        """Its vector, and what each word adds to it."""
+        return decompose(self.tokens, self.model.vocabulary, self.model.folded)
+
+    @cached_property
+    def spans(self) -> Spans:
+        """Its words and their offsets."""
+        tokenizer = self.model.tokenizer
+        if isinstance(tokenizer, str):
+            return spans(self.text, tokenizer)
+        return find_spans(self.text, self.tokens.words)
+
+
+def explain_score(
+    query: Query,
+    words: StoredPostings | None,
+    row: int,
+    vector: Float32s,
+    document: AnalyzedText,
+    pairs: int,
+) -> SearchExplanation:
+    """Why one document has its score.
+
+    Parameters
+    ----------
+    query
+        The query.
+    words
+        The postings of the collection; None if it has none.
+    row, vector
+        The row of the document, and its vector.
+    document
+        Its text.
+    pairs
+        How many pairs of related words to list.
+    """
+    lexical = query.lexical
+    added = words.words.shares(lexical, row) if words and lexical.words else np.zeros(0)
+    keyword = sum_by_word(query.tokens, dict(zip(lexical.words, added.tolist(), strict=True)))
+    direction = vector.astype(np.float64)
+    direction /= np.linalg.norm(direction) or 1.0
+    asked = query.contributions
+    semantic = dict(zip(asked.words, query.scale * (asked.terms @ direction), strict=True))
+    centre = query.scale * float(asked.offset @ direction)
+    counts = Counter(query.tokens.words)
+    found = [
+        QueryWord(word, counts[word], keyword.get(word, 0.0), float(semantic.get(word, 0.0)))
+        for word in dict.fromkeys([*keyword, *semantic])
+    ]
+    matched = matched_words(query, words, document.tokens)
+    same, apart = set(matched), document.contributions
+    left = [place for place, word in enumerate(apart.words) if word not in same]
+    others = replace(apart, words=[apart.words[place] for place in left], terms=apart.terms[left])
+    near = [
+        pair._replace(share=query.scale * pair.share)
+        for pair in top_pairs(asked, others, pairs if query.scale else 0)
+    ]
+    return SearchExplanation(
+        query.by,
+        sum(word.share for word in found) + centre,
+        tuple(sorted(found, key=lambda word: -word.share)),
+        centre,
+        matched,
+        tuple(near),
+        tuple(query.unknown),
+    )
+
+
+def document_shares(
+    query: Query,
+    words: StoredPostings | None,
+    row: int,
+    document: AnalyzedText,
+) -> dict[str, float]:
+    """What each word of a document adds to its score.
+
+    Parameters
+    ----------
+    query, words, row, document
+        As for `explain_score`. Forms of one term share what it adds by how often they occur.
+    """
+    cosine_shares = shares(document.contributions, query.vector).by_word
+    added = {word: query.scale * share for word, share in cosine_shares.items()}
+    if words is None or not query.lexical.words:
+        return added
+    lexical = query.lexical
+    by_term = np.bincount(
+        lexical.places, words.words.shares(lexical, row), minlength=len(lexical.terms)
+    )
+    worth = dict(zip(lexical.terms.tolist(), by_term.tolist(), strict=True))
+    tokens = document.tokens
+    counts = Counter(tokens.units)
+    term_of = {unit: term for unit, term in terms_of(words, list(counts)) if term in worth}
+    totals: Counter[int] = Counter()
+    for unit, term in term_of.items():
+        totals[term] += counts[unit]
+    own = {unit: worth[term] * counts[unit] / totals[term] for unit, term in term_of.items()}
+    for word, share in sum_by_word(tokens, own).items():
+        added[word] = added.get(word, 0.0) + share
+    return added
+
+
+def sum_by_word(tokens: Tokenized, of_units: Mapping[str, float]) -> dict[str, float]:
+    """Values of units, summed for the words they come from; a unit of two words is halved."""
+    counts = Counter(tokens.units)
+    found: dict[str, float] = {}
+    for unit, (first, last) in zip(tokens.units, tokens.origins, strict=True):
+        if unit in of_units:
+            share = of_units[unit] / counts[unit] / (last - first + 1)
+            for word in tokens.words[first : last + 1]:
+                found[word] = found.get(word, 0.0) + share
+    return found
+
+
+def terms_of(words: StoredPostings, units: list[str]) -> list[tuple[str, int]]:
+    """The units that are indexed, each with its term."""
+    long = [unit for unit in units if len(unit.encode("utf-8", "replace")) > 1]
+    ids = words.words.words.ids(long)
+    groups = words.words.stems.groups
+    return [(unit, int(groups[n])) for unit, n in zip(long, ids.tolist(), strict=True) if n >= 0]
+
+
+def matched_words(query: Query, words: StoredPostings | None, tokens: Tokenized) -> tuple[str, ...]:
+    """The words of a document that are words of the query, in any form."""
+    if words is None or not query.lexical.words:
+        asked = set(query.contributions.words)
+        return tuple(word for word in dict.fromkeys(tokens.words) if word in asked)
+    wanted = set(query.lexical.terms.tolist())
+    units = list(dict.fromkeys(tokens.units))
+    held = {unit: 1.0 for unit, term in terms_of(words, units) if term in wanted}
+    return tuple(sum_by_word(tokens, held))
+
+
+def mark_excerpt(
+    query: Query, words: StoredPostings | None, row: int, document: AnalyzedText, length: int
+) -> Excerpt:
+    """The passage of a document that matches a query best, cut at the words that add to its score.
+
+    Parameters are those of `explain_score`, and how many characters the passage may have.
+    """
+    added = document_shares(query, words, row, document)
+    shown = excerpt(document.text, document.spans, added, length)
+    return shown._replace(matched=matched_words(query, words, document.tokens))
+
+
+def excerpt(text: str, found: Spans, shares: Mapping[str, float], length: int) -> Excerpt:
+    """The passage of at most this many characters with the largest sum of shares."""
+    begin = 0
+    if len(text) > length and found.words:
+        gains = np.array([shares.get(word, 0.0) for word in found.words]).clip(min=0)
+        begin = best_begin(found, gains, sentence_starts(text, found), length)
+    end = min(len(text), begin + length)
+    return Excerpt(begin, text[begin:end], pieces(text, found, shares, begin, end))
+
+
+def sentence_starts(text: str, found: Spans) -> Int64s:
+    """The positions of the words that begin a sentence; the first word always does."""
+    ended = [match.end() for match in SENTENCE_END.finditer(text)]
+    following = np.unique(np.searchsorted(found.begins, [0, *ended]))
+    return following[following < len(found.begins)]
+
+
+def best_begin(found: Spans, gains: Float64s, starts: Int64s, length: int) -> int:
+    """The offset of the passage with the largest sum of gains; the first of equal ones.
+
+    It begins with a sentence, unless another passage has more than twice the sum. A quarter of such
+    a passage is context before its first gain.
+    """
+    sums = np.concatenate([[0.0], np.cumsum(gains)])
+
+    def gained(words: Int64s, length: int) -> Float64s:
+        last = np.searchsorted(found.ends, found.begins[words] + length, side="right")
+        total: Float64s = sums[np.maximum(last, words)] - sums[words]
+        return total
+
+    at_sentences = gained(starts, length)
+    gaining = np.flatnonzero(gains)
+    at_words = gained(gaining, length - length // 4)
+    if at_words.max(initial=0.0) > 2 * at_sentences.max():
+        earliest = found.begins[gaining[at_words.argmax()]] - length // 4
+        return int(found.begins[np.searchsorted(found.begins, earliest)])
+    chosen = int(at_sentences.argmax())
+    return int(found.begins[starts[chosen]]) if chosen else 0
+
+
+def pieces(
+    text: str, found: Spans, shares: Mapping[str, float], begin: int, end: int
+) -> list[Piece]:
+    """The text between two offsets in pieces; neighbors without a share are one piece."""
+    cut: list[Piece] = []
+    done = begin
+    first, last = np.searchsorted(found.begins, begin), np.searchsorted(found.ends, end, "right")
+    inside = slice(int(first), int(last))
+    places = zip(found.begins[inside].tolist(), found.ends[inside].tolist(), strict=True)
+    for word, (start, stop) in zip(found.words[inside], places, strict=True):
+        if word not in shares:
+            continue
+        if start > done:
+            cut.append((text[done:start], None))
+        cut.append((text[start:stop], shares[word]))
+        done = stop
+    return [*cut, (text[done:end], None)] if done < end else cut
