@@ -9,7 +9,7 @@ import pytest
 
 import deltavec as dv
 from deltavec.collection.topics import term_counts
-from deltavec.collection.topics.function_words import FUNCTION_WORDS, function_words
+from deltavec.collection.topics.function_words import function_words, word_lists
 from deltavec.collection.topics.names import are_forms, group_names
 
 TEXTS = [
@@ -39,7 +39,7 @@ def test_a_group_is_named_by_what_tells_it_from_the_others(collection: dv.Collec
 
 def test_function_words_and_numbers_name_nothing(collection: dv.Collection) -> None:
     names = {word for words in group_names(collection, LABELS, words=50) for word in words}
-    assert not names & FUNCTION_WORDS["english"]
+    assert not names & word_lists()["english"]
     assert "12" not in names
 
 
