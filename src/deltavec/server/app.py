@@ -133,7 +133,7 @@ def compile_searches(collection: Collection) -> None:
     words = collection.model.vocabulary.words[:2]
     for by in ("hybrid", "keyword", "semantic") if collection.words else ("semantic",):
         for count in (1, len(words)):
-            collection.best(words[:count], k=2, by=by)
+            collection.best([collection.query(words[:count], k=2, by=by)])
     for rows in (vectors[:1], vectors):
         collection.index.search(rows, k=2)
 
