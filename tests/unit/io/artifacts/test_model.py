@@ -341,10 +341,10 @@ def test_the_tensors_of_a_model_of_another_size_are_refused(folder, tmp_path):
         ({"offset_norm": 1}, "offset_norm must be a finite number"),
         (
             {"tokenizer": "japanese"},
-            "by the rule 'japanese', which this deltavec does not know: up",
+            "is the rule 'japanese', which this deltavec does not know: up",
         ),
-        ({"tokenizer": "words-9"}, "by the rule 'words-9', which this deltavec does not know"),
-        ({"tokenizer": "words:stems"}, "by the rule 'words:stems', which this deltavec"),
+        ({"tokenizer": "words-9"}, "is the rule 'words-9', which this deltavec does not know"),
+        ({"tokenizer": "words:stems"}, "is the rule 'words:stems', which this deltavec"),
         ({"tokenizer": None}, "tokenizer must be a string"),
         ({"notes": {"n": 1}}, "note 'n' must be a string, got 1"),
         ({"notes": ["n"]}, "notes must be an object"),
