@@ -18,21 +18,13 @@ from deltavec.search.kernels import MOST_DIMENSIONS
 from deltavec.search.matrix import LARGEST_ERROR
 
 VECTORS = re.compile(r"vectors-\d{6,9}\.safetensors")
-DOCUMENTS = re.compile(r"documents-\d{6,9}\.(?:arrow|parquet)")
+DOCUMENTS = re.compile(r"documents-\d{6,9}\.arrow")
 WORDS = re.compile(r"words-\d{6,9}\.safetensors")
 MAP = re.compile(r"map-\d{6,9}\.safetensors")
 SHA256 = re.compile(r"[0-9a-f]{64}")
 LARGEST_NAMES = 10_000_000  # bytes of the names of a map
 
-VERSION = 6
-# What each version of the format has added to the first; the fourth, documents in Arrow's format.
-ADDED_ENTRIES: dict[int, dict[str, type[Any]]] = {
-    2: {"length_error": float},
-    3: {"words": dict},
-    4: {},
-    5: {"removed": int},
-    6: {"map": dict},
-}
+VERSION = 1
 ENTRIES: dict[str, type[Any]] = {
     "model": str,
     "own_model": bool,
@@ -46,6 +38,10 @@ ENTRIES: dict[str, type[Any]] = {
     "built": dict,
     "added": dict,
     "additions": int,
+    "length_error": float,
+    "words": dict,
+    "removed": int,
+    "map": dict,
 }
 RANGES = {
     "dimensions": (1, MOST_DIMENSIONS),
@@ -132,7 +128,7 @@ class CollectionManifest:
     vectors: StoredFile
     segments: tuple[StoredFile, ...]
     zero_rows: int
-    length_error: float | None
+    length_error: float
     built: TextCounts
     added: TextCounts
     additions: int
@@ -160,11 +156,8 @@ def read_manifest(stated: Unsealed) -> CollectionManifest:
     InputError
         If an entry is missing, of the wrong type or out of range.
     """
-    version, entries = stated
-    kinds = dict(ENTRIES)
-    for newer in range(2, version + 1):
-        kinds |= ADDED_ENTRIES[newer]
-    require_types(entries, kinds)
+    entries = stated.entries
+    require_types(entries, ENTRIES)
     require_ranges(entries, RANGES)
     if not all(type(name) is str for name in entries["columns"]):
         raise InputError("columns must be a list of strings")
@@ -175,12 +168,11 @@ def read_manifest(stated: Unsealed) -> CollectionManifest:
     if len({segment.name for segment in segments}) < len(segments):
         raise InputError("a segment is named twice")
     parts = {
-        "length_error": entries.get("length_error"),
         "columns": tuple(entries["columns"]),
         "vectors": vectors,
         "segments": segments,
-        "words": words_file(entries.get("words") or {}, vectors.documents),
-        "map": map_file(entries.get("map") or {}, vectors.documents),
+        "words": words_file(entries["words"], vectors.documents),
+        "map": map_file(entries["map"], vectors.documents),
         "built": text_counts(entries["built"]),
         "added": text_counts(entries["added"]),
     }

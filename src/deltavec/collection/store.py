@@ -6,16 +6,15 @@ To show ten results ten documents are read, never all texts.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from deltavec.collection.documents.arrow import ArrowDocuments, ArrowWriter, storable
-from deltavec.collection.documents.parquet import ParquetDocuments
 from deltavec.collection.folder import COLLECTION_FOLDER
 from deltavec.collection.manifest import StoredFile
 from deltavec.errors import InputError
@@ -27,25 +26,6 @@ ID, TEXT = "id", "text"
 # All of a group is looked at when one of its documents is first read.
 GROUP_DOCUMENTS = 256
 GROUP_BYTES = 1 << 18  # of text
-
-
-class Documents(Protocol):
-    """A file of documents."""
-
-    schema: pa.Schema
-    sizes: list[int]
-
-    def groups(self, numbers: Sequence[int]) -> list[pa.RecordBatch] | list[pa.Table]:
-        """Groups of documents, all columns."""
-
-    def columns(self, names: Sequence[str]) -> pa.Table:
-        """Some columns of all documents."""
-
-
-FORMS: dict[str, Callable[[Path], Documents]] = {
-    ".arrow": ArrowDocuments,
-    ".parquet": ParquetDocuments,
-}
 
 
 def documents_schema(kept: pa.Schema) -> pa.Schema:
@@ -169,12 +149,12 @@ class DocumentStore:
         table = pa.Table.from_batches([found]) if isinstance(found, pa.RecordBatch) else found
         return as_schema(table, self.schema)
 
-    def _opened(self, segment: StoredFile, columns: Sequence[str]) -> Documents:
+    def _opened(self, segment: StoredFile, columns: Sequence[str]) -> ArrowDocuments:
         path = self.folder / segment.name
         with COLLECTION_FOLDER.opened(path) as stored:
             require_size(stored, segment.bytes)
         with DamageOf(path):
-            file = FORMS[path.suffix](path)
+            file = ArrowDocuments(path)
             names = [ID, TEXT, *columns]
             kinds = {file.schema.field(place).type for place in range(min(2, len(file.schema)))}
             same = file.schema.names == names and kinds == {pa.string()}

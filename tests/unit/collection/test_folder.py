@@ -21,7 +21,7 @@ from deltavec.collection.info import refit_reason
 from deltavec.collection.manifest import as_entries, read_manifest
 from deltavec.core.statistics import TextCounts
 from deltavec.io.artifacts.manifest import sealed
-from deltavec.search.matrix import LARGEST_ERROR, length_error
+from deltavec.search.matrix import LARGEST_ERROR
 
 VECTORS = dv.WordVectors(["sea", "room", "quiet"], [[1, 0], [0, 1], [0.6, 0.8]])
 TEXTS = ["sea room", "quiet room", "sea", "zzz sea"]
@@ -270,27 +270,6 @@ def test_opening_reads_no_vector_since_their_error_is_stored(collection: dv.Coll
         dv.open_collection(collection.path)
 
 
-def test_the_first_version_is_measured_when_it_is_opened(collection: dv.Collection) -> None:
-    rewritten(collection, format_version=1, length_error=None, words=None, removed=None, map=None)
-    opened = dv.open_collection(collection.path, verify=False)
-    assert opened.description == replace(collection.description, length_error=None, words=None)
-    assert opened.search("sea", k=4) == collection.search("sea", k=4, by="semantic")
-    flip(vectors_file(collection.path), -1)
-    with pytest.raises(dv.InputError, match=r"of unit length.* the file is damaged"):
-        dv.open_collection(collection.path, verify=False)
-
-
-def test_what_is_added_to_the_first_version_makes_it_the_newest(
-    collection: dv.Collection,
-) -> None:
-    expected = length_error(collection.add(MORE).index.vectors, "vectors")
-    again = build(collection.path)
-    rewritten(again, format_version=1, length_error=None, words=None, removed=None, map=None)
-    grown = dv.open_collection(collection.path).add(MORE)
-    assert grown.description.length_error == expected
-    assert json.loads((grown.path / "collection.json").read_bytes())["format_version"] == 6
-
-
 def test_damaged_vectors_are_not_copied_on(collection: dv.Collection) -> None:
     flip(vectors_file(collection.path), -4)  # the last bit: still about of unit length
     with pytest.raises(dv.InputError, match="does not have its checksum"):
@@ -340,7 +319,7 @@ WORDS = {
     ("entries", "said"),
     [
         ({"format": "deltavec model"}, "expected the format"),
-        ({"format_version": 7}, "newer deltavec.*upgrade"),
+        ({"format_version": 2}, "newer deltavec.*upgrade"),
         ({"words": {"name": "../words"}}, "entry '.*' is missing"),
         ({"words": {**WORDS, "name": "words.safetensors"}}, "name of a file of this collection"),
         ({"words": {**WORDS, "terms": -1}}, "terms"),
@@ -349,7 +328,6 @@ WORDS = {
         ({"map": {**MAP, "name_bytes": 10**12}}, "name_bytes"),
         ({"map": {**MAP, "documents": 3}}, "map is not that of as many documents"),
         ({"format_version": "1"}, "format version"),
-        ({"format_version": 1}, "'length_error' is unknown"),
         ({"length_error": None}, "'length_error' is missing"),
         ({"length_error": 0.5}, "length_error must be from 0 to 0.001"),
         ({"dimensions": None}, "missing"),

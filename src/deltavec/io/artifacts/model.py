@@ -33,13 +33,12 @@ from deltavec.io.artifacts.model_description import (
     model_layout,
     require_sound,
     stored_recipe,
-    upgraded,
 )
 from deltavec.io.artifacts.tensors import Arrays, mapped_tensors, require_words, write_tensors
 
 DESCRIPTION, TENSORS = FILES = ("model.json", "model.safetensors")
 MODEL_OF_COLLECTION = "model.dv"  # in the folder of a collection
-MODEL_FOLDER = FolderKind("model", 2, DESCRIPTION, names(FILES), ModelError)
+MODEL_FOLDER = FolderKind("model", 1, DESCRIPTION, names(FILES), ModelError)
 
 
 def save(model: EmbeddingModel, folder: str | PathLike[str]) -> None:
@@ -139,10 +138,8 @@ def trusted(named: NamedTokenizer) -> NamedTokenizer:
 
 def read(folder: Path, *, verify: bool) -> EmbeddingModel:
     """The model in a folder that nobody replaces meanwhile."""
-    version, entries = MODEL_FOLDER.described(folder)
+    entries = MODEL_FOLDER.described(folder).entries
     with problems_of(folder / DESCRIPTION, ModelError):
-        if version == 1:
-            entries = upgraded(entries)
         require_sound(entries)
         recipe = stored_recipe(entries)
         tokenizer = stored_tokenizer(entries["tokenizer"])

@@ -109,13 +109,6 @@ def require_sound(entries: Mapping[str, Any]) -> None:
         raise ModelError(f"tensor_bytes must be {expected}, got {entries['tensor_bytes']!r:.60}")
 
 
-def upgraded(entries: Mapping[str, Any]) -> dict[str, Any]:
-    """The entries of the first version, which measured nothing, as they are written now."""
-    recipe = entries.get("recipe")
-    measured = {"measured_documents": 0} if isinstance(recipe, dict) else {}
-    return {**entries, "measured_dimensions": 0, "recipe": recipe and {**measured, **recipe}}
-
-
 def stored_recipe(entries: Mapping[str, Any]) -> Recipe:
     """The recipe, its form settled."""
     values = entries["recipe"].items()

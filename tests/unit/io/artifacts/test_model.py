@@ -78,7 +78,7 @@ def test_a_model_is_a_folder_of_two_files(folder):
 def test_the_description_can_be_read_by_people(folder):
     entries = entries_of(folder)
     assert entries["format"] == "deltavec model"
-    assert entries["format_version"] == 2
+    assert entries["format_version"] == 1
     assert entries["library_version"] == dv.__version__
     assert entries["recipe"]["weighting"] == "idf"
     assert (entries["documents"], entries["words"], entries["dimensions"]) == (4, 6, 3)
@@ -281,12 +281,12 @@ def test_a_folder_in_place_of_a_file_is_refused(folder, name):
 
 
 def test_a_newer_version_says_to_upgrade(folder):
-    describe(folder, format_version=3)
-    refused(folder, "written by a newer deltavec, in version 3 .*: upgrade deltavec")
+    describe(folder, format_version=2)
+    refused(folder, "written by a newer deltavec, in version 2 .*: upgrade deltavec")
 
 
 def test_a_newer_version_may_have_entries_that_are_unknown_here(folder):
-    describe(folder, format_version=3, quantized=True)
+    describe(folder, format_version=2, quantized=True)
     refused(folder, "upgrade deltavec")
 
 
