@@ -3,7 +3,7 @@
     python benchmarks/auc.py -o benchmarks/results/auc.json
 
 Both get the same vectors in the same run: 60 groups of 250 documents, 100 dimensions, drawn around
-a centre for each group. The plain way is the product of all vectors, its upper triangle, and
+a center for each group. The plain way is the product of all vectors, its upper triangle, and
 ``roc_auc_score``.
 """
 
@@ -23,8 +23,8 @@ import deltavec as dv
 def drawn(groups: int, size: int, dimensions: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
     labels = np.repeat(np.arange(groups), size)
-    centres = 0.3 * rng.standard_normal((groups, dimensions))
-    vectors = rng.standard_normal((len(labels), dimensions)) + centres[labels]
+    centers = 0.3 * rng.standard_normal((groups, dimensions))
+    vectors = rng.standard_normal((len(labels), dimensions)) + centers[labels]
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors.astype(np.float32), labels
 

@@ -1,12 +1,12 @@
-"""Maps: deltavec's own layout against umap-learn, openTSNE and pacmap: time, and neighbours kept.
+"""Maps: deltavec's own layout against umap-learn, openTSNE and pacmap: time, and neighbors kept.
 
     python benchmarks/map.py --vectors documents.npy -o benchmarks/results/map.json
     python benchmarks/map.py --vectors documents.npy --rows 20000 --methods neighbors,umap
 
-Each method gets the same unit rows and finds neighbours in its own way; all but umap with a seed
+Each method gets the same unit rows and finds neighbors in its own way; all but umap with a seed
 use all cores. Each runs in a process of its own, one after the other, and tells its processor time
 beside the seconds on the clock: on a busy machine the former tells more. Then it is counted how
-many of a document's 15 nearest neighbours (exact, by cosine) are among its 15, and its 50, nearest
+many of a document's 15 nearest neighbors (exact, by cosine) are among its 15, and its 50, nearest
 points on the map, for 2,000 documents drawn at random. Methods that are not installed are reported
 as absent. ``--more`` keeps what the output holds of other methods and sizes, so that a long
 measurement can be done in pieces.
@@ -100,7 +100,7 @@ def nearest_places(places: np.ndarray, judged: np.ndarray, k: int) -> np.ndarray
 
 
 def kept(near: np.ndarray, places: np.ndarray, judged: np.ndarray, k: int) -> float:
-    """The share of neighbours that are among the k nearest on the map."""
+    """The share of neighbors that are among the k nearest on the map."""
     found = nearest_places(places, judged, k)
     return float(
         np.mean([len(np.intersect1d(*pair)) / K for pair in zip(near, found, strict=True)])
@@ -108,7 +108,7 @@ def kept(near: np.ndarray, places: np.ndarray, judged: np.ndarray, k: int) -> fl
 
 
 def judged_neighbors(vectors: np.ndarray, judged: np.ndarray) -> np.ndarray:
-    """The exact neighbours of some rows."""
+    """The exact neighbors of some rows."""
     hits = dv.Index(vectors).search(vectors[judged], K + 1).ids
     return np.array([row[row != own][:K] for row, own in zip(hits, judged, strict=True)])
 

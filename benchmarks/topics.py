@@ -12,7 +12,7 @@ labels of fewer than 20 documents do not count. All methods get the same documen
 - ``nmf`` on tf-idf, ``lda`` on counts (scikit-learn, English stop words, at most 20,000 words); as
   many topics as labels, and as deltavec found.
 
-NMI is over the labelled documents. A topic's name is its first 5 words. Coherence is their mean
+NMI is over the labeled documents. A topic's name is its first 5 words. Coherence is their mean
 NPMI by documents of this corpus; diversity the share of different words among all names; function
 words those of scikit-learn's list which `LISTED` does not take for content.
 """
@@ -62,7 +62,7 @@ class Topics(NamedTuple):
 
 
 def npmi(names: list[list[str]], held: Any, places: dict[str, int]) -> float:
-    """The mean normalised pointwise mutual information of two words of a name, by documents."""
+    """The mean normalized pointwise mutual information of two words of a name, by documents."""
     documents = held.shape[0]
     values = []
     for words in names:

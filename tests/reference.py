@@ -194,11 +194,11 @@ WEIGHTS: dict[str, Weight] = {"unit": unit, "idf": idf, "sif": sif, "subsampling
 
 @dataclass(frozen=True)
 class Sums:
-    """The two sums of a document vector, c = sum_i words_i v_i - sum_i centre_i v_i."""
+    """The two sums of a document vector, c = sum_i words_i v_i - sum_i center_i v_i."""
 
     words: dict[str, float]
     """Over V_d."""
-    centre: dict[str, float]
+    center: dict[str, float]
     """Over V, the same for every document."""
 
 
@@ -245,8 +245,8 @@ class Method:
     weight: Weight
     form: Form
     removed: int = 0
-    centred: bool = False
-    """Whether components are those of the centred documents. The method's are not: a mutation."""
+    centered: bool = False
+    """Whether components are those of the centered documents. The method's are not: a mutation."""
 
     @staticmethod
     def named(name: str) -> Method:
@@ -291,7 +291,7 @@ class Embedded:
     magnitude: float
     """The lengths that were added up: what |c| is measured against to tell it from rounding."""
     inputs: float
-    """The same with the words of the centre one by one: what rounding of vectors is a share of."""
+    """The same with the words of the center one by one: what rounding of vectors is a share of."""
 
     @property
     def ratio(self) -> float:
@@ -317,13 +317,13 @@ def fit(documents: Sequence[Document], vectors: Vectors, method: Method) -> Fitt
         return plain
     corpus = embed_all(plain, documents)
     components, singular_values = leading_components(
-        [embedded.u for embedded in corpus], method.removed, method.centred
+        [embedded.u for embedded in corpus], method.removed, method.centered
     )
     return replace(plain, components=components, singular_values=singular_values, corpus=corpus)
 
 
 def leading_components(
-    units: Sequence[Vector], m: int, centred: bool = False
+    units: Sequence[Vector], m: int, centered: bool = False
 ) -> tuple[list[Vector], list[float]]:
     """The first m right singular vectors of the documents, and all the singular values.
 
@@ -333,7 +333,7 @@ def leading_components(
     if not units:
         return [], []
     U = np.array(units)
-    if centred:
+    if centered:
         U = U - U.mean(axis=0)
     _, s, rows = np.linalg.svd(U)
     components = []
@@ -358,12 +358,12 @@ def embed(fitted: Fitted, document: Document) -> Embedded:
     for word, coefficient in sums.words.items():
         c = c + coefficient * v[word]
     offset = np.zeros(K)
-    for word, coefficient in sums.centre.items():
+    for word, coefficient in sums.center.items():
         offset = offset + coefficient * v[word]
     c = c - offset
 
     magnitude = sum(abs(x) for x in sums.words.values()) + float(np.linalg.norm(offset))
-    inputs = sum(abs(x) for x in [*sums.words.values(), *sums.centre.values()])
+    inputs = sum(abs(x) for x in [*sums.words.values(), *sums.center.values()])
 
     length = float(np.linalg.norm(c))
     if length <= ROUNDING * magnitude:
@@ -395,7 +395,7 @@ def auto(counts: Counts, removal: bool = True) -> str:
 
 
 OFFSET = ""
-"""Stands for the corpus centre among the words of a document (no word is empty)."""
+"""Stands for the corpus center among the words of a document (no word is empty)."""
 
 
 def parts(fitted: Fitted, document: Document) -> dict[str, Vector]:
@@ -407,9 +407,9 @@ def parts(fitted: Fitted, document: Document) -> dict[str, Vector]:
     sums = fitted.method.form(known, fitted.counts, fitted.w)
     scale = float(np.linalg.norm(embedded.c))
     found = {i: x * fitted.vectors[i] for i, x in sums.words.items()}
-    if sums.centre:
+    if sums.center:
         found[OFFSET] = -sum(
-            (x * fitted.vectors[i] for i, x in sums.centre.items()), np.zeros_like(embedded.c)
+            (x * fitted.vectors[i] for i, x in sums.center.items()), np.zeros_like(embedded.c)
         )
     return {i: remove(part, fitted.components) / scale for i, part in found.items()}
 
@@ -523,10 +523,10 @@ def spectral(
 def prior_rows(vocabulary: Sequence[str], prior: Mapping[str, Vector]) -> Vector:
     """V: unit rows less their mean, at unit length again; zeros for words that have none."""
     own = {word: prior[word] / np.linalg.norm(prior[word]) for word in vocabulary if word in prior}
-    centre = np.mean(list(own.values()), axis=0)
+    center = np.mean(list(own.values()), axis=0)
     rows = []
     for word in vocabulary:
-        row = own[word] - centre if word in own else np.zeros(len(centre))
+        row = own[word] - center if word in own else np.zeros(len(center))
         length = float(np.linalg.norm(row))
         rows.append(row / length if length > 0 else row)
     return np.array(rows)
@@ -535,9 +535,9 @@ def prior_rows(vocabulary: Sequence[str], prior: Mapping[str, Vector]) -> Vector
 def spectral_embed(
     table: SpectralTable, documents: Sequence[Document], collection: Sequence[Document] | None
 ) -> list[Vector]:
-    """The documents' unit vectors, seen from the corpus or from a collection's centre.
+    """The documents' unit vectors, seen from the corpus or from a collection's center.
 
-    The corpus' centre counts as much as a hundred documents of the collection.
+    The corpus' center counts as much as a hundred documents of the collection.
     """
     known = [[w for w in document if w in table.T] for document in collection or []]
     known = [document for document in known if document]
@@ -603,7 +603,7 @@ def halves(documents: Sequence[Document], T: Mapping[str, Vector], L0: float) ->
 
 
 def shared(pairs: Sequence[Any], longest: float = math.inf) -> tuple[Vector, float]:
-    """sym(sum u y_a y_b') / sum u of centred halves, and (sum u)^2 / sum u^2."""
+    """sym(sum u y_a y_b') / sum u of centered halves, and (sum u)^2 / sum u^2."""
     u = np.array([weight for _, _, weight in pairs])
     sides = []
     for side in (0, 1):

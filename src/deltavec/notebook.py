@@ -1,6 +1,6 @@
 """What a notebook shows: explanations as shaded texts and as bars, what was found as tables.
 
-Colours are see-through, so that the text keeps the notebook's own colour, light or dark.
+Colors are see-through, so that the text keeps the notebook's own color, light or dark.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from deltavec.errors import needing
 if TYPE_CHECKING:
     from deltavec.core.explain import Explanation, WordPair, WordShare
 
-# Blue and orange, which colour-blind people tell apart.
+# Blue and orange, which color-blind people tell apart.
 PULLS, PUSHES = "38, 139, 210", "220, 100, 40"
-STRONGEST = 0.6  # how opaque the colour of the largest share is
+STRONGEST = 0.6  # how opaque the color of the largest share is
 WORDS_SHOWN = 400
 LONGEST = 24  # characters of a word beside its bar
 STYLE = "max-width: 48em; line-height: 1.7"
@@ -44,23 +44,23 @@ def explanation_html(explanation: Explanation) -> str:
 def shaded(
     name: str, text: Sequence[str], words: Sequence[WordShare], offset: float, largest: float
 ) -> str:
-    """A text whose words have the colour of their share; one without a vector is grey."""
+    """A text whose words have the color of their share; one without a vector is grey."""
     shares = {word.word: word.share for word in words}
     spans = [span(word, shares.get(word), largest) for word in text[:WORDS_SHOWN]]
     if len(text) > WORDS_SHOWN:
         spans.append(f"<i>and {len(text) - WORDS_SHOWN:,} more words</i>")
     if offset:
-        spans.append(f"<i>(minus the corpus' centre: {offset:+.3f})</i>")
+        spans.append(f"<i>(minus the corpus' center: {offset:+.3f})</i>")
     return f"<p><b>{name}</b> {' '.join(spans) or '<i>no words</i>'}</p>"
 
 
 def span(word: str, share: float | None, largest: float) -> str:
-    """A word in the colour of its share, which is told when it is pointed at."""
+    """A word in the color of its share, which is told when it is pointed at."""
     if share is None:
         return f'<span style="opacity: .6" title="not known">{escape(word)}</span>'
     opacity = STRONGEST * abs(share) / largest if largest else 0.0
-    colour = PULLS if share >= 0 else PUSHES
-    style = f"background: rgba({colour}, {opacity:.2f}); border-radius: 3px; padding: 0 2px"
+    color = PULLS if share >= 0 else PUSHES
+    style = f"background: rgba({color}, {opacity:.2f}); border-radius: 3px; padding: 0 2px"
     return f'<span style="{style}" title="{share:+.4f}">{escape(word)}</span>'
 
 
@@ -78,11 +78,11 @@ def pair_table(pairs: Sequence[WordPair]) -> str:
     return f'<table style="{TABLE}"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
 
 
-def swatch(colour: str) -> str:
-    """A small patch of a colour, for the legend."""
+def swatch(color: str) -> str:
+    """A small patch of a color, for the legend."""
     return (
         f'<span style="display: inline-block; width: .8em; height: .8em; border-radius: 2px; '
-        f'background: rgba({colour}, {STRONGEST})"></span>'
+        f'background: rgba({color}, {STRONGEST})"></span>'
     )
 
 
@@ -108,8 +108,8 @@ def bars(ax: Any, shares: Sequence[WordShare], words: int) -> None:
     strongest = sorted(shares, key=lambda word: -abs(word.share))[:words]
     shown = sorted(strongest, key=lambda word: word.share)
     places = range(len(shown))
-    colours = [hexadecimal(PULLS if word.share >= 0 else PUSHES) for word in shown]
-    ax.barh(places, [word.share for word in shown], color=colours)
+    colors = [hexadecimal(PULLS if word.share >= 0 else PUSHES) for word in shown]
+    ax.barh(places, [word.share for word in shown], color=colors)
     # A dollar sign would begin a formula.
     ax.set_yticks(places, [word.word[:LONGEST].replace("$", r"\$") for word in shown])
     ax.axvline(0, color="gray", linewidth=0.8)
@@ -117,9 +117,9 @@ def bars(ax: Any, shares: Sequence[WordShare], words: int) -> None:
         ax.spines[side].set_visible(False)
 
 
-def hexadecimal(colour: str) -> str:
-    """A colour as matplotlib has it."""
-    return f"#{bytes(map(int, colour.split(', '))).hex()}"
+def hexadecimal(color: str) -> str:
+    """A color as matplotlib has it."""
+    return f"#{bytes(map(int, color.split(', '))).hex()}"
 
 
 def table(

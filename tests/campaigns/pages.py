@@ -170,7 +170,7 @@ def explorer(
             "(document.getElementById('color-by'))"
         )
         browser.settle()
-        check("colours", address)
+        check("colors", address)
     for query in ("quiet sea", rng.choice(HOSTILE), *rng.sample(HOSTILE, 2)):
         visited(browser, f"{address}/#query={quote(query)}&filter=")
         browser.until(f"{READY} && {QUIET}")

@@ -160,8 +160,8 @@ def test_a_parameter_of_the_other_recipe_is_refused(embedder, parameters, match)
 
 
 def test_a_parameter_that_does_not_exist_is_refused(embedder):
-    with pytest.raises(ValueError, match="Invalid parameter 'colour'"):
-        embedder.set_params(colour=3)
+    with pytest.raises(ValueError, match="Invalid parameter 'color'"):
+        embedder.set_params(color=3)
 
 
 @pytest.mark.parametrize(

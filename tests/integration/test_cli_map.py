@@ -103,7 +103,7 @@ def test_one_document_and_equal_ones_have_a_page_and_a_picture(
         assert (tmp_path / name).stat().st_size > 1000
 
 
-def test_a_picture_has_the_colours_that_were_asked_for(drawn: Path, deltavec: Deltavec) -> None:
+def test_a_picture_has_the_colors_that_were_asked_for(drawn: Path, deltavec: Deltavec) -> None:
     pytest.importorskip("matplotlib")
     column = dv.open_collection(drawn).columns[0]
     pictures = []

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pyarrow import csv
 
-from support.tuning import grouped, labelled_pairs
+from support.tuning import grouped, labeled_pairs
 from support.typed import Deltavec
 
 
@@ -18,7 +18,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tune")
     table = grouped(groups=8, documents=6)
     csv.write_csv(table, folder / "reviews.csv")
-    rows = [f"{label},{one},{other}" for one, other, label in labelled_pairs(table, 10)]
+    rows = [f"{label},{one},{other}" for one, other, label in labeled_pairs(table, 10)]
     (folder / "pairs.csv").write_text("\n".join(["label,id_a,id_b", *rows]) + "\n")
     return folder
 

@@ -127,11 +127,11 @@ def test_light_and_dark_are_both_easy_to_read(browser: Browser, report: Path) ->
     browser.call("Emulation.setEmulatedMedia", features=[])
 
 
-def luminance(colour: str) -> float:
-    """The relative luminance of a colour such as rgb(0, 103, 168)."""
+def luminance(color: str) -> float:
+    """The relative luminance of a color such as rgb(0, 103, 168)."""
     red, green, blue = (
         share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4
-        for share in (int(part) / 255 for part in colour.removeprefix("rgb(")[:-1].split(","))
+        for share in (int(part) / 255 for part in color.removeprefix("rgb(")[:-1].split(","))
     )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 

@@ -114,8 +114,8 @@ def test_why_shows_pairs_shares_and_what_was_taken_away(
     assert shown[:2] == [strongest.word_a, strongest.word_b]
     assert texts(browser, "#why .shares .sum td:last-child") == [f"{why.cosine:+.3f}"] * 2
     assert "What was taken away" in texts(browser, "#why h3")
-    centred = [row for row in texts(browser, "#why .rest th") if "centre" in row]
-    assert len(centred) == (2 if why.offset_a else 0)
+    centered = [row for row in texts(browser, "#why .rest th") if "center" in row]
+    assert len(centered) == (2 if why.offset_a else 0)
     browser.press("Escape")
     browser.until("!document.getElementById('why').open")
     assert browser.evaluate("document.activeElement.matches('#results article')")
@@ -145,7 +145,7 @@ def test_the_keyboard_goes_everywhere(browser: Browser) -> None:
     outline = "getComputedStyle(document.activeElement).outlineStyle"
     assert browser.evaluate(outline) == "solid"
     browser.press("Enter")
-    browser.until(f"{TITLE} === 'Neighbours'")
+    browser.until(f"{TITLE} === 'Neighbors'")
     browser.press("Escape")
     browser.until(f"{TITLE} === 'Results'")
     assert browser.evaluate("document.activeElement.id") == "query"
@@ -161,15 +161,15 @@ def test_the_map_can_be_walked_by_keyboard(browser: Browser) -> None:
     browser.until("document.getElementById('map-spoken').textContent !== ''")
     browser.press("ArrowUp")
     browser.press("Enter")
-    browser.until(f"{TITLE} === 'Neighbours'")
+    browser.until(f"{TITLE} === 'Neighbors'")
 
 
-def test_a_point_shows_its_text_and_a_click_its_neighbours(browser: Browser) -> None:
+def test_a_point_shows_its_text_and_a_click_its_neighbors(browser: Browser) -> None:
     x, y = touched_point(browser)
     browser.until("!document.getElementById('tip').hidden")
     identity = texts(browser, "#tip b")[0]
     browser.click(x, y)
-    browser.until(f"{TITLE} === 'Neighbours' && {CARDS} === 20")
+    browser.until(f"{TITLE} === 'Neighbors' && {CARDS} === 20")
     assert browser.evaluate(asked("like")) == identity
     browser.evaluate("history.back()")
     browser.until(f"{TITLE} === 'Explore'")
@@ -182,7 +182,7 @@ def test_results_are_lit_on_the_map(browser: Browser) -> None:
     browser.until(f"window.before !== {marks}")
 
 
-def test_the_map_zooms_and_takes_other_colours(browser: Browser) -> None:
+def test_the_map_zooms_and_takes_other_colors(browser: Browser) -> None:
     picture = "document.getElementById('points').toDataURL()"
     browser.evaluate(f"window.before = {picture}")
     x, y = touched_point(browser)
@@ -259,10 +259,10 @@ def test_a_filter_chooses_and_a_wrong_one_is_explained(browser: Browser) -> None
 
 
 def luminance(browser: Browser, selector: str) -> float:
-    colour = browser.evaluate(
+    color = browser.evaluate(
         f"getComputedStyle(document.querySelector('{selector}')).backgroundColor"
     )
-    red, green, blue = (int(part) for part in colour.removeprefix("rgb(")[:-1].split(","))
+    red, green, blue = (int(part) for part in color.removeprefix("rgb(")[:-1].split(","))
     return (red + green + blue) / 765
 
 

@@ -1,4 +1,4 @@
-"""The explorer without a query: filters, topics, colours and pages, in a real browser."""
+"""The explorer without a query: filters, topics, colors and pages, in a real browser."""
 
 from __future__ import annotations
 
@@ -172,10 +172,10 @@ def test_the_number_of_topics_can_be_chosen(browser: Browser, collection: dv.Col
         browser.until(f"document.querySelectorAll('#legend button').length === {number}")
         sizes = [str(size) for size in collection.cluster(number).sizes]
         assert texts(browser, ".topic small") == sizes
-    colours = browser.evaluate(
+    colors = browser.evaluate(
         "[...document.querySelectorAll('.topic .dot')].map(one => one.style.background)"
     )
-    assert len(set(colours)) == 3
+    assert len(set(colors)) == 3
     browser.evaluate("history.back()")
     browser.until("document.querySelectorAll('.topic').length === 12")
     assert browser.evaluate("document.getElementById('clusters').value") == "12"

@@ -31,8 +31,8 @@ def close_rows(draw: st.DrawFn, dimensions: int, least: int = 1, most: int = 40)
     count = draw(st.integers(least, most))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     spread = draw(st.sampled_from([1e-7, 1e-6, 1e-3]))
-    centre = rng.standard_normal(dimensions)
-    return unit_rows(centre + spread * rng.standard_normal((count, dimensions)))
+    center = rng.standard_normal(dimensions)
+    return unit_rows(center + spread * rng.standard_normal((count, dimensions)))
 
 
 @st.composite

@@ -100,7 +100,7 @@ def word_characters() -> st.SearchStrategy[str]:
 
 
 def vocabularies(min_size: int = 1, max_size: int = 20) -> st.SearchStrategy[list[str]]:
-    """Distinct words of any script, as they come out of the tokeniser."""
+    """Distinct words of any script, as they come out of the tokenizer."""
     word = st.text(word_characters(), min_size=1, max_size=4).map(
         lambda text: "".join(reference.lower(character) for character in text)
     )

@@ -22,7 +22,7 @@ def grouped(groups: int = 8, documents: int = 12, seed: int = 0) -> pa.Table:
     return pa.table({"id": ids, "group": list(names), "text": list(texts)})
 
 
-def labelled_pairs(table: pa.Table, of_each: int = 20) -> list[tuple[str, str, int]]:
+def labeled_pairs(table: pa.Table, of_each: int = 20) -> list[tuple[str, str, int]]:
     """Pairs of ids: of the next document of the same group, and of the next of another."""
     rows = list(zip(table["id"].to_pylist(), table["group"].to_pylist(), strict=True))
     pairs = []

@@ -16,31 +16,31 @@ MOST_LINES = 450
 # Code lines per room, without docstrings, comments and blank lines. A file belongs to the room with
 # the longest matching path. Lowering a number is welcome; raising one needs a decision record.
 BUDGETS = {
-    "": 921,  # with evaluation/ and adapters/
-    "core": 1_719,
-    "core/kernels": 1_432,
-    "core/text": 1_226,
-    "core/learning": 1_952,
-    "io/corpus": 2_222,
+    "": 909,  # with evaluation/ and adapters/
+    "core": 1_777,
+    "core/kernels": 1_441,
+    "core/text": 905,
+    "core/learning": 1_950,
+    "io/corpus": 1_788,
     "io/vectors": 830,
-    "io/artifacts": 870,
-    "io/output": 825,
-    "io/export": 300,
-    "search": 1_889,
-    "search/quantized": 376,
-    "search/lexical": 578,
-    "search/hybrid": 764,
-    "search/tsne": 319,
-    "collection": 2_523,
+    "io/artifacts": 863,
+    "io/output": 611,
+    "io/export": 294,
+    "search": 1_511,
+    "search/quantized": 382,
+    "search/lexical": 609,
+    "search/hybrid": 788,
+    "search/tsne": 321,
+    "collection": 2_475,
     "collection/filters": 350,
     "collection/topics": 514,
     "collection/map": 306,
     "server": 2_372,
-    "cli": 2_745,
+    "cli": 2_722,
     "spark": 765,
-    "lab": 3_317,  # with cli/commands/evaluate/
+    "lab": 3_316,  # with cli/commands/evaluate/
 }
-PRODUCT = 26_508
+PRODUCT = 24_483
 SAME_BUDGET = {"evaluation": "", "adapters": "", "cli/commands/evaluate": "lab"}
 
 

@@ -23,7 +23,7 @@ def test_a_notebook_shows_both_texts_in_their_order_shaded_by_share():
     )
     assert f"<b>{explanation.cosine:+.3f}</b>" in html
     assert html.count('title="not known"') == 4
-    assert "minus the corpus' centre" in html
+    assert "minus the corpus' center" in html
     largest = max(explanation.words_a + explanation.words_b, key=lambda word: abs(word.share))
     assert "0.60)" in html.split(f">{largest.word}<")[0].rsplit("<span", 1)[1]
 
@@ -59,8 +59,8 @@ def test_a_plot_has_a_bar_for_each_of_the_strongest_words():
         )
     ]
     assert len(right.patches) == 2
-    colours = {bar.get_width() >= 0: bar.get_facecolor() for bar in (*left.patches, *right.patches)}
-    assert colours[True] == matplotlib.colors.to_rgba("#268bd2")
+    colors = {bar.get_width() >= 0: bar.get_facecolor() for bar in (*left.patches, *right.patches)}
+    assert colors[True] == matplotlib.colors.to_rgba("#268bd2")
     assert left.figure.get_suptitle() == f"cosine {explanation.cosine:+.3f}"
     pyplot.close(left.figure)
 

@@ -138,8 +138,8 @@ def query_line(why: SearchExplanation) -> str:
     if others:
         rest = sum(word.share for word in others)
         meant.append(f"{counted(len(others), 'other word')} {signed(rest)}")
-    if why.centre:
-        meant.append(f"minus corpus centre {signed(why.centre)}")
+    if why.center:
+        meant.append(f"minus corpus center {signed(why.center)}")
     parts = [f"it has {', '.join(there)}"] if there else []
     parts += [f"in meaning {', '.join(meant)}"] if meant else []
     return "why: " + "; ".join(parts)
@@ -175,7 +175,7 @@ def explanation_record(hit: Hit) -> dict[str, object]:
         return {"words": words, "offset": contributions.offset}
     return {
         "words": [{**word._asdict(), "share": word.share} for word in why.words],
-        "offset": why.centre,
+        "offset": why.center,
         "matched": list(why.matched),
         "near": [pair._asdict() for pair in why.near],
     }

@@ -76,7 +76,7 @@ class SearchExplanation:
     words : tuple of QueryWord
         The words of the query that count, largest share first. Their shares and the center's add
         up to the score.
-    centre : float
+    center : float
         The share of the corpus center, which is subtracted from the query.
     matched : tuple of str
         Words of the document that are words of the query, in any form.
@@ -90,7 +90,7 @@ class SearchExplanation:
     by: str
     score: float
     words: tuple[QueryWord, ...]
-    centre: float
+    center: float
     matched: tuple[str, ...]
     near: tuple[WordPair, ...]
     unknown: tuple[str, ...]
@@ -209,7 +209,7 @@ def explain_score(
     direction /= np.linalg.norm(direction) or 1.0
     asked = query.contributions
     semantic = dict(zip(asked.words, query.scale * (asked.terms @ direction), strict=True))
-    centre = query.scale * float(asked.offset @ direction)
+    center = query.scale * float(asked.offset @ direction)
     counts = Counter(query.tokens.words)
     found = [
         QueryWord(word, counts[word], keyword.get(word, 0.0), float(semantic.get(word, 0.0)))
@@ -225,9 +225,9 @@ def explain_score(
     ]
     return SearchExplanation(
         query.by,
-        sum(word.share for word in found) + centre,
+        sum(word.share for word in found) + center,
         tuple(sorted(found, key=lambda word: -word.share)),
-        centre,
+        center,
         matched,
         tuple(near),
         tuple(query.unknown),

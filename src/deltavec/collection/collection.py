@@ -423,8 +423,8 @@ class Collection:
         words
             How many words name a group.
         smooth
-            Whether groups are found among documents that are moved towards their neighbours: they
-            mostly agree better with labels, and take a search for ten neighbours of each document.
+            Whether groups are found among documents that are moved towards their neighbors: they
+            mostly agree better with labels, and take a search for ten neighbors of each document.
         """
         from deltavec.collection.topics.choose_k import k_means
 

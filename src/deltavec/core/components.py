@@ -18,7 +18,7 @@ NEGLIGIBLE = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class SecondMoment:
-    r"""The sum of :math:`u u^\top` over document vectors, uncentred.
+    r"""The sum of :math:`u u^\top` over document vectors, uncentered.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class SecondMoment:
 def leading_components(moment: SecondMoment, count: int) -> Float64s:
     r"""The ``count`` directions along which the documents are longest, one a row.
 
-    The first right singular vectors of the matrix of documents, uncentred (Schmidt, section 1;
+    The first right singular vectors of the matrix of documents, uncentered (Schmidt, section 1;
     Arora et al. 2017), as eigenvectors of :math:`\sum u u^\top`. The entry of each that is largest
     in absolute value is positive, so that results repeat. Documents that span fewer than ``count``
     directions give fewer.

@@ -101,7 +101,7 @@ class Explanation:
         The known words of each document, largest share first. The shares of one document and its
         offset add up to the cosine.
     offset_a, offset_b : float
-        What taking the corpus' centre off each document adds; 0 unless the form is ``center``.
+        What taking the corpus' center off each document adds; 0 unless the form is ``center``.
     pairs : tuple of WordPair
         The pairs of words that pull the two together, strongest first.
     unknown_a, unknown_b : tuple of str

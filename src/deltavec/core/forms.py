@@ -233,7 +233,7 @@ def sum_(
 def center(
     vectors: WordVectors, weights: Weights, statistics: CorpusStatistics, min_frequency: float
 ) -> EmbeddingTable:
-    r"""The sum, seen from the weighted centre of the corpus.
+    r"""The sum, seen from the weighted center of the corpus.
 
     .. math:: c = \sum_{i \in V_d} w_i\, \mathrm{tf}_i\, v_i
               - \sum_{i \in V,\ \mathrm{tf}_{ic} > \mathrm{min\_frequency}}

@@ -45,9 +45,9 @@ from deltavec.errors import InputError
 if TYPE_CHECKING:
     from deltavec.io.export.export import Exported
 
-# As many documents as the corpus' centre counts for in that of a collection: the mean of a few is
-# a poor centre. What it gains and costs: docs/decisions/0009 and experiments/beyond.
-CENTRE_DOCUMENTS = 100
+# As many documents as the corpus' center counts for in that of a collection: the mean of a few is
+# a poor center. What it gains and costs: docs/decisions/0009 and experiments/beyond.
+CENTER_DOCUMENTS = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,8 +201,8 @@ class EmbeddingModel:
         """The model for comparing these documents with each other.
 
         What depends on the documents to be compared is learned from them: the removed
-        components of a ``-pca`` recipe; for ``spectral``, the mean length and the centre, to
-        which the corpus' centre adds as much as a hundred documents.
+        components of a ``-pca`` recipe; for ``spectral``, the mean length and the center, to
+        which the corpus' center adds as much as a hundred documents.
         Everything else stays that of the fitting corpus, and other recipes stay the same model.
         Queries against the collection use its model too.
 
@@ -329,7 +329,7 @@ class EmbeddingModel:
         ------
         ModelError
             If the form is delta; for ``model2vec`` also if the tokenizer is third-party code, or
-            units overlap: runs of characters, or more than a few pairs of neighbours in a script
+            units overlap: runs of characters, or more than a few pairs of neighbors in a script
             without spaces.
         """
         from deltavec.io.export.export import export
@@ -338,9 +338,9 @@ class EmbeddingModel:
 
 
 def recenter(model: EmbeddingModel, corpus: Chunked, threads: int | None = None) -> EmbeddingModel:
-    """The spectral model for documents of the collection's length, seen from its centre.
+    """The spectral model for documents of the collection's length, seen from its center.
 
-    The mean of a few documents is a poor centre: the fitting corpus' own counts as a hundred more.
+    The mean of a few documents is a poor center: the fitting corpus' own counts as a hundred more.
     """
     shares_of_documents = ShareSum(len(model.vocabulary))
     statistics = CorpusStatistics.empty(len(model.vocabulary))
@@ -355,8 +355,8 @@ def recenter(model: EmbeddingModel, corpus: Chunked, threads: int | None = None)
     require_known_words(statistics)
     known = statistics.documents - statistics.unknown_documents
     length, usual = statistics.known_tokens / known, model.statistics.mean_length
-    shares = shares_of_documents.total + CENTRE_DOCUMENTS * model.statistics.term_frequencies
-    shares /= known + CENTRE_DOCUMENTS
+    shares = shares_of_documents.total + CENTER_DOCUMENTS * model.statistics.term_frequencies
+    shares /= known + CENTER_DOCUMENTS
     folded = model.folded
     if is_measured:
         folded = folded.turned(*collection_axes(Signal(folded.signal, folded.deflation), halves))

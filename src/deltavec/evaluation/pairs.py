@@ -1,4 +1,4 @@
-"""Labelled pairs of documents: their labels, their cosines."""
+"""Labeled pairs of documents: their labels, their cosines."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def at_thresholds(
     positive: npt.NDArray[np.bool_],
     thresholds: Sequence[float] = THRESHOLDS,
 ) -> tuple[AtThreshold, ...]:
-    """What each threshold finds among labelled pairs, at least one of which belongs together."""
+    """What each threshold finds among labeled pairs, at least one of which belongs together."""
     steps = []
     for threshold in thresholds:
         above = cosines >= np.float32(threshold)

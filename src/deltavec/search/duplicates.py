@@ -169,7 +169,7 @@ def duplicates(
         cosine,
         count,
         tuple(np.split(members, grouped.begins[1:-1])) if len(members) else (),
-        names.at(grouped.centres),
+        names.at(grouped.centers),
         members_table(names, grouped, keeping),
         keeping.removed,
         path,
@@ -183,7 +183,7 @@ def members_table(names: Ids, grouped: RowGroups, keeping: KeepFirst) -> pa.Tabl
     stays = keeping.nearest[members] < 0
     for_it = np.where(stays, members, keeping.nearest[members])
     score = np.where(stays, np.float32(1), keeping.scores[members])
-    numbers = np.repeat(np.arange(len(grouped.centres)), np.diff(grouped.begins))
+    numbers = np.repeat(np.arange(len(grouped.centers)), np.diff(grouped.begins))
     return pa.table(
         {
             "id": names.values.take(pa.array(members)),

@@ -269,7 +269,7 @@ def pairs_in_products(
 
 
 @compiled
-def most_central(vectors: Float32s, members: Int64s, begins: Int64s, centres: Int64s) -> None:
+def most_central(vectors: Float32s, members: Int64s, begins: Int64s, centers: Int64s) -> None:
     """Write the most central row of each group, the first if several are.
 
     Group g has the rows ``members[begins[g]:begins[g + 1]]``. A row's mean cosine with the others
@@ -291,7 +291,7 @@ def most_central(vectors: Float32s, members: Int64s, begins: Int64s, centres: In
                 similarity += x * (total[k] - x)
             if similarity > highest:
                 highest = similarity
-                centres[group] = row
+                centers[group] = row
 
 
 @compiled

@@ -1,4 +1,4 @@
-"""The nearest neighbours of each row."""
+"""The nearest neighbors of each row."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def neighbors(
     U
         Rows of unit length, or zero. A row of zeros has the score 0 with all others.
     k
-        How many neighbours; where there are fewer other rows, that many.
+        How many neighbors; where there are fewer other rows, that many.
     ids
         What the rows are called: unique whole numbers or strings; by default their numbers. Rows
         with the same score come in the ascending order of their ids.

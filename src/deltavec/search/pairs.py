@@ -107,7 +107,7 @@ class RowGroups(NamedTuple):
 
     members: Int64s  # the rows of all groups, one group after the other, each ascending
     begins: Int64s  # where each group begins, and where the last one ends
-    centres: Int64s  # the row of each group that is most alike to its others
+    centers: Int64s  # the row of each group that is most alike to its others
 
 
 class UnionFind:
@@ -139,7 +139,7 @@ class UnionFind:
         begins = [0]
         while begins[-1] < len(members):
             begins.append(begins[-1] + int(lengths[begins[-1]]))
-        centres = np.empty(len(begins) - 1, np.int64)
+        centers = np.empty(len(begins) - 1, np.int64)
         ends = np.array(begins)
-        kernels.most_central(vectors, members, ends, centres)
-        return RowGroups(members, ends, centres)
+        kernels.most_central(vectors, members, ends, centers)
+        return RowGroups(members, ends, centers)

@@ -246,7 +246,7 @@ def why(explorer: Explorer, request: WhyRequest) -> bytes:
             "by": why.by,
             "score": why.score,
             **strongest_words(why.words),
-            "centre": why.centre,
+            "center": why.center,
             "matched": why.matched,
             "near": [pair._asdict() for pair in why.near],
             "unknown": why.unknown[:LISTED_UNKNOWN],

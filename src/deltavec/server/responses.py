@@ -147,14 +147,14 @@ class QueryWord(StrictResponse):
 
 
 class Found(StrictResponse):
-    """Why a document has its score: the words' shares and the centre's add up to it."""
+    """Why a document has its score: the words' shares and the center's add up to it."""
 
     by: Literal["hybrid", "keyword", "semantic"]
     score: float
     words: list[QueryWord]
     other_words: int = Field(description="How many words of the query are not listed.")
     other_share: float = Field(description="What they add together.")
-    centre: float = Field(description="What taking the corpus' centre off the query adds.")
+    center: float = Field(description="What taking the corpus' center off the query adds.")
     matched: list[str]
     near: list[WordPair] = Field(description="Words of the query and of the text near in meaning.")
     unknown: list[str]
@@ -178,7 +178,7 @@ class Side(StrictResponse):
     words: list[WordShare]
     other_words: int = Field(description="How many known words are not listed.")
     other_share: float = Field(description="What they add together.")
-    offset: float = Field(description="What taking the corpus' centre off the text adds.")
+    offset: float = Field(description="What taking the corpus' center off the text adds.")
     unknown: list[str]
 
 
@@ -238,7 +238,7 @@ class Map(StrictResponse):
 
 
 class MapColors(StrictResponse):
-    """What colours the points of the map."""
+    """What colors the points of the map."""
 
     by: str
     kind: Literal["category", "number", "date"]

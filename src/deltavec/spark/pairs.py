@@ -38,8 +38,8 @@ IDS_AT_ONCE = 1 << 23  # 32 MB: what pairs are counted in before they are handed
 COUNTING_MEMORY = 256 << 20
 PAIRS_IN_A_BLOCK = 1 << 20
 PAIRS_IN_A_BATCH = 1 << 18
-PAIR = "block int, word int, neighbour int, count long"
-PACKED = "block int, lengths binary, neighbours binary, counts binary"
+PAIR = "block int, word int, neighbor int, count long"
+PACKED = "block int, lengths binary, neighbors binary, counts binary"
 
 
 def cooccurrence(
@@ -59,7 +59,7 @@ def cooccurrence(
     key
         The vocabulary, as it was shipped.
     statistics
-        Its words' counts in the column: they bound how many neighbours a word can have.
+        Its words' counts in the column: they bound how many neighbors a word can have.
     allocate
         Where the driver keeps the counts.
     """
@@ -80,7 +80,7 @@ def cooccurrence(
 
     pairs = texts.mapInArrow(counted, PAIR).repartition("block")
     total = functions.sum("count").alias("count")
-    blocks = pairs.groupBy("block", "word", "neighbour").agg(total)
+    blocks = pairs.groupBy("block", "word", "neighbor").agg(total)
     rows = blocks.groupBy("block").applyInArrow(packed, PACKED)
     with failing_clearly():
         return unpacked(rows.toLocalIterator(), starts, words, allocate)
@@ -108,7 +108,7 @@ def sampled_folds(texts: DataFrame, tokenizer: Tokenizer, key: str, share: float
 
 
 def block_starts(occurrences: npt.NDArray[np.int64], window: int) -> npt.NDArray[np.int64]:
-    """The first word of each block; a block's words have so many neighbours at the most."""
+    """The first word of each block; a block's words have so many neighbors at the most."""
     at_most = np.minimum(2 * window * occurrences, len(occurrences))
     before = np.cumsum(at_most) - at_most
     starts: npt.NDArray[np.int64] = np.unique(before // PAIRS_IN_A_BLOCK, return_index=True)[1]
@@ -144,7 +144,7 @@ def pair_rows(rows: SparseRows, starts: npt.NDArray[np.int64]) -> Iterator[pa.Re
         blocks = (np.searchsorted(starts, words[part], side="right") - 1).astype(np.int32)
         columns = (blocks, words[part], rows.columns[part], rows.values[part])
         yield pa.RecordBatch.from_arrays(
-            [pa.array(column) for column in columns], ["block", "word", "neighbour", "count"]
+            [pa.array(column) for column in columns], ["block", "word", "neighbor", "count"]
         )
 
 
@@ -152,12 +152,12 @@ def packed_block(
     group: pa.Table, starts: npt.NDArray[np.int64], words: int, stored: pa.DataType
 ) -> pa.Table:
     """A block's pairs as one row: the lengths of its words' rows, then all of them in order."""
-    block, word, neighbour, count = (group[name].to_numpy() for name in group.column_names)
+    block, word, neighbor, count = (group[name].to_numpy() for name in group.column_names)
     first, last = ends_of(int(block[0]), starts, words)
-    order = np.lexsort((neighbour, word))
+    order = np.lexsort((neighbor, word))
     arrays = {
         "lengths": np.bincount(word - first, minlength=last - first),
-        "neighbours": neighbour[order],
+        "neighbors": neighbor[order],
         "counts": count[order],
     }
     packed = {name: pa.array([array.tobytes()], stored) for name, array in arrays.items()}
@@ -178,7 +178,7 @@ def unpacked(
     for row in rows:
         first, _ = ends_of(row.block, starts, words)
         begins = offsets_of(np.frombuffer(row.lengths, np.int64))
-        columns = kept(row.neighbours, np.dtype(np.int32), allocate)
+        columns = kept(row.neighbors, np.dtype(np.int32), allocate)
         counts = kept(row.counts, np.dtype(np.int64), allocate)
         found[row.block] = SparseRows(first, begins, columns, counts)
     empty = (np.zeros(0, np.int32), np.zeros(0, np.int64))

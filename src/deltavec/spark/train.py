@@ -1,4 +1,4 @@
-"""Word vectors from a column: pairs counted in Spark, factorised on the driver."""
+"""Word vectors from a column: pairs counted in Spark, factorized on the driver."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def train_vectors(
 
     The method ``ppmi`` of `deltavec.train_vectors`, and the same vectors. The column is read three
     times by the executors; what reaches the driver is the vocabulary and the counted pairs, which
-    it factorises.
+    it factorizes.
 
     Parameters
     ----------

@@ -82,4 +82,4 @@ def test_shares_of_the_words_add_up_to_the_score(
             for one in collection.search(query, k=5, by=by):
                 why = collection.why(query, one.id, by=by)
                 assert abs(why.score - one.score) <= 1e-5
-                assert abs(sum(word.share for word in why.words) + why.centre - one.score) <= 1e-5
+                assert abs(sum(word.share for word in why.words) + why.center - one.score) <= 1e-5

@@ -55,8 +55,8 @@ def test_components_are_the_first_singular_vectors(rows: Matrix, count: int) -> 
     assert found @ found.T == pytest.approx(np.eye(len(found)), abs=1e-12)
     for k, (p, q) in enumerate(zip(found, expected, strict=True)):
         assert p[np.abs(p).argmax()] > 0
-        neighbours = [*s[max(k - 1, 0) : k], *s[k + 1 : k + 2], 0.0]
-        gap = min(abs(s[k] ** 2 - value**2) for value in neighbours)
+        neighbors = [*s[max(k - 1, 0) : k], *s[k + 1 : k + 2], 0.0]
+        gap = min(abs(s[k] ** 2 - value**2) for value in neighbors)
         # An eigenvector is as exact as its eigenvalue is apart from the next ones; float64
         # rounding in the moment is 1e-15 of its size. Up to sign: two entries may tie for largest.
         assert abs(float(p @ q)) == pytest.approx(1, abs=1e-12 + (1e-13 * s[0] ** 2 / gap) ** 2)

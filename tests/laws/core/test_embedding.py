@@ -79,7 +79,7 @@ def test_two_threads_give_the_same_bits_on_much_text() -> None:
 
 
 @given(problem=learnable_problems(), name=names)
-def test_a_callable_and_lists_of_words_give_the_same_bits_as_the_fused_tokeniser(
+def test_a_callable_and_lists_of_words_give_the_same_bits_as_the_fused_tokenizer(
     problem: Problem, name: str
 ) -> None:
     vectors = WordVectors(problem.words, problem.matrix)

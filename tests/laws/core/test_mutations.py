@@ -177,7 +177,7 @@ def with_terms(form: Form, change: Callable[[Document, Sums], Sums]) -> Form:
 
 def counts_not_frequencies(document: Document, sums: Sums) -> Sums:
     """n_i in the place of tf_i = n_i / N."""
-    return Sums({i: x * len(document) for i, x in sums.words.items()}, sums.centre)
+    return Sums({i: x * len(document) for i, x in sums.words.items()}, sums.center)
 
 
 def words_once(document: Document, counts: Counts, w: Mapping[str, float]) -> Sums:
@@ -203,16 +203,16 @@ def positive_delta(document: Document, counts: Counts, w: Mapping[str, float]) -
     return Sums({i: max(x, 0.0) for i, x in sums.words.items()}, {})
 
 
-def centre_of_the_document(document: Document, counts: Counts, w: Mapping[str, float]) -> Sums:
+def center_of_the_document(document: Document, counts: Counts, w: Mapping[str, float]) -> Sums:
     """The second sum over V_d in the place of V."""
     sums = reference.center(document, counts, w)
-    return Sums(sums.words, {i: x for i, x in sums.centre.items() if i in sums.words})
+    return Sums(sums.words, {i: x for i, x in sums.center.items() if i in sums.words})
 
 
-def unweighted_centre(document: Document, counts: Counts, w: Mapping[str, float]) -> Sums:
+def unweighted_center(document: Document, counts: Counts, w: Mapping[str, float]) -> Sums:
     """The second sum without its weights."""
     sums = reference.center(document, counts, w)
-    return Sums(sums.words, {i: counts.tf_c(i) for i in sums.centre})
+    return Sums(sums.words, {i: counts.tf_c(i) for i in sums.center})
 
 
 @pytest.mark.parametrize(
@@ -222,8 +222,8 @@ def unweighted_centre(document: Document, counts: Counts, w: Mapping[str, float]
         ("sum", reference.delta),
         ("sum", reference.center),
         ("center", with_terms(reference.center, counts_not_frequencies)),
-        ("center", centre_of_the_document),
-        ("center", unweighted_centre),
+        ("center", center_of_the_document),
+        ("center", unweighted_center),
         ("delta", delta_of_counts),
         ("delta", delta_added),
         ("delta", positive_delta),
@@ -238,9 +238,9 @@ def test_a_wrong_form_is_found_out(form: str, mutant: Form, weighting: str, remo
 
 
 @pytest.mark.parametrize("name", [name for name in reference.NAMES if "pca" in name])
-@pytest.mark.parametrize(("removed", "centred"), [(0, False), (2, False), (1, True)])
-def test_a_wrong_removal_is_found_out(name: str, removed: int, centred: bool) -> None:
-    method = replace(Method.named(name), removed=removed, centred=centred)
+@pytest.mark.parametrize(("removed", "centered"), [(0, False), (2, False), (1, True)])
+def test_a_wrong_removal_is_found_out(name: str, removed: int, centered: bool) -> None:
+    method = replace(Method.named(name), removed=removed, centered=centered)
     assert disagreements(fitted(name).embed(PROBLEM.texts), PROBLEM, method) != []
 
 

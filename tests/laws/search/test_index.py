@@ -204,7 +204,7 @@ def test_planted_duplicates_are_found(seed, threshold, dimensions):
 
 
 @given(st.one_of(coarse_rows(1), coarse_rows(3), close_rows(20)), st.integers(1, 50), st.data())
-def test_neighbours_are_the_best_of_the_others(rows, k, data):
+def test_neighbors_are_the_best_of_the_others(rows, k, data):
     ids = data.draw(ids_for(len(rows)))
     found = dv.neighbors(rows, k, ids=ids)
     for row in range(len(rows)):

@@ -39,7 +39,7 @@ def test_a_collection_is_searched_and_changed_by_a_named_tokenizer(
         assert opened.search("room-lamp", 1, by="keyword")[0].text == "room-lamp"
         why = opened.why("room-lamp", "1")
         assert why.matched == ("room", "lamp")
-        assert sum(word.share for word in why.words) + why.centre == pytest.approx(why.score)
+        assert sum(word.share for word in why.words) + why.center == pytest.approx(why.score)
     added = opened.add(["lamp-lamp-room"])
     assert added.search("lamp-room", 20)[-1].score is not None
     assert len(added.remove(["0"]).with_words()) == len(TEXTS)

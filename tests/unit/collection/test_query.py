@@ -111,7 +111,7 @@ def test_shares_add_up_to_the_score(collection: dv.Collection, by: str) -> None:
         why = collection.why(query, one.id, by=by)
         assert why.by == by
         assert why.score == pytest.approx(one.score, abs=1e-5)
-        assert sum(word.share for word in why.words) + why.centre == pytest.approx(why.score)
+        assert sum(word.share for word in why.words) + why.center == pytest.approx(why.score)
         assert why.unknown[-1] == "unheard"
         held = set(collection.model.words(one.text))
         assert set(why.matched) <= held
@@ -175,7 +175,7 @@ def test_scripts_without_spaces_are_found_by_their_characters(tmp_path: Path) ->
     scores = {one.id: one.score for one in built.search("天気", k=12)}
     assert why.score == pytest.approx(scores["2"], abs=1e-5)
     assert {"天", "気"} <= set(why.matched)
-    assert sum(word.share for word in why.words) + why.centre == pytest.approx(why.score)
+    assert sum(word.share for word in why.words) + why.center == pytest.approx(why.score)
     assert "2" not in ids(built.search("天 -天気", k=12))
 
 
@@ -189,6 +189,6 @@ def test_an_act_is_found_by_the_word_for_doing_it_and_explained(tmp_path: Path) 
     assert {words[int(one.id)] for one in found} == {"implement" + end for end in ends}
     for one in built.search("implementations planted", k=3):
         why = built.why("implementations planted", one.id)
-        assert sum(word.share for word in why.words) + why.centre == pytest.approx(
+        assert sum(word.share for word in why.words) + why.center == pytest.approx(
             one.score, abs=1e-5
         )

@@ -18,8 +18,8 @@ def test_idf_center_by_hand():
     # N_c = 7: sea 3, room 3, quiet 1.
     model = dv.fit(CORPUS, VECTORS, "idf-center")
     sea, room, quiet = np.log(2), np.log(4 / 3), np.log(4)
-    centre = np.array([sea * 3 / 7 + 0.6 * quiet / 7, room * 3 / 7 + 0.8 * quiet / 7])
-    c = np.array([sea, 0]) - centre
+    center = np.array([sea * 3 / 7 + 0.6 * quiet / 7, room * 3 / 7 + 0.8 * quiet / 7])
+    c = np.array([sea, 0]) - center
     assert model.embed(["sea"])[0] == pytest.approx(c / np.linalg.norm(c), abs=1e-6)
 
 
@@ -36,7 +36,7 @@ def test_words_that_the_corpus_never_shows_still_count():
     assert model.embed(["unseen"])[0] == pytest.approx([0.5**0.5, 0.5**0.5])
 
 
-def test_removal_takes_the_first_uncentred_direction_off():
+def test_removal_takes_the_first_uncentered_direction_off():
     model = dv.fit(CORPUS, VECTORS, "unit-sum")
     documents = model.embed(CORPUS).astype(float)
     first = np.linalg.svd(documents)[2][0]

@@ -19,7 +19,7 @@ def test_sum_takes_nothing_off():
     assert folded.norms.tolist() == [1, 2]
 
 
-def test_center_takes_the_weighted_centre_of_the_corpus_off():
+def test_center_takes_the_weighted_center_of_the_corpus_off():
     folded = center(VECTORS, WEIGHTS, STATISTICS, 0.0)
     assert folded.offset.tolist() == [0.75, 0.5]
     assert folded.offset_norm == pytest.approx(np.hypot(0.75, 0.5))

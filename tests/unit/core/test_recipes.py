@@ -138,7 +138,7 @@ def test_a_recipe_prints_as_what_makes_it(recipe):
     ("parameters", "message"),
     [
         ({"form": "spectral", "a": 0.1}, "spectral recipes have no parameter 'a'; they have wei"),
-        ({"colour": 1}, "recipes of word vectors have no parameter 'colour'; they have weighting"),
+        ({"color": 1}, "recipes of word vectors have no parameter 'color'; they have weighting"),
         ({"dimensions": 9}, "recipes of word vectors have no parameter 'dimensions'; they have"),
     ],
 )

@@ -10,13 +10,13 @@ import pytest
 import reference
 from reference import Counts, Method, Vector
 
-COLOURS = {"red": np.array([1.0, 0.0]), "blue": np.array([0.0, 1.0]), "green": np.array([0.6, 0.8])}
+COLORS = {"red": np.array([1.0, 0.0]), "blue": np.array([0.0, 1.0]), "green": np.array([0.6, 0.8])}
 CORPUS = [["red", "red", "blue"], ["red", "green", "mauve"]]
-COUNTS = reference.count(CORPUS, list(COLOURS))
+COUNTS = reference.count(CORPUS, list(COLORS))
 
 
 def vector_of(method: Method, *document: str) -> Vector:
-    return reference.embed(reference.fit(CORPUS, COLOURS, method), document).u
+    return reference.embed(reference.fit(CORPUS, COLORS, method), document).u
 
 
 def direction(*numbers: float) -> Vector:
@@ -105,11 +105,11 @@ def test_center_by_hand() -> None:
     assert vector_of(method, *CORPUS[0]) == pytest.approx(direction(-2, -1))
 
 
-def test_center_leaves_rare_words_out_of_the_centre() -> None:
+def test_center_leaves_rare_words_out_of_the_center() -> None:
     # Only red, at .6, is above .2: blue and green, at .2 exactly, are not.
-    sums = reference.center(["blue"], COUNTS, dict.fromkeys(COLOURS, 2.0), min_frequency=0.2)
+    sums = reference.center(["blue"], COUNTS, dict.fromkeys(COLORS, 2.0), min_frequency=0.2)
     assert sums.words == {"blue": 2.0}
-    assert sums.centre == {"red": 1.2}
+    assert sums.center == {"red": 1.2}
 
 
 def test_delta_by_hand() -> None:
@@ -132,18 +132,18 @@ def test_a_document_without_known_words_is_zero_in_every_form() -> None:
 
 def test_a_document_like_the_corpus_is_zero_under_delta_and_center() -> None:
     for form in [reference.delta, reference.center]:
-        fitted = reference.fit([["red", "blue"]] * 3, COLOURS, Method(reference.unit, form))
+        fitted = reference.fit([["red", "blue"]] * 3, COLORS, Method(reference.unit, form))
         assert not reference.embed(fitted, ["blue", "red"]).u.any()
 
 
 def test_the_component_is_that_of_documents_as_they_stand() -> None:
     # (1, 0) and (.6, .8) are of unit length, so the first singular vector is along their sum,
-    # and the second along their difference, which centring would put first.
+    # and the second along their difference, which centering would put first.
     units = [np.array([1.0, 0.0]), np.array([0.6, 0.8])]
     first, second = reference.leading_components(units, 2)[0]
     assert first == pytest.approx(direction(2, 1))
     assert second == pytest.approx(direction(-1, 2))
-    assert reference.leading_components(units, 1, centred=True)[0][0] == pytest.approx(second)
+    assert reference.leading_components(units, 1, centered=True)[0][0] == pytest.approx(second)
 
 
 def test_components_that_the_documents_lack_stay() -> None:
@@ -153,7 +153,7 @@ def test_components_that_the_documents_lack_stay() -> None:
 
 
 def test_removal_by_hand() -> None:
-    fitted = reference.fit([["red"], ["red"], ["blue"]], COLOURS, Method.named("unit-sum-pca"))
+    fitted = reference.fit([["red"], ["red"], ["blue"]], COLORS, Method.named("unit-sum-pca"))
     assert [list(p) for p in fitted.components] == [[1, 0]]
     assert reference.embed(fitted, ["green"]).u == pytest.approx([0, 1])
     assert not reference.embed(fitted, ["red"]).u.any()
@@ -170,7 +170,7 @@ def test_auto_follows_the_mean_length() -> None:
 
 
 def test_shares_by_hand() -> None:
-    fitted = reference.fit(CORPUS, COLOURS, Method.named("unit-sum"))
+    fitted = reference.fit(CORPUS, COLORS, Method.named("unit-sum"))
     a, b = ["red", "blue"], ["green"]
     half = math.sqrt(0.5)
     assert reference.shares(fitted, a, b) == pytest.approx({"red": 0.6 * half, "blue": 0.8 * half})
@@ -178,8 +178,8 @@ def test_shares_by_hand() -> None:
     assert reference.pair_shares(fitted, a, b) == pytest.approx(pairs)
 
 
-def test_the_centre_has_a_share() -> None:
-    fitted = reference.fit(CORPUS, COLOURS, Method(reference.unit, reference.center))
+def test_the_center_has_a_share() -> None:
+    fitted = reference.fit(CORPUS, COLORS, Method(reference.unit, reference.center))
     # red alone: (1, 0) - (.72, .36) = (.28, -.36), of length .456...; b is the same document.
     length = math.hypot(0.28, 0.36)
     expected = {

@@ -53,7 +53,7 @@ def test_from_the_corpus_a_score_is_that_of_a_fitted_model(recipe, results, docu
     assert results.problems[0].scores[recipe] == pytest.approx(expected, abs=1e-5)
 
 
-def test_only_the_centre_and_the_component_make_a_difference(results):
+def test_only_the_center_and_the_component_make_a_difference(results):
     corpus, judged = (problem.scores for problem in results.problems)
     for recipe in RECIPES:
         depends = "center" in recipe or recipe.endswith("-pca")
@@ -62,7 +62,7 @@ def test_only_the_centre_and_the_component_make_a_difference(results):
         assert corpus[baseline] == judged[baseline]
 
 
-def test_the_judged_stories_centre_is_their_weighted_mean(documents, vectors, results):
+def test_the_judged_stories_center_is_their_weighted_mean(documents, vectors, results):
     model = fit(documents.stories, vectors, "idf-center")
     shares = np.zeros(8)
     for story in documents.judged:

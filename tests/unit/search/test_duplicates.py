@@ -1,4 +1,4 @@
-"""Duplicates and neighbours: pairs, groups, files and what is refused."""
+"""Duplicates and neighbors: pairs, groups, files and what is refused."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_a_notebook_shows_groups_as_text():
     assert "Not all are shown" in page
 
 
-def test_neighbours_leave_the_row_itself_out():
+def test_neighbors_leave_the_row_itself_out():
     found = dv.neighbors(ROWS, k=2)
     assert found.ids[:3].tolist() == [[2, 5], [4, 5], [5, 0]]
     assert found.ids.shape == (8, 2)
@@ -177,7 +177,7 @@ def test_neighbours_leave_the_row_itself_out():
     assert dv.neighbors(np.empty((0, 2))).ids.shape == (0, 0)
 
 
-def test_equal_rows_are_each_others_neighbours():
+def test_equal_rows_are_each_others_neighbors():
     found = dv.neighbors(np.repeat(np.eye(2), 4, axis=0), k=2, ids=list("hgfedcba"))
     assert found.ids.tolist() == [["e", "f"]] * 2 + [["e", "g"], ["f", "g"]] + [["a", "b"]] * 2 + [
         ["a", "c"],
@@ -186,6 +186,6 @@ def test_equal_rows_are_each_others_neighbours():
 
 
 @pytest.mark.parametrize("k", [0, -1, 1.5, True])
-def test_a_number_of_neighbours_that_is_none_is_refused(k):
+def test_a_number_of_neighbors_that_is_none_is_refused(k):
     with pytest.raises(dv.InputError, match="k must be a whole number from 1 on"):
         dv.neighbors(ROWS, k)

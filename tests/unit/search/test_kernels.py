@@ -157,9 +157,9 @@ def test_stretches_without_a_pair_are_passed_over():
 
 def test_the_most_central_row_is_most_alike_to_the_others():
     vectors = as_rows([1, 0], [0.8, 0.6], [0.6, 0.8], [0, 1], [0, 1])
-    centres = np.empty(2, np.int64)
-    kernels.most_central(vectors, np.array([0, 1, 2, 3, 4]), np.array([0, 3, 5]), centres)
-    assert centres.tolist() == [1, 3]
+    centers = np.empty(2, np.int64)
+    kernels.most_central(vectors, np.array([0, 1, 2, 3, 4]), np.array([0, 3, 5]), centers)
+    assert centers.tolist() == [1, 3]
 
 
 def test_links_join_groups_under_their_lowest_row():

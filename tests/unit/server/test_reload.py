@@ -108,7 +108,7 @@ def test_a_map_without_axes_keeps_the_places_of_documents_that_stay(
     after = collection.add(document("new", "a quiet bed")).remove(["sea"])
     shown = MapView(after, drawn)
     assert np.array_equal(shown.positions.places[:-1], places[1:])
-    assert np.isfinite(shown.positions.places[-1]).all()  # among its neighbours
+    assert np.isfinite(shown.positions.places[-1]).all()  # among its neighbors
     assert shown.positions.shown.tolist() == list(range(len(TEXTS)))
     with pytest.raises(dv.InputError, match="no axes"):
         placed.along_axes(after.index.vectors, 10)

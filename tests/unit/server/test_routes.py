@@ -99,7 +99,7 @@ def test_why_adds_up_to_the_score(app: Starlette, collection: dv.Collection, by:
     why = checked(responses.Found, ask(app, "POST", "/why", body=question).json)
     assert why["score"] == pytest.approx(result["score"], abs=1e-5)
     total = sum(word["keyword"] + word["semantic"] for word in why["words"])
-    assert total + why["other_share"] + why["centre"] == pytest.approx(why["score"])
+    assert total + why["other_share"] + why["center"] == pytest.approx(why["score"])
     assert ask(app, "GET", "/why", query="query=sea&id=nobody").status == 404
 
 
@@ -176,7 +176,7 @@ def test_a_document_too_long_to_be_explained_is_found_all_the_same(
     assert get(app, "/documents/sea")["keywords"] == []
 
 
-def test_the_map_has_a_point_and_a_colour_for_each_document(app: Starlette) -> None:
+def test_the_map_has_a_point_and_a_color_for_each_document(app: Starlette) -> None:
     points = checked(responses.Map, get(app, "/map"))
     assert points["ids"] == PLACED
     assert len(points["x"]) == len(points["y"]) == len(PLACED)

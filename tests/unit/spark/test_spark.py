@@ -38,8 +38,8 @@ def spread_out(ids: np.ndarray, starts: np.ndarray) -> list[pa.Table]:
         for batch in pairs.pair_rows(rows, starts)
     ]
     table = pa.Table.from_batches(batches)
-    added = table.group_by(["block", "word", "neighbour"]).aggregate([("count", "sum")])
-    added = added.rename_columns(["block", "word", "neighbour", "count"])
+    added = table.group_by(["block", "word", "neighbor"]).aggregate([("count", "sum")])
+    added = added.rename_columns(["block", "word", "neighbor", "count"])
     numbers = added["block"].to_numpy()
     return [added.filter(pa.array(numbers == block)) for block in np.unique(numbers)]
 

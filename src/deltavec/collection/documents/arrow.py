@@ -1,6 +1,6 @@
 """Documents in Arrow's file format, mapped into memory: ten of them in a tenth of a millisecond.
 
-Nothing is compressed, so a text is where it stands in the file and no neighbour of it is read
+Nothing is compressed, so a text is where it stands in the file and no neighbor of it is read
 (docs/decisions/0020). Documents are stored in small groups. Beside each group stands a checksum of
 each of its columns, which is looked at when the column is first read, as all of its values are: a
 changed byte is noticed, and a file made to do harm leads nowhere outside of itself.

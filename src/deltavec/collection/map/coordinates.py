@@ -21,7 +21,7 @@ from deltavec.errors import InputError
 DIGITS = 4  # of a coordinate between -1 and 1: finer than a screen
 POINTS = 200_000  # documents on a map; of more a sample
 EQUAL = 1 - 1e-6  # the cosine of two documents that are the same
-SPEAKING = 5  # neighbours that say where a document stands that came later
+SPEAKING = 5  # neighbors that say where a document stands that came later
 
 OnShare = Callable[[float], None]
 
@@ -86,7 +86,7 @@ class Positions(NamedTuple):
     def along_axes(self, vectors: Float32s, points: int, seed: int = 0) -> Positions:
         """Where other documents stand, along the axes of this map."""
         if self.axes is None:
-            raise InputError("a map of neighbours has no axes along which others could be placed")
+            raise InputError("a map of neighbors has no axes along which others could be placed")
         shown = sample_rows(np.arange(len(vectors)), points, seed)
         return self._replace(places=self.axes.places(vectors), shown=shown)
 
@@ -139,15 +139,15 @@ METHODS = ("neighbors", "pca")
 
 
 def place_layout(places: Float32s, points: int = POINTS, seed: int = 0) -> Positions:
-    """The positions of a map of neighbours, by its places."""
+    """The positions of a map of neighbors, by its places."""
     shown = sample_rows(np.flatnonzero(~np.isnan(places[:, 0])), points, seed)
     return Positions("neighbors", places, shown, ())
 
 
 def place_new_documents(places: Float32s, vectors: Float32s, newcomers: Int64s) -> Float32s:
-    """The places, those of newcomers in the middle (median) of their nearest neighbours' places.
+    """The places, those of newcomers in the middle (median) of their nearest neighbors' places.
 
-    A mean would put one whose neighbours stand in two groups into the gap between them. A document
+    A mean would put one whose neighbors stand in two groups into the gap between them. A document
     without a vector has no place.
     """
     from deltavec.search import Index
@@ -207,8 +207,8 @@ def pca(vectors: Float32s, points: int, seed: int) -> Positions:
     shown = sample_rows(np.arange(len(vectors)), points, seed)
     sample = vectors[shown].astype(np.float64)
     mean = sample.mean(axis=0) if len(sample) else np.zeros(vectors.shape[1])
-    centred = sample - mean
-    variances, directions = np.linalg.eigh(centred.T @ centred / max(len(sample), 1))
+    centered = sample - mean
+    variances, directions = np.linalg.eigh(centered.T @ centered / max(len(sample), 1))
     axes = fix_signs(directions[:, ::-1][:, :2], axis=0)
     places = to_plane(vectors, mean, axes)
     total = float(variances.sum())

@@ -1,6 +1,6 @@
 """The map of a collection on disk: drawn once, carried along as documents come and go.
 
-A document that is added stands among its nearest neighbours. When more than one in ten came that
+A document that is added stands among its nearest neighbors. When more than one in ten came that
 way the map is let go: it is drawn anew when it is next wanted.
 """
 

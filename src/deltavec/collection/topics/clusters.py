@@ -28,7 +28,7 @@ class Clusters:
     labels : ndarray of int32, shape (documents,)
         The number of each document's group; -1 for a document without a vector.
     names : list of list of str
-        The words that tell each group from its neighbours, strongest first.
+        The words that tell each group from its neighbors, strongest first.
     sizes : list of int
         How many documents each has.
     central_ids : list of str

@@ -1,4 +1,4 @@
-r"""What groups of documents are called: the words that tell each from its neighbours.
+r"""What groups of documents are called: the words that tell each from its neighbors.
 
 With :math:`p_{ig}` the share of the documents of group g that hold word i, :math:`\bar p_{ig}` its
 share of all others, h the group nearest to g, and :math:`m_g` the direction of g,
@@ -55,8 +55,8 @@ def group_names(
     nameable = naming_words(held)
     totals = np.asarray(held.counts.sum(axis=1)).ravel()
     candidates = [
-        strongest(held, totals, nameable, group, neighbour, CANDIDATES + words)
-        for group, neighbour in enumerate(nearest_others(directions))
+        strongest(held, totals, nameable, group, neighbor, CANDIDATES + words)
+        for group, neighbor in enumerate(nearest_others(directions))
     ]
     places = np.unique(np.concatenate([np.zeros(0, np.int64), *(one for one, _ in candidates)]))
     meant = collection.model.embed([[held.words[place]] for place in places.tolist()])
@@ -101,7 +101,7 @@ def strongest(
     totals: Float64s,
     nameable: Int64s,
     group: int,
-    neighbour: int | None,
+    neighbor: int | None,
     count: int,
 ) -> tuple[Int64s, Float64s]:
     """The words that tell a group best, and how well: the first two factors above."""
@@ -113,11 +113,11 @@ def strongest(
     size, everywhere = int(held.sizes[group]), int(held.sizes.sum())
     share = mine / max(size, 1)
     worth = share
-    if neighbour is not None:
+    if neighbor is not None:
         # Half a document more on the other side: what is nowhere else is not infinitely telling.
         others = (totals[places] - mine + 0.5) / (everywhere - size + 1)
-        beside = held.counts[:, neighbour].toarray().ravel()[places]
-        nearby = (beside + 0.5) / (int(held.sizes[neighbour]) + 1)
+        beside = held.counts[:, neighbor].toarray().ravel()[places]
+        nearby = (beside + 0.5) / (int(held.sizes[neighbor]) + 1)
         worth = share * np.maximum(np.log(share / others) + np.log(share / nearby), 0) / 2
     order = np.argsort(-worth, kind="stable")[:count]
     return places[order].astype(np.int64), worth[order]

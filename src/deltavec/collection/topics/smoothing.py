@@ -1,4 +1,4 @@
-r"""Documents moved towards their neighbours, for finding groups.
+r"""Documents moved towards their neighbors, for finding groups.
 
 .. math:: u'_d \propto u_d + \tfrac12 \cdot \tfrac1{10} \sum_{n \in N(d)} u_n,
 
@@ -22,7 +22,7 @@ SHARE = 0.5
 
 @one_blas_thread()
 def smooth_rows(vectors: Float32s, there: npt.NDArray[np.bool_]) -> Float32s:
-    """The vectors, those that are there moved towards their neighbours, at unit length again."""
+    """The vectors, those that are there moved towards their neighbors, at unit length again."""
     own = np.flatnonzero(there)
     rows = np.ascontiguousarray(vectors[own], np.float32)
     count = min(NEIGHBORS, len(rows) - 1)

@@ -53,7 +53,7 @@ def topics(
     seed
         For the random part: the same seed gives the same topics.
     smooth
-        Whether documents are moved towards their neighbours first, as `Collection.cluster` does.
+        Whether documents are moved towards their neighbors first, as `Collection.cluster` does.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-r"""The directions of the spectral recipe: its matrix, factorised.
+r"""The directions of the spectral recipe: its matrix, factorized.
 
 .. math:: \mathrm{diag}(r)\,(M + \alpha I) \approx U S V^\top,
 

@@ -93,7 +93,7 @@ class Cooccurrence:
 
     @property
     def totals(self) -> npt.NDArray[np.int64]:
-        """How many neighbours each word has, repeats counted."""
+        """How many neighbors each word has, repeats counted."""
         sums = np.zeros(self.words, np.int64)
         for block in self.blocks:
             block.write_sums(sums, block.values)

@@ -3,8 +3,8 @@
 How pairs are counted
 ---------------------
 A corpus is one array of word ids with -1 between documents. For each word, `count_windows` walks
-over the places where it occurs and adds up its neighbours in one array as long as the vocabulary,
-which fits into the cache of a core; the neighbours it met become the word's row. No pair is ever
+over the places where it occurs and adds up its neighbors in one array as long as the vocabulary,
+which fits into the cache of a core; the neighbors it met become the word's row. No pair is ever
 hashed or sorted on its own, and rows are independent of each other, so threads share them out.
 """
 
@@ -107,13 +107,13 @@ def count_windows(
     counts: Int64s,
     in_first: Int64s,
 ) -> int:
-    """Count the neighbours of the words whose lists are ``first`` to ``last``.
+    """Count the neighbors of the words whose lists are ``first`` to ``last``.
 
-    A neighbour stands at most ``window`` places away in the same document. Writes how many
+    A neighbor stands at most ``window`` places away in the same document. Writes how many
     distinct ones each word has, their ids in order, and their counts; how many it wrote. If there
     is room for them, also the counts in front of the place ``second``, where a document begins.
 
-    Which neighbours a word has is noted when they are first met. A word that has met more places
+    Which neighbors a word has is noted when they are first met. A word that has met more places
     than there are words has most of them: all are then looked through, and nothing is noted.
     """
     apart = in_first.size > 0
@@ -163,24 +163,24 @@ def add_neighbors(
     distinct: int,
     note: bool,
 ) -> int:
-    """Count the neighbours of some places; how many words there are now that were met and noted."""
+    """Count the neighbors of some places; how many words there are now that were met and noted."""
     for occurrence in range(first, last):
         place = places[occurrence]
         for step in (-1, 1):
             stop = max(-1, min(ids.size, place + step * (window + 1)))
-            neighbour = place + step
+            neighbor = place + step
             if note:
-                while neighbour != stop and ids[neighbour] >= 0:
-                    number = ids[neighbour]
+                while neighbor != stop and ids[neighbor] >= 0:
+                    number = ids[neighbor]
                     if together[number] == 0:
                         met[distinct] = number
                         distinct += 1
                     together[number] += 1
-                    neighbour += step
+                    neighbor += step
             else:
-                while neighbour != stop and ids[neighbour] >= 0:
-                    together[ids[neighbour]] += 1
-                    neighbour += step
+                while neighbor != stop and ids[neighbor] >= 0:
+                    together[ids[neighbor]] += 1
+                    neighbor += step
     return distinct
 
 

@@ -1,4 +1,4 @@
-"""Word vectors from co-occurrence: positive pointwise mutual information, factorised."""
+"""Word vectors from co-occurrence: positive pointwise mutual information, factorized."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Ppmi:
     counts
         C.
     smoothing
-        The power that makes rare neighbours less rare.
+        The power that makes rare neighbors less rare.
     without
         Counts of a part of the text, with the same entries, that are taken off.
     allocate
@@ -67,7 +67,7 @@ class Ppmi:
         if without is not None:
             totals -= without.totals
             taken_off = [block.values for block in without.blocks]
-        known = np.maximum(totals, 1.0)  # a word without neighbours has an empty row
+        known = np.maximum(totals, 1.0)  # a word without neighbors has an empty row
         row_shifts = np.log(known).astype(np.float32)
         contexts = np.log(max((totals**smoothing).sum(), 1.0))
         column_shifts = (smoothing * np.log(known) - contexts).astype(np.float32)

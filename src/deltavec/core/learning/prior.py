@@ -1,10 +1,10 @@
 r"""Word vectors from elsewhere, as knowledge that a corpus alone may be too small to have.
 
-They stand beside the word pairs in the factorisation,
+They stand beside the word pairs in the factorization,
 
 .. math:: \mathrm{diag}(r)\,[M + \alpha I \mid g\, \bar m\, V] \approx U S W^\top,
 
-with V a row for each word of the corpus, centred and of unit length (zeros for a word that has
+with V a row for each word of the corpus, centered and of unit length (zeros for a word that has
 none), and :math:`\bar m` the mean length of a row of M, so that both weigh the same. Whether they
 help is asked of the halves of documents: g is 1 if, in tables that did not learn from them,
 first halves find their second halves better than with g = 0.

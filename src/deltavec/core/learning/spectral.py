@@ -1,7 +1,7 @@
-r"""The recipe that needs no word vectors: they, weights, centre and whitening come at once.
+r"""The recipe that needs no word vectors: they, weights, center and whitening come at once.
 
 Which words stand near each other is counted, weighted by how rare a word is and how much text it
-makes up, and factorised:
+makes up, and factorized:
 
 .. math:: \mathrm{diag}(r)\,(M + \alpha I) \approx U S V^\top,
           \quad r_i = \sqrt{p_i}\, \mathrm{idf}_i,
@@ -64,7 +64,7 @@ LARGE_CORPUS = 1_000_000  # words
 
 
 class Spectral(NamedTuple):
-    """What the factorisation gives: words, their counts, the table, and what was derived."""
+    """What the factorization gives: words, their counts, the table, and what was derived."""
 
     vocabulary: Vocabulary
     statistics: CorpusStatistics
@@ -233,7 +233,7 @@ def reason_for_window(recipe: SpectralRecipe, statistics: CorpusStatistics) -> s
 def table(
     directions: LeftSingular, statistics: CorpusStatistics, recipe: SpectralRecipe
 ) -> EmbeddingTable:
-    """The folded table for documents as long as those of the corpus, seen from its centre."""
+    """The folded table for documents as long as those of the corpus, seen from its center."""
     spectrum = prior_spectrum(directions.values, recipe)
     p = statistics.term_frequencies
     rows = directions.vectors * whitening(p) * length_weights(spectrum, 1.0).astype(np.float32)

@@ -1,13 +1,13 @@
 r"""What two halves of a document share: how strong each direction is, measured and not assumed.
 
 Two halves of one document share what it is about, and nothing else. So the covariance of halves is
-the signal, provided that the table did not learn from these documents: one that did has memorised
+the signal, provided that the table did not learn from these documents: one that did has memorized
 them. A sample of the corpus falls into two folds; each is measured in the table T_k of the other,
 
 .. math:: C_k = \mathrm{sym} \frac{\sum_d u_d\, y_a y_b^\top}{\sum_d u_d},
           \quad u_d = \min(N_d / L_0, 1),
 
-with :math:`y_a, y_b` the centred means of the rows of the first and the second half of document d,
+with :math:`y_a, y_b` the centered means of the rows of the first and the second half of document d,
 and brought into the axes of the whole corpus' table T:
 
 .. math:: C = \tfrac12 \sum_k P_k C_k P_k^\top, \quad P_k = \sum_i p_i\, T_i T_{ki}^\top.
@@ -221,17 +221,17 @@ def covariance(halves: HalfSample, longest: float = np.inf, threads: int = 1) ->
     weights = halves.weights
     if len(weights) == 0:
         return Covariance(np.zeros((halves.first.shape[1],) * 2), 0.0)
-    centres = [part.mean(axis=0, dtype=np.float64) for part in halves[:2]]
+    centers = [part.mean(axis=0, dtype=np.float64) for part in halves[:2]]
     bounds = [np.inf, np.inf]
     if longest < np.inf:
         lengths = (
-            np.linalg.norm(part - c, axis=1) for part, c in zip(halves, centres, strict=False)
+            np.linalg.norm(part - c, axis=1) for part, c in zip(halves, centers, strict=False)
         )
         bounds = [longest * float(np.median(each)) for each in lengths]
 
     def shared(rows: slice) -> Matrix:
-        first = shorten(halves.first[rows] - centres[0], bounds[0])
-        second = shorten(halves.second[rows] - centres[1], bounds[1])
+        first = shorten(halves.first[rows] - centers[0], bounds[0])
+        second = shorten(halves.second[rows] - centers[1], bounds[1])
         return np.asarray((first * weights[rows, None]).T @ second)
 
     parts = parallel_map(shared, [*blocks(len(weights), ROWS_AT_ONCE)], threads)

@@ -7,7 +7,7 @@ chance:
 .. math:: z_{ij} = \frac{\cos(t_i, t_j) - \mu_0}{\sigma_0}, \qquad
           \frac{\sum z_{ij}}{\sqrt n} \ge 4, \quad n \ge 3,
 
-with :math:`t_i` a word's row less the centre, each direction by its strength, :math:`\mu_0` and
+with :math:`t_i` a word's row less the center, each direction by its strength, :math:`\mu_0` and
 :math:`\sigma_0` the mean and spread of the same words paired anew, and the sum over the n pairs of
 words with a row. Two words are *linked* if their rule holds and :math:`z_{ij} + \bar z > 0`, with
 :math:`\bar z` the mean over the rule's pairs and :math:`z_{ij} = 0` where a word is too rare to
@@ -116,16 +116,16 @@ class WordRows(NamedTuple):
 
     @classmethod
     def of(cls, vocabulary: Vocabulary, known: Vocabulary, folded: EmbeddingTable) -> WordRows:
-        """The rows that a folded table has for the words, centred and weighted."""
+        """The rows that a folded table has for the words, centered and weighted."""
         found = hashing.look_up_all(vocabulary.data, vocabulary.offsets, known.table)
         used, numbers = np.unique(found[found >= 0], return_inverse=True)
         # As for documents as long as the corpus' own: their strengths are the measured ones.
         change = length_weights(folded.spectrum, 1.0) / folded.direction_weights
         table = np.empty((len(used), folded.rows.shape[1]), np.float32)
         for block in blocks(len(used), FEW_ROWS):
-            centred = (folded.rows[used[block]] - folded.offset) * change
-            lengths = np.linalg.norm(centred, axis=1, keepdims=True)
-            table[block] = centred / np.where(lengths == 0, 1, lengths)
+            centered = (folded.rows[used[block]] - folded.offset) * change
+            lengths = np.linalg.norm(centered, axis=1, keepdims=True)
+            table[block] = centered / np.where(lengths == 0, 1, lengths)
         rows = np.full(len(vocabulary), -1, np.int64)
         rows[found >= 0] = numbers
         return cls(read_only(table), rows)

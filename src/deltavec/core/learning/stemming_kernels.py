@@ -139,10 +139,10 @@ def pairs_of_rules(
 
 
 @compiled
-def is_linked(neighbours: Int64s, begin: int, end: int, word: int) -> bool:
-    """Whether a word is among these neighbours, which are sorted."""
-    place = begin + np.searchsorted(neighbours[begin:end], word)
-    return bool(place < end and neighbours[place] == word)
+def is_linked(neighbors: Int64s, begin: int, end: int, word: int) -> bool:
+    """Whether a word is among these neighbors, which are sorted."""
+    place = begin + np.searchsorted(neighbors[begin:end], word)
+    return bool(place < end and neighbors[place] == word)
 
 
 @compiled
@@ -150,7 +150,7 @@ def merge_groups(
     a: Int64s,
     b: Int64s,
     link_begins: Int64s,
-    neighbours: Int64s,
+    neighbors: Int64s,
     groups: Int32s,
     fixed: int,
 ) -> None:
@@ -178,7 +178,7 @@ def merge_groups(
         while u >= 0:
             v = heads[other]
             while v >= 0:
-                linked += is_linked(neighbours, link_begins[u], link_begins[u + 1], v)
+                linked += is_linked(neighbors, link_begins[u], link_begins[u + 1], v)
                 v = following[v]
             u = following[u]
         if 2 * linked < sizes[one] * sizes[other]:

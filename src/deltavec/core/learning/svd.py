@@ -164,7 +164,7 @@ def left_singular(matrix: Float32s, threads: int = 1, least: float = 0.0) -> Lef
     r"""All left singular vectors of a tall matrix whose values are not negligible.
 
     From the eigenvectors W of :math:`Y^\top Y` in float64, as :math:`Y W \Lambda^{-1/2}`: a
-    tenth of the time of a QR factorisation, and as exact as float32 products need. Threads take
+    tenth of the time of a QR factorization, and as exact as float32 products need. Threads take
     blocks of rows, the same ones however many there are, so that the bits are the same.
     """
     squares, directions = np.linalg.eigh(SecondMoment.of(matrix, threads).matrix)

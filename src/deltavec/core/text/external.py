@@ -153,9 +153,9 @@ def with_jieba(module: str, rest: str) -> Function:
 
 
 def with_sudachi(module: str, rest: str) -> Function:
-    """What the analyser for Japanese finds; it needs a dictionary, such as sudachidict_core."""
-    analyser = import_module("sudachipy").Dictionary().create()
-    return lambda text: clean(part.surface() for part in analyser.tokenize(text))
+    """What the analyzer for Japanese finds; it needs a dictionary, such as sudachidict_core."""
+    analyzer = import_module("sudachipy").Dictionary().create()
+    return lambda text: clean(part.surface() for part in analyzer.tokenize(text))
 
 
 def with_spacy(module: str, language: str) -> Function:

@@ -53,7 +53,7 @@ def card(model: EmbeddingModel, exported: Exported) -> str:
         notes.append(f"- a row differs from the model's by at most {exported.largest_error:.1e}")
     if exported.not_found:
         notes.append(
-            f"- {exported.not_found:.2%} of the words counted at the fit are pairs of neighbours "
+            f"- {exported.not_found:.2%} of the words counted at the fit are pairs of neighbors "
             "in a script without spaces, which this tokenizer does not find"
         )
     head = "---\nlibrary_name: model2vec\ntags: [embeddings, static-embeddings]\n---\n"

@@ -74,7 +74,7 @@ class Exported:
         over the length of the row.
     not_found : float
         The share of the known words of the fitting corpus that the exported tokenizer does not find
-        (pairs of neighbours in a script without spaces); texts without such pairs are tokenized as
+        (pairs of neighbors in a script without spaces); texts without such pairs are tokenized as
         ours are. 0 for a table without tokenizer.
     """
 

@@ -3,7 +3,7 @@
 Its own classes of characters belong to its version of Unicode, and ours to another (see
 ``core/text/unicode14.txt``). So the patterns name every range of our table. A document is then
 tokenized as by `deltavec.core.text.tokenize`, but for one thing: pieces of that library cannot
-overlap, and two neighbours of a script without spaces are a unit of ours beside each of the two.
+overlap, and two neighbors of a script without spaces are a unit of ours beside each of the two.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def require_word_level(model: EmbeddingModel) -> None:
     share = share_of_pairs(model)
     if share > MOST_PAIRS:
         raise ModelError(
-            f"{share:.1%} of what this model counts are pairs of neighbours in a script without "
+            f"{share:.1%} of what this model counts are pairs of neighbors in a script without "
             f"spaces, which overlap, and the pieces of a tokenizer.json cannot: {INSTEAD}"
         )
 
@@ -63,7 +63,7 @@ def require_word_level(model: EmbeddingModel) -> None:
 def share_of_pairs(model: EmbeddingModel) -> float:
     """The share of the known words of the fitting corpus that a ``tokenizer.json`` does not find.
 
-    These are pairs of neighbours in a script without spaces.
+    These are pairs of neighbors in a script without spaces.
     """
     if model.tokenizer != "words":
         return 0.0

@@ -21,7 +21,7 @@ REACH = 4  # nodes that a point reaches on each axis
 
 
 class Affinities(NamedTuple):
-    """The neighbours of each point, both ways: those of point i from begins[i] on."""
+    """The neighbors of each point, both ways: those of point i from begins[i] on."""
 
     begins: Int64s
     points: Int32s
@@ -83,7 +83,7 @@ def interpolate(
 
 @compiled
 def attract(places: Float64s, links: Affinities, first: int, last: int, pulls: Float64s) -> None:
-    r"""What pulls points towards their neighbours.
+    r"""What pulls points towards their neighbors.
 
     .. math:: \sum_j p_{ij} \frac{y_i - y_j}{1 + |y_i - y_j|^2}
     """

@@ -1,8 +1,8 @@
-"""The neighbours of very many rows, most of them: looked for in the groups around each row.
+"""The neighbors of very many rows, most of them: looked for in the groups around each row.
 
 All pairs of 200,000 rows take a quarter of an hour of a core. Rows are clustered into groups of
 some hundreds, and each is compared with those of the groups nearest to its own: a map loses nothing
-by a neighbour that it misses now and then. Groups begin with rows at even distances in their order:
+by a neighbor that it misses now and then. Groups begin with rows at even distances in their order:
 nothing is drawn at random.
 """
 
@@ -80,15 +80,15 @@ def cluster(rows: Float32s) -> Groups:
     """The rows in groups of like ones."""
     count = max(1, len(rows) // ROWS_A_GROUP)
     sample = rows[sample_evenly(len(rows), min(len(rows), LEARNED_FROM * count))]
-    centres = sample[sample_evenly(len(sample), count)].copy()
+    centers = sample[sample_evenly(len(sample), count)].copy()
     for _ in range(ROUNDS):
-        labels = nearest_centre(sample, centres)
+        labels = nearest_center(sample, centers)
         order = np.argsort(labels, kind="stable")
         there, firsts = np.unique(labels[order], return_index=True)
         sums = np.add.reduceat(sample[order], firsts, axis=0)
-        centres[there] = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-12)
-    labels = nearest_centre(rows, centres)
-    nearest = np.argsort(-(centres @ centres.T) - 2 * np.eye(count), axis=1, kind="stable")
+        centers[there] = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-12)
+    labels = nearest_center(rows, centers)
+    nearest = np.argsort(-(centers @ centers.T) - 2 * np.eye(count), axis=1, kind="stable")
     begins = offsets_of(np.bincount(labels, minlength=count))
     return Groups(np.argsort(labels, kind="stable"), begins, nearest)
 
@@ -98,6 +98,6 @@ def sample_evenly(rows: int, count: int) -> Int64s:
     return (np.arange(count) * rows) // count
 
 
-def nearest_centre(rows: Float32s, centres: Float32s) -> Int64s:
-    """The centre that each row is nearest to."""
-    return np.concatenate([(rows[part] @ centres.T).argmax(axis=1) for part in blocks(len(rows))])
+def nearest_center(rows: Float32s, centers: Float32s) -> Int64s:
+    """The center that each row is nearest to."""
+    return np.concatenate([(rows[part] @ centers.T).argmax(axis=1) for part in blocks(len(rows))])

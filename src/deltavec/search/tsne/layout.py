@@ -1,13 +1,13 @@
-r"""Rows in two dimensions: t-SNE on the neighbours of each, from principal components on.
+r"""Rows in two dimensions: t-SNE on the neighbors of each, from principal components on.
 
-Each row is linked with its nearest neighbours, all links alike: :math:`p_{ij}` is the number of
-links between two rows over the number of all. Places :math:`y` are moved so that neighbours are
+Each row is linked with its nearest neighbors, all links alike: :math:`p_{ij}` is the number of
+links between two rows over the number of all. Places :math:`y` are moved so that neighbors are
 near (van der Maaten and Hinton 2008): downhill along
 
 .. math:: \rho \sum_j p_{ij} \frac{y_i - y_j}{1 + |y_i - y_j|^2}
           - \frac{1}{Z} \sum_j \frac{y_i - y_j}{(1 + |y_i - y_j|^2)^2},
 
-what pulls a point to its neighbours and what pushes it from all. At first :math:`\rho = 12`, so
+what pulls a point to its neighbors and what pushes it from all. At first :math:`\rho = 12`, so
 that groups find each other; then less. Nothing is drawn at random, and all points move at once:
 the same rows give the same map, on however many cores. Equal rows are one point.
 """
@@ -30,16 +30,16 @@ from deltavec.search.tsne.kernels import Affinities, OptimizerState
 from deltavec.search.tsne.knn import approximate_neighbors
 
 NEIGHBORS = 15  # of few rows fewer: one in so many,
-ROWS_A_NEIGHBOR = 10  # for among few all would be neighbours, and pull into one point
+ROWS_A_NEIGHBOR = 10  # for among few all would be neighbors, and pull into one point
 START = 1e-4  # the spread of the first places: nothing is far from anything yet
 FEWEST = 20  # points; fewer stand as they do in principal components
 WORTH_THREADS = 20_000  # points; of fewer, a step is done before threads have begun
-MOST_EXACT = 30_000  # rows whose neighbours are looked for among all
-SEARCHED = 0.5  # the share of the work that looking for neighbours is shown as
+MOST_EXACT = 30_000  # rows whose neighbors are looked for among all
+SEARCHED = 0.5  # the share of the work that looking for neighbors is shown as
 
 
 class Phase(NamedTuple):
-    """Some steps, with how strongly neighbours pull and how much of its speed a point keeps."""
+    """Some steps, with how strongly neighbors pull and how much of its speed a point keeps."""
 
     steps: int
     pull: float
@@ -94,7 +94,7 @@ def nearest_rows(
     threads: int | None = None,
     on_progress: Callable[[float], None] | None = None,
 ) -> Int64s:
-    """The nearest neighbours of each row: exactly, or most of them where rows are very many."""
+    """The nearest neighbors of each row: exactly, or most of them where rows are very many."""
     if len(rows) > MOST_EXACT:
         return approximate_neighbors(rows, count, threads=threads, on_progress=on_progress)
     found: Int64s = neighbors(rows, count, threads=threads, on_progress=on_progress).ids
@@ -127,8 +127,8 @@ def initial_coordinates(rows: Float32s) -> Float64s:
         mean = rows.mean(axis=0, dtype=np.float64)
         moments = np.zeros((rows.shape[1], rows.shape[1]))
         for part in blocks(len(rows)):
-            centred = rows[part] - mean
-            moments += centred.T @ centred
+            centered = rows[part] - mean
+            moments += centered.T @ centered
         _, directions = np.linalg.eigh(moments)
         axes = fix_signs(directions[:, ::-1][:, :2], axis=0)
         for part in blocks(len(rows)):
@@ -137,7 +137,7 @@ def initial_coordinates(rows: Float32s) -> Float64s:
 
 
 def affinities(near: Int64s) -> Affinities:
-    """The links of rows with their neighbours, both ways, all together of weight 1."""
+    """The links of rows with their neighbors, both ways, all together of weight 1."""
     rows, k = near.shape
     ones = np.ones(near.size)
     one_way = scipy.sparse.csr_matrix(

@@ -1,11 +1,11 @@
-// Where points crowd the ground takes their colour: seen from afar, a map has land and sea.
+// Where points crowd the ground takes their color: seen from afar, a map has land and sea.
 
 const CELL = 10; // pixels
 const MOST_CELLS = 360_000; // closer up, points stand apart: no shade is needed
 const STRONGEST = 0.3;
 const HALFWAY = 3; // points a cell that give half of the strongest shade
 
-// A grid over the whole map at one zoom: for each cell how deep its shade is, and its colour.
+// A grid over the whole map at one zoom: for each cell how deep its shade is, and its color.
 export function cloud({ x, y, reach, painted, isAside }, unit) {
   const across = Math.ceil((2 * reach.x * unit) / CELL) + 8;
   const down = Math.ceil((2 * reach.y * unit) / CELL) + 8;
@@ -34,7 +34,7 @@ export function cloud({ x, y, reach, painted, isAside }, unit) {
   return { across, down, sums, left: -reach.x * unit - 4 * CELL, top: -reach.y * unit - 4 * CELL };
 }
 
-// Each value and its neighbours on either side, along rows and then along columns.
+// Each value and its neighbors on either side, along rows and then along columns.
 function blur(values, across, down) {
   const before = new Float32Array(values.length);
   for (const step of [1, across]) {

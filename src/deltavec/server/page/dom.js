@@ -42,7 +42,7 @@ export function shortened(text, length) {
 
 const FAINTEST = 0.28; // below it a word is left unshaded: what matters should stand out
 
-// The strongest share decides what full colour is; the root lets weak ones be seen.
+// The strongest share decides what full color is; the root lets weak ones be seen.
 export const strongest = (pieces) =>
   pieces.reduce((most, [, share]) => Math.max(most, Math.abs(share ?? 0)), 0);
 

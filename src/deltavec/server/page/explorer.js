@@ -119,7 +119,7 @@ async function showStart() {
   topics.show(info);
 }
 
-const TITLES = { "/search": "Results", "/similar": "Neighbours", "/list": "Documents" };
+const TITLES = { "/search": "Results", "/similar": "Neighbors", "/list": "Documents" };
 
 function showResults(state, from, answer) {
   compared.asked = { ...state, path: from.path, unknown: answer.unknown ?? [], all: answer.documents };
@@ -178,17 +178,17 @@ function trouble(error) {
   byId("filter-error").textContent = message;
 }
 
-async function colourBy(name) {
+async function colorBy(name) {
   byId("clusters").hidden = name !== "cluster";
   try {
-    await panel.colourBy(name, topics.asked);
+    await panel.colorBy(name, topics.asked);
   } catch (error) {
     return trouble(error);
   }
-  recolour();
+  recolor();
 }
 
-function recolour() {
+function recolor() {
   if (results.found.length) results.repaint((id) => panel.shade(id));
   if (info) topics.show(info);
 }
@@ -238,7 +238,7 @@ function wireForms() {
   way.addEventListener("change", () => go({ by: way.value }));
   byId("view").addEventListener("click", () => showMap(!document.body.classList.contains("map-shown")));
   byId("clusters").addEventListener("change", (event) => go({ clusters: event.target.value }));
-  byId("color-by").addEventListener("change", (event) => colourBy(event.target.value));
+  byId("color-by").addEventListener("change", (event) => colorBy(event.target.value));
   byId("help-open").addEventListener("click", () => byId("help").showModal());
   for (const dialog of document.querySelectorAll("dialog")) {
     dialog.querySelector(".close")?.addEventListener("click", () => dialog.close());
@@ -253,7 +253,7 @@ async function begin() {
   wireTheme(() => {
     map.restyle();
     panel.legend();
-    recolour();
+    recolor();
   });
   wireKeys(anywhere, () => panel.keys, () => results.focus(0));
   wireForms();
@@ -274,7 +274,7 @@ async function load() {
   panel.show(await ask("/map"), info.collection.documents_without_vector);
   topics.asked = null;
   await topics.parted(wanted().clusters);
-  await colourBy(info.color_by[0] ?? "");
+  await colorBy(info.color_by[0] ?? "");
 }
 
 // The collection may change while the page is open: then all of it is asked for again.
@@ -293,7 +293,7 @@ function describe() {
   byId("by-field").hidden = info.collection.words === null;
   byId("filter-field").hidden = info.columns.length === 0;
   const choices = info.color_by.map((name) => element("option", { value: name }, name));
-  replace(byId("color-by"), ...choices, element("option", { value: "" }, "one colour"));
+  replace(byId("color-by"), ...choices, element("option", { value: "" }, "one color"));
 }
 
 begin();

@@ -5,7 +5,7 @@ import { listen } from "./gestures.js";
 import { Lasso } from "./lasso.js";
 import { drawMarks } from "./marks.js";
 import { RegionNames } from "./names.js";
-import { coloured, palette } from "./palette.js";
+import { colored, palette } from "./palette.js";
 import { disc, inked, Tile } from "./pixels.js";
 
 const MARGIN = 28;
@@ -59,7 +59,7 @@ export class PointMap {
 
   restyle() {
     this.shades = palette();
-    this.painted = coloured(this.colors, this.x.length, this.shades);
+    this.painted = colored(this.colors, this.x.length, this.shades);
     this.redraw();
   }
 
@@ -316,7 +316,7 @@ export class PointMap {
   }
 
   // The nearest point in a direction: the further off the axis, the less near.
-  neighbour(from, dx, dy) {
+  neighbor(from, dx, dy) {
     if (from < 0) return this.nearest(this.width / 2, this.height / 2, this.width);
     let best = from;
     let least = Infinity;

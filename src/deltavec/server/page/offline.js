@@ -72,8 +72,8 @@ function begin() {
   replace(byId("name"), data.name);
   replace(byId("size"), counted(data.documents, "document"));
   const choices = Object.keys(data.colors).map((name) => element("option", { value: name }, name));
-  replace(byId("color-by"), ...choices, element("option", { value: "" }, "one colour"));
-  byId("color-by").addEventListener("change", (event) => panel.colourBy(event.target.value));
+  replace(byId("color-by"), ...choices, element("option", { value: "" }, "one color"));
+  byId("color-by").addEventListener("change", (event) => panel.colorBy(event.target.value));
   query.addEventListener("input", find);
   wireTheme(() => {
     map.restyle();
@@ -81,7 +81,7 @@ function begin() {
   });
   wireKeys({ "/": () => query.focus(), m: () => byId("marks").focus(), Escape: () => all() }, () => panel.keys, () => byId("marks").focus());
   panel.show(data, data.without);
-  panel.colourBy(Object.keys(data.colors)[0] ?? "");
+  panel.colorBy(Object.keys(data.colors)[0] ?? "");
   document.body.classList.add("ready");
 }
 

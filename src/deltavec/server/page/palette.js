@@ -1,4 +1,4 @@
-// The colours of points, as numbers a canvas can mix, from the style sheet's own.
+// The colors of points, as numbers a canvas can mix, from the style sheet's own.
 
 const CATEGORIES = 8;
 
@@ -27,7 +27,7 @@ export function palette() {
 
 const mixed = (one, other, share) => one.map((value, n) => Math.round(value + share * (other[n] - value)));
 
-// More categories than colours: the same again darker, then lighter.
+// More categories than colors: the same again darker, then lighter.
 export function category({ categories, ink, ground }, number) {
   const base = categories[number % CATEGORIES];
   const round = Math.floor(number / CATEGORIES) % 3;
@@ -36,8 +36,8 @@ export function category({ categories, ink, ground }, number) {
 
 export const css = ([red, green, blue], alpha = 1) => `rgb(${red} ${green} ${blue} / ${alpha})`;
 
-// A colour for each point: an index into `table`, so that drawing looks nothing up by value.
-export function coloured(colors, count, shades) {
+// A color for each point: an index into `table`, so that drawing looks nothing up by value.
+export function colored(colors, count, shades) {
   const indices = new Uint8Array(count);
   if (!colors) return { table: [shades.plain], indices, other: 1 };
   if (colors.kind === "category") {

@@ -1,4 +1,4 @@
-// What surrounds the map: its colours and their key, the text of a point, and its keys.
+// What surrounds the map: its colors and their key, the text of a point, and its keys.
 
 import { byId, counted, element, later, replace } from "./dom.js";
 import { category, css } from "./palette.js";
@@ -8,7 +8,7 @@ const tip = byId("tip");
 const canvas = byId("marks");
 
 export class Panel {
-  // The source gives the colours of points and the beginnings of texts.
+  // The source gives the colors of points and the beginnings of texts.
   constructor(map, actions, source) {
     this.map = map;
     this.actions = actions;
@@ -46,7 +46,7 @@ export class Panel {
     const whole = drawn + without >= points.documents;
     const sample = whole ? "" : `a sample of ${drawn.toLocaleString("en")} of `;
     const left = whole && drawn < points.documents ? `, ${(points.documents - drawn).toLocaleString("en")} without known words left out` : "";
-    const method = points.method === "pca" ? "principal components" : "nearest neighbours";
+    const method = points.method === "pca" ? "principal components" : "nearest neighbors";
     byId("map-note").textContent = `${sample}${counted(points.documents, "document")} by ${method}${left}`;
   }
 
@@ -91,7 +91,7 @@ export class Panel {
     return css(this.map.painted.table[this.map.painted.indices[number]]);
   }
 
-  async colourBy(name, clusters) {
+  async colorBy(name, clusters) {
     const params = name === "cluster" ? { by: name, clusters } : { by: name };
     this.colors = name === "" ? null : await this.source.colors(params);
     this.map.color(this.colors);
@@ -119,7 +119,7 @@ export class Panel {
     return element("li", { class: "numbers" }, element("div", { class: "ticks" }, ...ticks), ramp);
   }
 
-  // What has no colour of its own.
+  // What has no color of its own.
   others({ kind, other, missing, labels }) {
     const count = other + missing;
     if (count === 0) return null;
@@ -147,7 +147,7 @@ export class Panel {
     return element("li", {}, button);
   }
 
-  // Only the points of one colour, or all of them again.
+  // Only the points of one color, or all of them again.
   isolate(number) {
     this.map.isolate(number);
     for (const one of byId("legend").querySelectorAll("button")) {
@@ -196,7 +196,7 @@ export class Panel {
   walk(dx, dy) {
     const { map } = this;
     const from = [map.hovered, map.chosen, map.lit[0] ?? -1].find((number) => number >= 0) ?? -1;
-    const number = map.neighbour(from, dx, dy);
+    const number = map.neighbor(from, dx, dy);
     if (number < 0) return;
     map.hover(number);
     map.reveal(number);

@@ -9,7 +9,7 @@ export function wanted() {
   );
 }
 
-// A document whose neighbours are shown, a topic, or an area gives way to what is asked next.
+// A document whose neighbors are shown, a topic, or an area gives way to what is asked next.
 export function change(changed, { keep = false } = {}) {
   const next = { ...wanted(), like: null, cluster: null, area: null, ...changed };
   const given = Object.entries(next).filter(([, value]) => value !== null && value !== "");

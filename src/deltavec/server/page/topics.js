@@ -14,7 +14,7 @@ export class Topics {
     this.asked = null; // the number asked for, as the address has it
   }
 
-  // The topics in this number, and the map's colours with them.
+  // The topics in this number, and the map's colors with them.
   async parted(clusters) {
     if (this.asked === clusters || !this.panel.hasClusters) return;
     this.asked = clusters;
@@ -24,7 +24,7 @@ export class Topics {
     const possible = numbers.filter((one) => one <= Math.max(this.panel.most, here));
     replace(choice, ...possible.map((one) => element("option", { value: one }, `in ${one}`)));
     choice.value = String(here);
-    if (this.panel.colors?.by === "cluster") await this.panel.colourBy("cluster", clusters);
+    if (this.panel.colors?.by === "cluster") await this.panel.colorBy("cluster", clusters);
   }
 
   words(number) {

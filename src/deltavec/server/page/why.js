@@ -87,7 +87,7 @@ function foundTable(why) {
       why.other_words
         ? row(counted(why.other_words, "other word"), null, null, why.other_share, "rest")
         : null,
-      why.centre ? row("minus the corpus’ centre", null, why.centre, why.centre, "rest") : null,
+      why.center ? row("minus the corpus’ center", null, why.center, why.center, "rest") : null,
       row("score", null, null, why.score, "sum"),
     ),
   );
@@ -209,7 +209,7 @@ function shares(name, side, why) {
       {},
       ...listed.map((word) => row(word.word, word.occurrences, word.share)),
       number ? row(counted(number, "other word"), 0, rest, "rest") : null,
-      side.offset ? row("minus the corpus’ centre", 0, side.offset, "rest") : null,
+      side.offset ? row("minus the corpus’ center", 0, side.offset, "rest") : null,
       row("cosine", 0, why.cosine, "sum"),
     ),
   );
@@ -218,12 +218,12 @@ function shares(name, side, why) {
 function taken(why, nameA, nameB) {
   const { removed } = why;
   if (!removed) {
-    const centred = why.a.offset || why.b.offset;
+    const centered = why.a.offset || why.b.offset;
     return section(
       "What was taken away",
-      centred
-        ? "The centre of the corpus is taken off each text; its share is listed above. No common component was removed."
-        : "Nothing: this model removes no common component and no centre.",
+      centered
+        ? "The center of the corpus is taken off each text; its share is listed above. No common component was removed."
+        : "Nothing: this model removes no common component and no center.",
     );
   }
   const part = (kind, value) => {

@@ -1,4 +1,4 @@
-"""Moving documents towards their neighbours, whatever the documents."""
+"""Moving documents towards their neighbors, whatever the documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fused tokeniser parts text as the slow ones do: the library's own, and the reference's."""
+"""The fused tokenizer parts text as the slow ones do: the library's own, and the reference's."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_a_model_parts_a_query_as_the_slow_rule_does(text: str, name: str) -> No
 @example(documents=["exactly8", "exactly8 exactly9x", "", "seventeen_letters"])
 @example(documents=["Straße STRASSE ẞ", "ȺȾȺȾ", "300K", "İİİİ"])
 @example(documents=["“élan” d’été", "Été été—été", "a slow—very slow—émigré"])
-def test_the_fused_tokeniser_equals_both_slow_ones_on_any_text(documents: list[str]) -> None:
+def test_the_fused_tokenizer_equals_both_slow_ones_on_any_text(documents: list[str]) -> None:
     expected = [reference.words(text) for text in documents]
     assert [tokenize.tokenize(text, "words").units for text in documents] == expected
     assert_counts([text.encode() for text in documents], expected, "words")
@@ -113,7 +113,7 @@ def test_the_table_is_right_about_every_character() -> None:
 
 @pytest.mark.compiled
 @pytest.mark.skipif(not UNICODE_14, reason="the table is frozen at Unicode 14")
-def test_the_fused_tokeniser_is_right_about_every_character() -> None:
+def test_the_fused_tokenizer_is_right_about_every_character() -> None:
     # Each in a word of its own length, so that it falls on every place of an eight-byte block.
     documents = [
         f"{'x' * (place % 9)}{character}y" for place, character in enumerate(MOST_CHARACTERS)

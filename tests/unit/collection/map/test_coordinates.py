@@ -18,8 +18,8 @@ def drawn(rows: int, dimensions: int = 5) -> np.ndarray:
 def test_places_are_principal_components_but_for_sign_and_scale() -> None:
     vectors = drawn(200)
     found = compute_layout(vectors, "pca")
-    centred = vectors - vectors.mean(axis=0)
-    left, singular, _ = np.linalg.svd(centred.astype(np.float64), full_matrices=False)
+    centered = vectors - vectors.mean(axis=0)
+    left, singular, _ = np.linalg.svd(centered.astype(np.float64), full_matrices=False)
     for axis in range(2):
         expected = left[:, axis] * singular[axis]
         assert abs(np.corrcoef(found.places[:, axis], expected)[0, 1]) > 0.9999
@@ -57,7 +57,7 @@ def test_an_unknown_method_is_refused() -> None:
         compute_layout(drawn(5), "tsne")
 
 
-def test_neighbours_are_placed_within_the_map_and_zero_rows_nowhere() -> None:
+def test_neighbors_are_placed_within_the_map_and_zero_rows_nowhere() -> None:
     vectors = drawn(60)
     vectors[7] = 0
 
@@ -72,13 +72,13 @@ def test_neighbours_are_placed_within_the_map_and_zero_rows_nowhere() -> None:
 
 
 @pytest.mark.parametrize("rows", [0, 1, 2, 3, 5])
-def test_few_rows_and_equal_rows_have_a_map_of_neighbours_too(rows: int) -> None:
+def test_few_rows_and_equal_rows_have_a_map_of_neighbors_too(rows: int) -> None:
     assert np.isfinite(compute_layout(drawn(rows)).places).all()
     equal = np.repeat(drawn(1), rows, axis=0)
     assert (compute_layout(equal).places == 0).all()
 
 
-def test_a_newcomer_stands_in_the_middle_of_its_neighbours() -> None:
+def test_a_newcomer_stands_in_the_middle_of_its_neighbors() -> None:
     vectors = np.repeat(np.eye(2, dtype=np.float32), 6, axis=0)
     vectors[5] = [0.8, 0.6]
     places = np.zeros((12, 2), np.float32)
@@ -92,7 +92,7 @@ def test_a_newcomer_stands_in_the_middle_of_its_neighbours() -> None:
     np.testing.assert_array_equal(filled[:5], places[:5])
 
 
-def test_a_newcomer_without_a_vector_or_without_neighbours_stands_nowhere() -> None:
+def test_a_newcomer_without_a_vector_or_without_neighbors_stands_nowhere() -> None:
     vectors = np.array([[1, 0], [0, 0]], np.float32)
     places = np.array([[0.5, 0.5], [np.nan, np.nan]], np.float32)
     assert np.isnan(place_new_documents(places, vectors, np.array([1]))[1]).all()

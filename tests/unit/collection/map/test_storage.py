@@ -57,7 +57,7 @@ def test_equal_documents_stand_in_one_place(tmp_path: Path) -> None:
     assert (built.map.places == 0).all()
 
 
-def test_what_is_added_stands_among_neighbours_and_what_is_removed_is_gone(
+def test_what_is_added_stands_among_neighbors_and_what_is_removed_is_gone(
     drawn: dv.Collection,
 ) -> None:
     assert drawn.map is not None

@@ -1,4 +1,4 @@
-"""Documents moved towards their neighbours."""
+"""Documents moved towards their neighbors."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def test_ids_of_known_words_with_documents_closed():
     assert list_token_ids(as_corpus([]), vocabulary, "words").tolist() == []
 
 
-def test_neighbours_within_the_window_are_counted_in_both_directions():
+def test_neighbors_within_the_window_are_counted_in_both_directions():
     counts = cooccurrence(IDS, 3, 1).matrix().toarray()
     assert counts.tolist() == [[2, 1, 0], [1, 0, 1], [0, 1, 0]]
 

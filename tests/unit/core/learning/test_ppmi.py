@@ -66,7 +66,7 @@ def test_dimensions_are_at_most_those_asked_for():
     assert train_vectors(corpus, dimensions=300).dimensions <= 6
 
 
-def test_a_word_without_neighbours_has_no_vector():
+def test_a_word_without_neighbors_has_no_vector():
     vectors = train_vectors(["sea wave", "sea wave", "room bed", "alone"])
     assert "alone" not in vectors
     assert vectors.dropped == {"zero rows": 1}

@@ -29,7 +29,7 @@ def topical(noise=0.1):
     return dv.WordVectors(WORDS[:-1], rows[:-1])
 
 
-def test_rows_are_centred_and_of_unit_length():
+def test_rows_are_centered_and_of_unit_length():
     vectors = dv.WordVectors(["b", "a", "x"], [[1, 0], [0, 2], [5, 5]])
     rows, known = Prior.of(vectors, Vocabulary.of(["a", "new", "b"]))
     half = 0.5**0.5

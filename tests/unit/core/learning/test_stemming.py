@@ -121,7 +121,7 @@ def test_room_for_pairs_changes_nothing(monkeypatch, room):
     assert found.rules.endings == expected.rules.endings
 
 
-def test_rows_are_centred_and_of_unit_length():
+def test_rows_are_centered_and_of_unit_length():
     table = EmbeddingTable(
         rows=np.array([[3, 0], [0, 2], [1, 1]], np.float32),
         penalties=np.zeros(3),

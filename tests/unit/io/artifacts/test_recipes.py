@@ -43,7 +43,7 @@ def test_entries_that_are_not_there_have_their_defaults(tmp_path):
         ({"format": "else"}, 'expected a JSON object with "format": "deltavec recipe"'),
         ({"format_version": 2}, "expected version 1 of the format, got 2: upgrade deltavec"),
         ({"recipe": []}, 'an object under "recipe"'),
-        ({"recipe": {"colour": 1}}, "a recipe has no 'colour'; it has weighting, form"),
+        ({"recipe": {"color": 1}}, "a recipe has no 'color'; it has weighting, form"),
         ({"recipe": {"form": "mean"}}, "form must be"),
         (
             {"recipe": {"form": "spectral", "dimensions": "many"}},

@@ -338,7 +338,7 @@ def test_a_utf8_mark_at_the_start_is_skipped(tmp_path):
         (b"%PDF-1.7", "PDF"),
     ],
 )
-def test_what_is_no_text_is_recognised_by_its_first_bytes(tmp_path, data, meaning):
+def test_what_is_no_text_is_recognized_by_its_first_bytes(tmp_path, data, meaning):
     with pytest.raises(CorpusError, match=rf"a\.txt: .*{meaning}"):
         read_corpus(written(tmp_path / "a.txt", data))
 

@@ -82,7 +82,7 @@ def test_utf8_with_some_broken_bytes_is_called_damaged_and_may_be_read_so(tmp_pa
 
 
 @pytest.mark.parametrize("order", ["le", "be"])
-def test_utf16_without_a_mark_is_recognised(tmp_path, order):
+def test_utf16_without_a_mark_is_recognized(tmp_path, order):
     path = written(tmp_path / "a.csv", table(), f"utf-16-{order}")
     with pytest.raises(CorpusError, match=rf"without a byte order mark.*--encoding utf-16-{order}"):
         read_corpus(path)

@@ -146,7 +146,7 @@ def test_a_model_of_a_script_without_spaces_is_refused(tmp_path):
         model.export(tmp_path / "out")
     few = dv.fit(["漢字", "漢 " * 200], vectors, "unit-sum")
     assert 0 < few.export(tmp_path / "out").not_found < 0.01
-    assert "pairs of neighbours" in (tmp_path / "out" / "README.md").read_text("utf-8")
+    assert "pairs of neighbors" in (tmp_path / "out" / "README.md").read_text("utf-8")
 
 
 def test_texts_that_are_written_in_one_way_first_have_a_table_but_no_tokenizer(tmp_path):

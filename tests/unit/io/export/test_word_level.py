@@ -48,7 +48,7 @@ def test_the_table_of_a_rule_is_left_as_it_is():
     assert len(shifts_of("words")) == 0x110000
 
 
-def test_pairs_of_neighbours_are_counted_by_how_often_they_stand_in_the_corpus():
+def test_pairs_of_neighbors_are_counted_by_how_often_they_stand_in_the_corpus():
     vectors = dv.WordVectors(["room", "漢", "字", "漢字", "ก็"], np.eye(5))
     model = dv.fit(["room 漢字", "room room", "ก็"], vectors, "unit-sum")
     # room three times, 漢, 字, 漢字 and ก็ (one character and its mark) once each

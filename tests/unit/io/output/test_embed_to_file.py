@@ -359,7 +359,7 @@ def test_work_with_another_model_corpus_or_choice_of_columns_is_never_mixed_in(
         np.testing.assert_array_equal(embeddings(pq.read_table(output)), expected)
 
 
-def test_work_on_documents_that_cannot_be_recognised_is_not_resumed(model, tmp_path):
+def test_work_on_documents_that_cannot_be_recognized_is_not_resumed(model, tmp_path):
     texts = documents_of(9000)
     stopped_halfway(model, texts, tmp_path / "out.npy")
     notices = []

@@ -1,4 +1,4 @@
-"""Labelled documents in two halves: nothing is on both sides, and bad labels are refused."""
+"""Labeled documents in two halves: nothing is on both sides, and bad labels are refused."""
 
 import numpy as np
 import pyarrow as pa
@@ -9,7 +9,7 @@ from deltavec.io.corpus.corpus import read_corpus
 from deltavec.lab.tuning import labels as pairs_module
 from deltavec.lab.tuning.labels import ListedPairs, document_texts, read_pairs
 from deltavec.lab.tuning.split import split_groups, split_pairs
-from support.tuning import grouped, labelled_pairs
+from support.tuning import grouped, labeled_pairs
 
 
 def halves_of(labels, texts=None, documents=3000, seed=0):
@@ -51,7 +51,7 @@ def test_no_group_is_on_both_sides_and_every_document_is_there_once():
     assert found.notes == ()
 
 
-def test_all_pairs_of_a_half_are_compared_and_labelled_by_group():
+def test_all_pairs_of_a_half_are_compared_and_labeled_by_group():
     table = grouped(groups=4, documents=3)
     found = split_groups(read_corpus(table), "group", 3000, 0)
     group_of = dict(zip(table["text"].to_pylist(), table["group"].to_pylist(), strict=True))
@@ -116,7 +116,7 @@ def test_a_column_that_is_not_there_is_refused_before_reading():
 
 
 def test_no_document_of_a_pair_is_on_both_sides():
-    pairs = labelled_pairs(grouped())
+    pairs = labeled_pairs(grouped())
     found = cut(pairs)
     one, other = (set(half.texts.to_pylist()) for half in (found.choosing, found.held_back))
     assert not one & other
@@ -129,7 +129,7 @@ def test_no_document_of_a_pair_is_on_both_sides():
 
 def test_connected_documents_stay_together():
     chain = [(f"c{place}", f"c{place + 1}", place % 2) for place in range(6)]
-    found = cut([*chain, *labelled_pairs(grouped())])
+    found = cut([*chain, *labeled_pairs(grouped())])
     sides = [
         {text for text in half.texts.to_pylist() if text.startswith("c")} for half in found[:2]
     ]

@@ -14,7 +14,7 @@ from deltavec.lab.tuning.candidates import DEFAULT, combine, other_candidates, o
 from deltavec.lab.tuning.jackknife import Gain
 from deltavec.lab.tuning.results import Trial, choose
 from deltavec.lab.tuning.tune import parse_budget
-from support.tuning import grouped, labelled_pairs
+from support.tuning import grouped, labeled_pairs
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ def test_scores_are_those_of_a_model_that_is_fitted_by_hand(table, tuned):
 
 
 def test_pairs_choose_as_groups_do(table):
-    found = dv.tune(table, pairs=labelled_pairs(table, 16), id_column="id", budget=1e-6)
+    found = dv.tune(table, pairs=labeled_pairs(table, 16), id_column="id", budget=1e-6)
     assert found.default.choosing > 0.6
     assert found.unit == "connected set"
     assert found.sizes["choosing"] == {

@@ -24,7 +24,7 @@ def test_mass_is_shared_among_sixteen_nodes_and_none_is_lost() -> None:
     places = np.array([[0.0, 0.0], [1.3, 0.6]])
     kernels.spread(places, np.zeros(2), 0.5, grid)
     assert grid.sum() == pytest.approx(2)
-    # The centre of mass is that of the points; node 1, 1 is at 0, 0.
+    # The center of mass is that of the points; node 1, 1 is at 0, 0.
     nodes = 0.5 * (np.arange(8) - 1)
     assert grid.sum(axis=0) @ nodes == pytest.approx(1.3)
     assert grid.sum(axis=1) @ nodes == pytest.approx(0.6)
@@ -39,7 +39,7 @@ def test_what_is_read_off_is_the_field_where_the_point_is() -> None:
     assert values[0] == pytest.approx([1.3, 0.6**3, 1.3 * 0.6**2])
 
 
-def test_neighbours_pull_by_their_weight_and_distance() -> None:
+def test_neighbors_pull_by_their_weight_and_distance() -> None:
     links = Affinities(
         read_only(np.array([0, 2, 3, 4])),
         read_only(np.array([1, 2, 0, 0], np.int32)),

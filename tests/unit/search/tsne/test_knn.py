@@ -1,4 +1,4 @@
-"""Neighbours by way of groups: nearly those that all pairs give."""
+"""Neighbors by way of groups: nearly those that all pairs give."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from deltavec.search.tsne import knn, layout
 
 def drawn(rows: int) -> np.ndarray:
     rng = np.random.default_rng(2)
-    centres = rng.standard_normal((30, 16))[rng.integers(0, 30, rows)]
-    vectors = centres + 0.5 * rng.standard_normal((rows, 16))
+    centers = rng.standard_normal((30, 16))[rng.integers(0, 30, rows)]
+    vectors = centers + 0.5 * rng.standard_normal((rows, 16))
     return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
 
 
-def test_most_neighbours_are_found_by_way_of_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_most_neighbors_are_found_by_way_of_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(knn, "ROWS_A_GROUP", 40)
     monkeypatch.setattr(knn, "PRODUCTS", 3000)  # several blocks
     rows = drawn(1200)

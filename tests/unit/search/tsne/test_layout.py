@@ -1,4 +1,4 @@
-"""Rows in two dimensions: what pushes is a sum over all pairs, and neighbours stay near."""
+"""Rows in two dimensions: what pushes is a sum over all pairs, and neighbors stay near."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from deltavec.search.tsne.layout import affinities, initial_coordinates, neighbo
 
 def in_groups(groups: int, each: int, dimensions: int = 12) -> np.ndarray:
     rng = np.random.default_rng(5)
-    centres = np.repeat(rng.standard_normal((groups, dimensions)), each, axis=0)
-    rows = centres + 0.3 * rng.standard_normal(centres.shape)
+    centers = np.repeat(rng.standard_normal((groups, dimensions)), each, axis=0)
+    rows = centers + 0.3 * rng.standard_normal(centers.shape)
     return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
 
 
@@ -44,7 +44,7 @@ def test_links_go_both_ways_and_weigh_one_together() -> None:
     assert links.weights[0] == 2 * links.weights[1]  # each names the other
 
 
-def test_groups_stand_apart_and_neighbours_together() -> None:
+def test_groups_stand_apart_and_neighbors_together() -> None:
     places = neighbor_layout(in_groups(4, 30))
     distances = np.linalg.norm(places[:, None] - places[None], axis=2)
     np.fill_diagonal(distances, np.inf)

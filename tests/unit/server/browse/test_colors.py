@@ -1,4 +1,4 @@
-"""What colours the points of the map."""
+"""What colors the points of the map."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def column(values: list[object]) -> pa.ChunkedArray:
     return pa.chunked_array([pa.array(values)])
 
 
-def test_the_most_frequent_names_have_a_colour_and_the_others_none() -> None:
+def test_the_most_frequent_names_have_a_color_and_the_others_none() -> None:
     names = ["a"] * 3 + ["b"] * 2 + [f"c{n}" for n in range(20)]
     found = column_colors("city", column([*names, None]))
     assert found.kind == "category"

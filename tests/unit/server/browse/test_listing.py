@@ -91,7 +91,7 @@ def test_without_a_filter_all_are_selected(app: Starlette) -> None:
     assert get(app, "/selection") == {"documents": len(TEXTS), "points": "1" * len(PLACED)}
 
 
-def test_clusters_colour_the_map_in_any_number(app: Starlette) -> None:
+def test_clusters_color_the_map_in_any_number(app: Starlette) -> None:
     for clusters in (2, 3):
         colors = get(app, "/map/colors", f"by=cluster&clusters={clusters}")
         topics = get(app, "/topics", f"clusters={clusters}")["topics"]
