@@ -24,10 +24,10 @@ LEFT = {
     "the processor": (3, 8),
     "by the clock": (0, 0),
     "whole or not at all": (4, 3),
-    "center[ds]?|centering": (88, 30),
-    "neighbors?|neighboring": (155, 19),
-    "colou?red|colors?": (110, 9),
-    "tokenized?|tokenizer|normalized?": (479, 21),
+    "centre[ds]?|centring": (0, 0),
+    "neighbours?|neighbouring": (0, 0),
+    "coloured|colours?": (0, 0),
+    "tokenised?|tokeniser|normalised?": (0, 0),
 }
 GUIDES = [
     ROOT / "README.md",
