@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from deltavec.core.recipes import RECIPES, Recipe
     from deltavec.core.vectors import WordVectors
     from deltavec.errors import (
+        CacheWarning,
         CorpusError,
         DeltavecError,
         InputError,
@@ -54,8 +55,8 @@ _NAMES = {
     "core.model": "EmbeddingModel",
     "core.recipes": "RECIPES Recipe",
     "core.vectors": "WordVectors",
-    "errors": "CorpusError DeltavecError InputError LowCoverageWarning MissingDependencyError "
-    "ModelError OtherTokenizerWarning RecipeError SmallModelWarning VectorsError",
+    "errors": "CacheWarning CorpusError DeltavecError InputError LowCoverageWarning "
+    "MissingDependencyError ModelError OtherTokenizerWarning RecipeError SmallModelWarning VectorsError",
     "estimator": "DocumentEmbedder",
     "evaluation.auc": "pairwise_auc",
     "io.corpus.corpus": "Corpus read_corpus",
@@ -69,6 +70,7 @@ _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()
 
 __all__ = [
     "RECIPES",
+    "CacheWarning",
     "Collection",
     "Corpus",
     "CorpusError",
