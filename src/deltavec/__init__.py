@@ -56,7 +56,8 @@ _NAMES = {
     "core.recipes": "RECIPES Recipe",
     "core.vectors": "WordVectors",
     "errors": "CacheWarning CorpusError DeltavecError InputError LowCoverageWarning "
-    "MissingDependencyError ModelError OtherTokenizerWarning RecipeError SmallModelWarning VectorsError",
+    "MissingDependencyError ModelError OtherTokenizerWarning RecipeError SmallModelWarning "
+    "VectorsError",
     "estimator": "DocumentEmbedder",
     "evaluation.auc": "pairwise_auc",
     "io.corpus.corpus": "Corpus read_corpus",
