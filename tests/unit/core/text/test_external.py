@@ -109,7 +109,7 @@ def test_loading_imports_nothing_unless_it_is_trusted(modules: Path) -> None:
     loaded = dv.load(modules / "m.dv")
     assert loaded.info()["tokenizer"] == "dashes:cut"
     assert loaded.embed([["sea", "room"]]).any()  # lists of words need no tokenizer
-    with pytest.raises(dv.ModelError, match=r"parted by dashes:cut, .* trust=True \(--trust\)"):
+    with pytest.raises(dv.ModelError, match=r"is dashes:cut, .* trust=True \(--trust\)"):
         loaded.embed(["sea-room"])
 
 
