@@ -16,7 +16,7 @@ MOST_LINES = 450
 # Code lines per room, without docstrings, comments and blank lines. A file belongs to the room with
 # the longest matching path. Lowering a number is welcome; raising one needs a decision record.
 BUDGETS = {
-    "": 909,  # with evaluation/ and adapters/
+    "": 912,  # with evaluation/ and adapters/
     "core": 1_777,
     "core/kernels": 1_441,
     "core/text": 905,
@@ -40,7 +40,7 @@ BUDGETS = {
     "spark": 765,
     "lab": 3_316,  # with cli/commands/evaluate/
 }
-PRODUCT = 24_483
+PRODUCT = 24_486
 SAME_BUDGET = {"evaluation": "", "adapters": "", "cli/commands/evaluate": "lab"}
 
 

@@ -150,7 +150,7 @@ def require_arrival(session: SparkSession, opener: str, *asked: str | bool) -> N
         try:
             version = importlib.import_module("deltavec.version").__version__
             # A kernel is compiled when it is called: here, where its complaint can be told.
-            importlib.import_module("deltavec.core.kernels").mixed(
+            importlib.import_module("deltavec.core.kernels.hashing").mix(
                 importlib.import_module("numpy").uint64(1)
             )
             getattr(importlib.import_module("deltavec.spark.ship"), opener)(*asked)

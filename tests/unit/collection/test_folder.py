@@ -131,7 +131,7 @@ def test_whoever_is_stopped_halfway_leaves_the_old_collection(write: str, tmp_pa
 
 def test_what_a_kill_left_is_removed_by_the_next_write(collection: dv.Collection) -> None:
     left = [
-        *("vectors-000002.safetensors", "documents-000008.arrow", "documents-000009.parquet"),
+        *("vectors-000002.safetensors", "documents-000008.arrow", "map-000009.safetensors"),
         f".deltavec-{'0' * 32}.part",
     ]
     for name in left:

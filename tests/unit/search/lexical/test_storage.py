@@ -37,7 +37,7 @@ def stored(tmp_path):
         ("documents", [0, 0, 1, 3], "documents must be from 0 to 2"),
         ("documents", [0, 0, 1, -1], "documents must be from 0 to 2"),
         ("words", list(b"sea\xffoomwind"), "words must be UTF-8"),
-        ("tellings", [0, np.nan, 0], "tellings must be from 0 to 1"),
+        ("burstiness", [0, np.nan, 0], "burstiness must be from 0 to 1"),
         ("variances", [0, 0, np.inf], "variances must be from 0 to 1"),
         ("lengths", [1, 2, -3], "lengths must be from 0"),
     ],
