@@ -26,7 +26,9 @@ class Model:
         return self.rows[: len(texts)]
 
 
-@pytest.mark.parametrize(("library", "snippet"), zip(("faiss", "hnswlib"), SNIPPETS, strict=True))
+@pytest.mark.parametrize(
+    ("library", "snippet"), [*zip(("faiss", "hnswlib"), SNIPPETS, strict=True)]
+)
 def test_the_snippets_of_the_guide_find_the_nearest_row(library: str, snippet: str) -> None:
     pytest.importorskip(library, reason="make test-peers has it")
     U = np.random.default_rng(0).standard_normal((200_000, 16)).astype(np.float32)

@@ -54,6 +54,6 @@ def test_cluster_finds_a_number_says_why_and_writes_several_topics(
 
 def test_the_explorer_has_the_same_names(collection: dv.Collection, map_view: MapView) -> None:
     found = collection.cluster(8)
-    told = json.loads(map_view.topics_json(None))["topics"]
+    told = json.loads(map_view.topics_json(map_view.clusters))["topics"]
     assert [topic["words"] for topic in told] == found.names
     assert [topic["name"] for topic in told] == [", ".join(words[:3]) for words in found.names]

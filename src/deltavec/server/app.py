@@ -121,6 +121,7 @@ def create_app(
         exception_handlers=HANDLERS,
         lifespan=lifespan,
     )
+    app.router.redirect_slashes = False
     app.state.api = api
     return app
 

@@ -32,10 +32,6 @@ if TYPE_CHECKING:
 ARRIVED = "arrived"
 VOCABULARY_FILES = ("words.npy", "offsets.npy")
 KEPT_OPEN = 4
-CACHE_ADVICE = (
-    "numba finds no folder to keep compiled code in: set spark.executorEnv.NUMBA_CACHE_DIR to one "
-    "that executors can write to, on a disk of their own"
-)
 
 
 class ShippedModel(NamedTuple):
@@ -160,8 +156,6 @@ def require_arrival(session: SparkSession, opener: str, *asked: str | bool) -> N
 
     one = session.range(0, 1, 1, 1)
     answer = one.mapInArrow(tried, "version string, problem string").collect()[0]
-    if "cannot cache function" in answer.problem:
-        raise DeltavecError(CACHE_ADVICE)
     if answer.version == "":
         raise DeltavecError(
             f"an executor cannot import deltavec ({answer.problem}): install it in the Python that "
