@@ -35,7 +35,7 @@ BUDGETS = {
     "collection/filters": 350,
     "collection/topics": 514,
     "collection/map": 306,
-    "server": 2_372,
+    "server": 2_373,
     "cli": 2_722,
     "spark": 765,
     "lab": 3_316,  # with cli/commands/evaluate/
