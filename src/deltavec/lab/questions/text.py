@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import unescape
 from html.parser import HTMLParser
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ BLOCKS = frozenset([
 ])  # fmt: skip
 HIDDEN = frozenset(("script", "style"))
 NOTICE = "possible duplicate"
+MAX_DEPTH = 100  # of quotations in quotations; the text of deeper ones belongs to this one
 
 
 class PlainText(NamedTuple):
@@ -34,9 +36,13 @@ def strip_markup(html: str) -> PlainText:
     >>> strip_markup("<p>Caf&eacute; &amp; <b>bar</b><code>ls -l</code></p>").text
     'Café & barls -l'
     """
+    # The parser looks for the end of each unclosed tag up to the end of the text, which takes
+    # quadratic time. No tag ends after the last ">", so the rest is text.
+    end = html.rfind(">") + 1
     parser = _TextParser()
-    parser.feed(html)
+    parser.feed(html[:end])
     parser.close()
+    parser.handle_data(unescape(html[end:]))
     while len(parser.open) > 1:
         parser.close_quotation()
     return PlainText(" ".join("".join(parser.open[0]).split()), parser.notices)
@@ -55,7 +61,7 @@ class _TextParser(HTMLParser):
         self.hidden = tag in HIDDEN
         if tag in BLOCKS:
             self.open[-1].append(" ")
-        if tag == "blockquote":
+        if tag == "blockquote" and len(self.open) < MAX_DEPTH:
             self.open.append([])
 
     def handle_endtag(self, tag: str) -> None:

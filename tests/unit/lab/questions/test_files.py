@@ -350,3 +350,10 @@ def test_an_archive_with_any_byte_changed_is_read_or_refused(tmp_path):
             path.write_bytes(whole[:place] + bytes([byte]) + whole[place + 1 :])
             with suppress(CorpusError):
                 read_forums(path)
+
+
+@pytest.mark.parametrize("part", ["<a ", "<!--", "</", "<a b='", "&#1", "<blockquote>"])
+@pytest.mark.parametrize("end", ["", ">", "x", "-->"])
+def test_markup_that_is_never_closed_takes_linear_time(part, end):
+    # A parser that looks for each end up to the end of the text needs hours for these.
+    strip_markup(part * 200_000 + end)
