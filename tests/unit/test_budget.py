@@ -32,7 +32,7 @@ BUDGETS = {
     "search/hybrid": 788,
     "search/tsne": 321,
     "collection": 2_475,
-    "collection/filters": 350,
+    "collection/filters": 430,
     "collection/topics": 514,
     "collection/map": 306,
     "server": 2_373,

@@ -1,4 +1,4 @@
-"""What a filter says, as a tree: ``rating >= 4 and city in ('London', 'Paris')``.
+"""The filter language and its parser: ``rating >= 4 and city in ('London', 'Paris')``.
 
 ::
 
@@ -11,9 +11,8 @@
     column     = a word, or anything between backquotes: `star rating`
     value      = a number | 'text' | "text" | true | false
 
-``=`` and ``<>`` are read as ``==`` and ``!=``, ``in`` as ``==`` with one or another of the values;
-words of the language in any case. A quote inside a text is doubled. Nothing is ever evaluated as
-code.
+``=`` and ``<>`` are read as ``==`` and ``!=``. Keywords may be in any case. A quote inside a text
+is doubled. Nothing is ever evaluated as code.
 """
 
 from __future__ import annotations
@@ -21,20 +20,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import NamedTuple, TypeAlias
 
 from deltavec.errors import InputError
 
-Value: TypeAlias = int | float | str | bool
+Value: TypeAlias = int | Decimal | str | bool
 
 LONGEST = 10_000  # characters
 DEEPEST = 50  # brackets and nots inside each other
+MOST_DIGITS = 400  # before or after the decimal point
 EXAMPLE = "rating >= 4 and city == 'London'"
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A column beside a value."""
+    """A column compared with a value."""
 
     column: str
     operator: str
@@ -42,34 +43,42 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class Missing:
+class IsIn:
+    """A column that has one of some values."""
+
+    column: str
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class IsNull:
     """A column without a value."""
 
     column: str
 
 
 @dataclass(frozen=True)
-class Negation:
-    """The opposite of a condition."""
+class Not:
+    """The negation of a condition."""
 
     of: Condition
 
 
 @dataclass(frozen=True)
-class Every:
+class And:
     """All of some conditions."""
 
     of: tuple[Condition, ...]
 
 
 @dataclass(frozen=True)
-class Some:
+class Or:
     """At least one of some conditions."""
 
     of: tuple[Condition, ...]
 
 
-Condition: TypeAlias = Comparison | Missing | Negation | Every | Some
+Condition: TypeAlias = Comparison | IsIn | IsNull | Not | And | Or
 
 
 class Token(NamedTuple):
@@ -108,7 +117,7 @@ def parse_filter(text: str) -> Condition:
     >>> parse_filter("rating >= 4")
     Comparison(column='rating', operator='>=', value=4)
     >>> parse_filter("city in ('London')")
-    Some(of=(Comparison(column='city', operator='==', value='London'),))
+    IsIn(column='city', values=('London',))
     """
     if not isinstance(text, str):
         raise InputError(f"filter must be a string such as {EXAMPLE!r}, got {type(text).__name__}")
@@ -169,15 +178,13 @@ class Parser:
 
     def either(self) -> Condition:
         """One condition, or several with ``or`` between them."""
-        return self.joined(self.both, "or", Some)
+        return self.joined(self.both, "or", Or)
 
     def both(self) -> Condition:
         """One condition, or several with ``and`` between them."""
-        return self.joined(self.single, "and", Every)
+        return self.joined(self.single, "and", And)
 
-    def joined(
-        self, part: Callable[[], Condition], word: str, kind: type[Some | Every]
-    ) -> Condition:
+    def joined(self, part: Callable[[], Condition], word: str, kind: type[Or | And]) -> Condition:
         """One part, or several with a word between them."""
         found = [part()]
         while self.took(word):
@@ -192,7 +199,7 @@ class Parser:
                 self.text, self.next.place, f"more than {DEEPEST} levels inside each other"
             )
         if self.took("not"):
-            condition: Condition = Negation(self.single())
+            condition: Condition = Not(self.single())
         elif self.took("("):
             condition = self.either()
             self.take(")")
@@ -210,11 +217,10 @@ class Parser:
         if self.took("is"):
             negated = self.took("not")
             self.take("null")
-            return Negation(Missing(column)) if negated else Missing(column)
+            return Not(IsNull(column)) if negated else IsNull(column)
         negated = self.took("not")
         if self.took("in"):
-            among = Some(tuple(Comparison(column, "==", value) for value in self.values()))
-            return Negation(among) if negated else among
+            return Not(IsIn(column, self.values())) if negated else IsIn(column, self.values())
         raise self.expected("'in'" if negated else "==, !=, <, <=, >, >=, 'in' or 'is'")
 
     def column(self) -> str:
@@ -236,9 +242,13 @@ class Parser:
 
     def value(self) -> Value:
         """A number, a text, true or false."""
-        kind, text, _ = self.next
+        kind, text, place = self.next
         if kind == "number":
-            return number(self.taken().text)
+            self.at += 1
+            number = Decimal(text)
+            if abs(number.adjusted()) > MOST_DIGITS:
+                raise broken(self.text, place, f"a number may have {MOST_DIGITS} digits")
+            return int(text) if re.fullmatch(r"[+-]?\d+", text) else number
         if kind == "string":
             self.at += 1
             return text[1:-1].replace(text[0] * 2, text[0])
@@ -274,13 +284,6 @@ class Parser:
     def expected(self, what: str) -> InputError:
         """The error for something else than what must come next."""
         return broken(self.text, self.next.place, f"expected {what}")
-
-
-def number(text: str) -> int | float:
-    """The number that is written; one beyond Arrow's integers is a float."""
-    if re.fullmatch(r"[+-]?\d{1,18}", text):
-        return int(text)
-    return float(text)
 
 
 def column_as_written(name: str) -> str | None:

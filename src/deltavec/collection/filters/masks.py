@@ -1,27 +1,36 @@
-"""Which documents a filter lets through, by the types of their columns.
+"""The rows of a table that pass a filter.
 
-Numbers are compared with numbers, text with text, dates with text in ISO form. A column of text is
-read as numbers beside a number, if all of it can be. As in SQL a missing value fulfils no condition
-but ``is null``, and its negation neither.
+Numbers are compared with numbers, text with text, dates and times with text in ISO form. A column
+of text is read as numbers if it is compared with a number and all of it can be read so. As in SQL,
+a missing value passes no condition but ``is null``, and its negation neither.
+
+Comparisons are exact. The values of a column lie on a grid: integers, multiples of a power of ten,
+ticks of a clock, floating-point numbers. The value of the filter is on the grid or between two of
+its points (`Point`), and the column is compared with a point of its own type.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Context, Decimal
+from fractions import Fraction
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from deltavec.collection.filters.language import (
+    And,
+    Comparison,
     Condition,
-    Every,
-    Missing,
-    Negation,
-    Some,
+    IsIn,
+    IsNull,
+    Not,
+    Or,
     Value,
     parse_filter,
 )
@@ -37,6 +46,19 @@ FUNCTIONS = {
     ">": "greater",
     ">=": "greater_equal",
 }
+# Beside a value between two points of the grid: which comparison with the lower one is the same.
+BETWEEN = {"<": "less_equal", "<=": "less_equal", ">": "greater", ">=": "greater"}
+TICKS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}  # nanoseconds
+DAY = 86_400 * 10**9
+TEXT_AS_NUMBERS = pa.decimal256(76, 38)
+TIME = "a date in quotes, such as '2024-05-31' or '2024-05-31 18:00:00'"
+
+
+class Point(NamedTuple):
+    """The point of a column's grid at a value, or the next one below it."""
+
+    value: Any
+    is_exact: bool = True
 
 
 @dataclass(frozen=True)
@@ -93,137 +115,229 @@ def unknown_column(name: str, columns: Sequence[str]) -> InputError:
 
 def named_columns(condition: Condition) -> list[str]:
     """The columns of a condition, in their order."""
-    if isinstance(condition, Negation):
+    if isinstance(condition, Not):
         return named_columns(condition.of)
-    if isinstance(condition, Every | Some):
+    if isinstance(condition, And | Or):
         return [name for part in condition.of for name in named_columns(part)]
     return [condition.column]
 
 
 def evaluate(condition: Condition, table: pa.Table) -> Any:
-    """Whether each row fulfils a condition: true, false, or null where nobody can say."""
+    """Whether each row passes a condition: true, false, or null where it is unknown."""
     import pyarrow.compute as pc
 
-    if isinstance(condition, Negation):
+    if isinstance(condition, Not):
         return pc.invert(evaluate(condition.of, table))
-    if isinstance(condition, Every | Some):
-        join = pc.and_kleene if isinstance(condition, Every) else pc.or_kleene
+    if isinstance(condition, And | Or):
+        join = pc.and_kleene if isinstance(condition, And) else pc.or_kleene
         return reduce(join, (evaluate(part, table) for part in condition.of))
     column = plain_column(table.column(condition.column))
-    if isinstance(condition, Missing):
+    if isinstance(condition, IsNull):
         return pc.is_null(column)
-    both = comparable(condition.column, column, condition.value)
-    return pc.call_function(FUNCTIONS[condition.operator], list(both))
+    if isinstance(condition, Comparison):
+        column, (point,) = comparable(condition.column, column, [condition.value])
+        return compare(column, condition.operator, point)
+    return reduce(
+        pc.or_kleene,
+        (is_in(*comparable(condition.column, column, values)) for values in by_kind(condition)),
+    )
+
+
+def by_kind(condition: IsIn) -> list[list[Value]]:
+    """The values of a list: texts and others, which a column is read differently for."""
+    kinds: dict[bool, list[Value]] = {}
+    for value in condition.values:
+        kinds.setdefault(isinstance(value, str), []).append(value)
+    return list(kinds.values())
+
+
+def compare(column: pa.ChunkedArray, operator: str, point: Point) -> Any:
+    """Compare a column with a value that is at or right above a point of its grid."""
+    import pyarrow.compute as pc
+
+    side = outside(column.type, point)
+    if side or (not point.is_exact and operator in ("==", "!=")):
+        true = ("!=", "<", "<=") if side > 0 else ("!=", ">", ">=") if side < 0 else ("!=",)
+        return unless_null(column, operator in true)
+    function = (FUNCTIONS if point.is_exact else BETWEEN)[operator]
+    return pc.call_function(function, [column, scalar(point, column.type)])
+
+
+def is_in(column: pa.ChunkedArray, points: list[Point]) -> Any:
+    """Whether the values of a column are at one of some points."""
+    import pyarrow.compute as pc
+
+    exact = [point for point in points if point.is_exact and not outside(column.type, point)]
+    among = pa.array([scalar(point, column.type) for point in exact], column.type)
+    return unless_null(column, pc.is_in(column, among))
+
+
+def unless_null(column: pa.ChunkedArray, answers: Any) -> Any:
+    """The answers; null for missing values."""
+    import pyarrow.compute as pc
+
+    return pc.if_else(pc.is_valid(column), answers, pa.scalar(None, pa.bool_()))
+
+
+def outside(kind: pa.DataType, point: Point) -> int:
+    """-1 for a point below all points of the column's type, 1 above all, 0 within."""
+    if pa.types.is_integer(kind):
+        limits = np.iinfo(kind.to_pandas_dtype())
+        low, high = int(limits.min), int(limits.max)
+    elif pa.types.is_decimal(kind):
+        high = 10**kind.precision - 1
+        low = -high
+    else:
+        return 0
+    return int(point.value > high) - int(point.value < low)
+
+
+def scalar(point: Point, kind: pa.DataType) -> pa.Scalar:
+    """A point as a value of the column's type."""
+    if pa.types.is_decimal(kind):
+        return pa.scalar(Context(prec=100).scaleb(Decimal(point.value), -kind.scale), kind)
+    return pa.scalar(point.value, kind)
 
 
 def plain_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column, its dictionary undone."""
+    """A column, its dictionary decoded."""
     if pa.types.is_dictionary(column.type):
         return column.cast(column.type.value_type)
     return column
 
 
 def comparable(
-    name: str, column: pa.ChunkedArray, value: Value
-) -> tuple[pa.ChunkedArray, pa.Scalar]:
-    """The column and the value as things that can be compared.
+    name: str, column: pa.ChunkedArray, values: Sequence[Value]
+) -> tuple[pa.ChunkedArray, list[Point]]:
+    """The column in a type that can be compared, and the points of its grid at some values.
 
     Raises
     ------
     InputError
         If they are of different kinds; the message says what the column holds.
     """
-    for compare, types in KINDS:
-        if any(holds(column.type) for holds in types):
-            return compare(name, column, value)
-    raise InputError(f"filter: column {name!r} holds {column.type}, which cannot be compared")
+    kind = column.type
+    if is_text(kind) or pa.types.is_null(kind):  # a column of nulls may stand for any
+        column = column.cast(pa.large_string())
+        if all(isinstance(value, str) for value in values):
+            return column, [Point(value) for value in values]
+        require(name, kind, values, int | Decimal, "a text, such as 'true'")
+        column = text_as_numbers(name, column, values[0])
+    elif pa.types.is_integer(kind) or pa.types.is_decimal(kind) or pa.types.is_floating(kind):
+        require(name, kind, values, int | Decimal, "a number, such as 4")
+    elif pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        return clock_ticks(name, column, values)
+    elif pa.types.is_boolean(kind):
+        require(name, kind, values, bool, "true or false")
+        return column, [Point(value) for value in values]
+    else:
+        raise InputError(f"filter: column {name!r} holds {kind}, which cannot be compared")
+    if pa.types.is_floating(column.type):
+        points = [float_point(value, column.type.to_pandas_dtype()) for value in values]
+        return column.cast(pa.float64()), points
+    digits = column.type.scale if pa.types.is_decimal(column.type) else 0
+    return column, [grid_point(Fraction(value) * 10**digits) for value in values]
 
 
-def numbers(name: str, column: pa.ChunkedArray, value: Value) -> tuple[pa.ChunkedArray, pa.Scalar]:
-    """A column of numbers beside a number."""
-    if isinstance(value, bool | str):
-        raise wrong_kind(name, column, value, "a number, such as 4")
-    if pa.types.is_floating(column.type):  # in its own precision: 3.3 is found in float32
-        return column, pa.scalar(float(value)).cast(column.type)
-    if isinstance(value, float) or not pa.types.is_signed_integer(column.type):
-        return column.cast(pa.float64(), safe=False), pa.scalar(float(value))
-    return column.cast(pa.int64()), pa.scalar(value, pa.int64())
+def require(name: str, kind: pa.DataType, values: Sequence[Value], types: Any, hint: str) -> None:
+    """Refuse values of other types than these; booleans are no numbers."""
+    for value in values:
+        if not isinstance(value, types) or (isinstance(value, bool) and types is not bool):
+            raise wrong_kind(name, kind, value, hint)
 
 
-def texts(name: str, column: pa.ChunkedArray, value: Value) -> tuple[pa.ChunkedArray, pa.Scalar]:
-    """A column of text beside a text; beside a number, read as numbers if all of it can be."""
+def wrong_kind(name: str, kind: pa.DataType, value: Value, hint: str) -> InputError:
+    """The error for a value that does not suit the column."""
+    shown = value if isinstance(value, Decimal) else repr(value)
+    return InputError(f"filter: column {name!r} holds {kind}: compare it with {hint}; got {shown}")
+
+
+def grid_point(value: Fraction) -> Point:
+    """The integer at a value or next below it."""
+    return Point(math.floor(value), value.denominator == 1)
+
+
+def float_point(value: Any, kind: Any) -> Point:
+    """The floating-point number at a value or next below it.
+
+    A number with a decimal point means the nearest one of the column's type, so that 3.3 is found
+    in float32. An integer means itself.
+    """
+    with np.errstate(over="ignore"):
+        if isinstance(value, Decimal):
+            return Point(float(kind(float(value))))
+        try:
+            nearest = kind(float(value))
+        except OverflowError:
+            nearest = kind(math.copysign(math.inf, value))
+    if nearest == math.inf:
+        return Point(float(np.finfo(kind).max), False)
+    if nearest == -math.inf:
+        return Point(-math.inf, False)
+    if int(nearest) <= value:
+        return Point(float(nearest), int(nearest) == value)
+    return Point(float(np.nextafter(nearest, kind(-math.inf))), False)
+
+
+def text_as_numbers(name: str, column: pa.ChunkedArray, value: Value) -> pa.ChunkedArray:
+    """A column of text as integers or else as decimals, if all of it can be read so exactly."""
     import pyarrow.compute as pc
 
-    if isinstance(value, bool):
-        raise wrong_kind(name, column, value, f"a text, such as '{str(value).lower()}'")
-    column = column.cast(pa.large_string())
-    if isinstance(value, str):
-        return column, pa.scalar(value, column.type)
     trimmed = pc.utf8_trim_whitespace(column)
     filled = pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, trimmed.type), trimmed)
-    try:
-        return filled.cast(pa.float64()), pa.scalar(float(value))
-    except pa.ArrowInvalid:
-        text = first_that_is_no_number(filled)
-        raise InputError(
-            f"filter: column {name!r} is compared with the number {value}, but holds text, such as "
-            f"{text[:40]!r}; compare it with a text: {name} == '{value}'"
-        ) from None
-
-
-def first_that_is_no_number(column: pa.ChunkedArray) -> str:
-    """The first text of a column that cannot be read as a number."""
-    for text in column.to_pylist():
-        if text is not None:
-            try:
-                pa.array([text]).cast(pa.float64())
-            except pa.ArrowInvalid:
-                return str(text)
-    return ""
-
-
-def times(name: str, column: pa.ChunkedArray, value: Value) -> tuple[pa.ChunkedArray, pa.Scalar]:
-    """A column of dates or times beside one in ISO form."""
-    import pyarrow.compute as pc
-
-    wanted = "a date in quotes, such as '2024-05-31' or '2024-05-31 18:00:00'"
-    if not isinstance(value, str):
-        raise wrong_kind(name, column, value, wanted)
-    zone = getattr(column.type, "tz", None)
-    kind = pa.timestamp("us", zone)
-    try:
-        moment = pa.scalar(value).cast(pa.timestamp("us", "UTC" if zoned(value) else None))
-    except pa.ArrowInvalid:
-        raise wrong_kind(name, column, value, wanted) from None
-    if zone and not zoned(value):  # a time without a zone is one in the column's
-        moment = pc.assume_timezone(moment, zone, ambiguous="earliest", nonexistent="earliest")
-    return column.cast(kind, safe=False), moment.cast(kind)
-
-
-def zoned(moment: str) -> bool:
-    """Whether a time in ISO form says its zone."""
-    return moment.rstrip().endswith("Z") or "+" in moment or moment.count("-") > 2
-
-
-def truths(name: str, column: pa.ChunkedArray, value: Value) -> tuple[pa.ChunkedArray, pa.Scalar]:
-    """A column of true and false beside one of them."""
-    if not isinstance(value, bool):
-        raise wrong_kind(name, column, value, "true or false")
-    return column, pa.scalar(value)
-
-
-def wrong_kind(name: str, column: pa.ChunkedArray, value: Value, expected: str) -> InputError:
-    """The error for a value of another kind than its column."""
-    return InputError(
-        f"filter: column {name!r} holds {column.type}: compare it with {expected}; got {value!r}"
+    for kind in (pa.int64(), TEXT_AS_NUMBERS):
+        try:
+            return filled.cast(kind)
+        except pa.ArrowInvalid:
+            continue
+    odd = next((text for text in filled.to_pylist() if not is_readable(text)), "")
+    raise InputError(
+        f"filter: column {name!r} is compared with the number {value}, but holds text, such as "
+        f"{odd[:40]!r}; compare it with a text: {name} == '{value}'"
     )
 
 
-Compare = Callable[[str, pa.ChunkedArray, Value], tuple[pa.ChunkedArray, pa.Scalar]]
-# How a column of any of these types is compared. One of nothing but nulls may stand for any.
-KINDS: tuple[tuple[Compare, tuple[Callable[[pa.DataType], bool], ...]], ...] = (
-    (numbers, (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)),
-    (texts, (is_text, pa.types.is_null)),
-    (times, (pa.types.is_date, pa.types.is_timestamp)),
-    (truths, (pa.types.is_boolean,)),
-)
+def is_readable(text: str | None) -> bool:
+    """Whether a text is missing or can be read as a number."""
+    try:
+        pa.scalar(text, pa.string()).cast(TEXT_AS_NUMBERS)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def clock_ticks(
+    name: str, column: pa.ChunkedArray, values: Sequence[Value]
+) -> tuple[pa.ChunkedArray, list[Point]]:
+    """A column of dates or times as integers in its own resolution, and times in ISO form."""
+    kind = column.type
+    require(name, kind, values, str, TIME)
+    days = pa.types.is_date32(kind)
+    tick = DAY if days else TICKS["ms" if pa.types.is_date(kind) else kind.unit]
+    zone = None if pa.types.is_date(kind) else kind.tz
+    points = []
+    for value in values:
+        nanoseconds = time_value(str(value), zone)
+        if nanoseconds is None:
+            raise wrong_kind(name, kind, value, TIME)
+        points.append(grid_point(Fraction(nanoseconds, tick)))
+    return column.cast(pa.int32() if days else pa.int64()), points
+
+
+def time_value(text: str, zone: str | None) -> int | None:
+    """Nanoseconds since 1970 of a time in ISO form; None if it is none.
+
+    A time without a zone is one in the zone of the column.
+    """
+    import pyarrow.compute as pc
+
+    zoned = text.rstrip().endswith("Z") or "+" in text or text.count("-") > 2
+    for unit in ("ns", "us"):  # nanoseconds end in the year 2262
+        try:
+            moment = pa.scalar(text).cast(pa.timestamp(unit, "UTC" if zoned else None))
+        except pa.ArrowInvalid:
+            continue
+        if zone and not zoned:
+            moment = pc.assume_timezone(moment, zone, ambiguous="earliest", nonexistent="earliest")
+        return int(moment.value) * TICKS[unit]
+    return None

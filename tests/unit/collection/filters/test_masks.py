@@ -9,11 +9,12 @@ import pyarrow as pa
 import pytest
 
 from deltavec.collection.filters.language import (
+    And,
     Comparison,
-    Every,
-    Missing,
-    Negation,
-    Some,
+    IsIn,
+    IsNull,
+    Not,
+    Or,
     parse_filter,
 )
 from deltavec.collection.filters.masks import Filter
@@ -77,6 +78,20 @@ def passed(text: str) -> list[int]:
         ("small == 3.3", [0]),
         ("unsigned > 5", [2]),
         ("nothing == 'a' or nothing > 3", []),
+        ("nothing in ('a', 3)", []),
+        ("csv in (1, 2.50, '-3e2')", [0, 1, 3]),
+        ("unsigned == 18446744073709551615", [2]),
+        ("unsigned == 18446744073709551616", []),
+        ("unsigned < 18446744073709551616", [0, 1, 2, 3]),
+        ("unsigned > -1", [0, 1, 2, 3]),
+        ("rating in (3, 5.5, 99999999999999999999)", [0]),
+        ("small > 16777216", []),
+        ("small < 1e39", [0, 1, 2]),
+        ("time == '2024-01-01 12:00:00.000000001'", []),
+        ("time < '2024-01-01 12:00:00.000000001'", [0, 1, 2, 3]),
+        ("time < '9999-01-01'", [0, 1, 2, 3]),
+        ("day in ('2024-01-01', '2024-06-01 12:00')", [0]),
+        ("open in (false)", [1]),
     ],
 )
 def test_a_filter_lets_the_right_rows_through(text: str, rows: list[int]) -> None:
@@ -85,17 +100,15 @@ def test_a_filter_lets_the_right_rows_through(text: str, rows: list[int]) -> Non
 
 def test_and_binds_tighter_than_or_and_not_tightest() -> None:
     one, two = Comparison("a", "==", 1), Comparison("b", "==", 2)
-    assert parse_filter("a == 1 or b == 2 and not a == 1") == Some(
-        (one, Every((two, Negation(one))))
-    )
+    assert parse_filter("a == 1 or b == 2 and not a == 1") == Or((one, And((two, Not(one)))))
 
 
 def test_quotes_inside_a_text_are_doubled() -> None:
     assert parse_filter("a == 'it''s'") == Comparison("a", "==", "it's")
-    assert parse_filter('a in ("say ""no""", -1.5e3, true)') == Some(
-        tuple(Comparison("a", "==", value) for value in ('say "no"', -1500.0, True))
+    assert parse_filter('a in ("say ""no""", -1.5e3, true)') == IsIn(
+        "a", ('say "no"', decimal.Decimal("-1500"), True)
     )
-    assert parse_filter("größe is null") == Missing("größe")
+    assert parse_filter("größe is null") == IsNull("größe")
 
 
 @pytest.mark.parametrize(
@@ -132,6 +145,10 @@ def test_quotes_inside_a_text_are_doubled() -> None:
         ("day > 'yesterday'", "a date in quotes"),
         ("open == 1", "true or false"),
         ("list == 1", "cannot be compared"),
+        ("rating == 1e999", "a number may have 400 digits"),
+        ("rating == " + "9" * 5000, "a number may have 400 digits"),
+        ("rating in (1, 'x')", "compare it with a number"),
+        ("city in ('Rome', 1)", "compare it with a text"),
     ],
 )
 def test_what_cannot_be_understood_says_where_and_what_was_expected(text: str, said: str) -> None:
@@ -147,3 +164,30 @@ def test_a_filter_is_a_string() -> None:
 
 def test_many_conditions_in_a_row_are_no_depth() -> None:
     assert passed(" or ".join(["rating == 3"] * 500)) == [0]
+
+
+FIRST = 1234567890123456789
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array([FIRST + i for i in range(300)]),
+        pa.array([2**63 + FIRST + i for i in range(300)], pa.uint64()),
+        pa.array([decimal.Decimal(10**30 + i) for i in range(300)], pa.decimal128(38, 2)),
+        pa.array([str(FIRST + i) for i in range(300)]),
+        pa.array([f"{FIRST + i}.5" for i in range(300)]),
+    ],
+    ids=lambda column: str(column.type),
+)
+def test_numbers_of_many_digits_are_told_apart(column: pa.Array) -> None:
+    table = pa.table({"x": column})
+    one = str(column[7].as_py())
+    for text, count in ((f"x == {one}", 1), (f"x > {one}", 292), (f"x in ({one})", 1)):
+        assert Filter.of(text, ["x"]).mask(table).sum() == count
+
+
+def test_nanoseconds_are_told_apart() -> None:
+    table = pa.table({"x": pa.array(range(10**18, 10**18 + 300), pa.timestamp("ns"))})
+    assert Filter.of("x == '2001-09-09 01:46:40'", ["x"]).mask(table).sum() == 1
+    assert Filter.of("x <= '2001-09-09 01:46:40.000000007'", ["x"]).mask(table).sum() == 8
