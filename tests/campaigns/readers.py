@@ -27,8 +27,8 @@ from campaigns.mutations import (
     changed_value,
 )
 from campaigns.seals import Files, entries_of, seal_collection, seal_index, seal_model, sealed
-from deltavec.collection.documents.arrow import ArrowWriter
 from deltavec.collection.json_values import rows_of
+from deltavec.collection.segment_writer import SegmentWriter
 from deltavec.io.artifacts.model_description import model_layout
 from deltavec.io.corpus import parquet
 
@@ -273,9 +273,9 @@ def changed_documents(data: bytes, rng: Random) -> bytes:
     table = table.set_column(place, table.schema.names[place], column)
     path = Path("/dev/shm" if Path("/dev/shm").is_dir() else "/tmp") / f"documents-{id(table)}"
     try:
-        with ArrowWriter(path, table.schema) as writer:
+        with SegmentWriter(path, table.schema) as writer:
             writer.write(table.to_batches())
-            writer.finished()
+            writer.finish()
         return path.read_bytes()
     except (pa.ArrowException, ValueError):
         return changed_bytes(data, rng)

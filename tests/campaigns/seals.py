@@ -7,7 +7,7 @@ import json
 from contextlib import suppress
 from typing import Any
 
-from deltavec.collection.vectors import HEADER_BYTES
+from deltavec.collection.segment import HEADER_BYTES
 from deltavec.io.artifacts.manifest import NO_CHECKSUM
 
 Files = dict[str, bytes]

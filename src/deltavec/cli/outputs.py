@@ -82,7 +82,7 @@ def lock_model(path: Path) -> AbstractContextManager[None]:
 
 def lock_collection(path: Path) -> AbstractContextManager[None]:
     """Lock the folder of a collection to write."""
-    from deltavec.collection.folder import COLLECTION_FOLDER
+    from deltavec.collection.manifest import COLLECTION_FOLDER
 
     return lock_folder(path, COLLECTION_FOLDER)
 

@@ -1,33 +1,33 @@
-"""Collections from a corpus, and words for one that has none: whole at every moment."""
+"""Build a collection from a corpus. It appears in its place when it is complete."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from deltavec.collection import ids
-from deltavec.collection.folder import (
+from deltavec.collection.manifest import (
     COLLECTION_FOLDER,
     MODEL,
-    changing,
-    disk_problems,
-    next_number,
-    vectors_name,
-    write_description,
+    CollectionManifest,
+    StoredFile,
+    WordsFile,
+    file_path,
+    save_manifest,
     writing,
 )
-from deltavec.collection.manifest import CollectionManifest, WordsFile
-from deltavec.collection.segment_writer import OnProgress, Segment, StoredColumns, write_segment
-from deltavec.collection.store import DocumentStore
-from deltavec.collection.vectors import VectorsWriter
-from deltavec.collection.words import postings_writer, write_postings
+from deltavec.collection.segment_writer import (
+    OnProgress,
+    StoredColumns,
+    write_postings,
+    write_segment,
+)
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.statistics import TextCounts
 from deltavec.core.text.batches import Tokenizer, as_strings, as_text_batch
@@ -100,7 +100,7 @@ def build_collection(
         must be read twice, or something else stands in the folder's place; later, if an id comes
         twice.
     """
-    from deltavec.collection.open import open_beside
+    from deltavec.collection.open import open_latest
 
     begin = on_stage or (lambda stage: None)
     target = Path(path)
@@ -119,20 +119,46 @@ def build_collection(
             "--no-collection-model)"
         )
     with (
-        disk_problems(target),
         writing(target),
         replacing_folder(target, COLLECTION_FOLDER.remove) as fresh,
+        PostingsWriter(fresh) if words else nullcontext() as writer,
     ):
-        with postings_writer(fresh, words) as writer:
-            if derived:
-                begin("adapting the model")
-                first_pass = CountingPass(columns, model.tokenizer, writer, on_progress)
-                model = model.for_collection(first_pass, threads=threads)
-            plan = Plan(
-                model, columns, fresh, writer, derived, stems, threads, on_progress, begin
-            )  # fmt: skip
-            written, listed = plan.carried_out()
-        description = CollectionManifest(
+        if derived:
+            begin("adapting the model")
+            first_pass = CountingPass(columns, model.tokenizer, writer, on_progress)
+            model = model.for_collection(first_pass, threads=threads)
+        begin("embedding")
+        vectors: Future[StoredFile] = Future()
+        with ThreadPoolExecutor(2, "deltavec") as pool:
+
+            def list_terms() -> WordsFile | None:
+                if writer is None:
+                    return None
+                with cancellable(lambda: not vectors.cancelled()):
+                    return write_postings(
+                        writer, file_path(fresh, "words", 1), model, vectors.result,
+                        stems=stems, threads=threads,
+                    )  # fmt: skip
+
+            try:
+                saved = pool.submit(save_model, model, fresh / MODEL)
+                # Terms counted in the first pass are written while documents are embedded.
+                listing = pool.submit(list_terms) if derived else None
+                written = write_segment(
+                    model, columns, fresh, 1, postings=None if derived else writer,
+                    threads=threads, on_progress=on_progress,
+                )  # fmt: skip
+                if columns.id_column and not derived:
+                    ids.require_unique(written.ids)
+            except BaseException:
+                vectors.cancel()
+                raise
+            vectors.set_result(written.vectors)
+            if writer:
+                begin("listing words")
+            listed = listing.result() if listing else list_terms()
+            saved.result()
+        manifest = CollectionManifest(
             model=model.fingerprint,
             own_model=derived,
             dimensions=model.dimensions,
@@ -148,8 +174,14 @@ def build_collection(
             additions=0,
             words=listed,
         )
-        write_description(fresh, description)
-    return open_beside(target, model)
+        save_manifest(fresh, manifest)
+    return open_latest(target, model)
+
+
+def save_model(model: EmbeddingModel, folder: Path) -> None:
+    """Save the model, and compute its fingerprint, which takes as long as a checksum."""
+    save(model, folder)
+    _ = model.fingerprint
 
 
 def require_tokenizer(model: EmbeddingModel) -> None:
@@ -164,94 +196,10 @@ def require_tokenizer(model: EmbeddingModel) -> None:
         )
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What is left to do when the model is known: all of it at once, as far as that goes.
-
-    Attributes
-    ----------
-    model : EmbeddingModel
-        The model of the collection.
-    columns : StoredColumns
-        The corpus, and what is kept of it.
-    folder : Path
-        Where the files go.
-    writer : WordsWriter or None
-        What takes in the words; None if they are left out.
-    is_second_pass : bool
-        Whether the documents were read before: their words are taken in then, and their ids known
-        to be unique.
-    stems : bool
-        Whether words are found in all their forms.
-    threads : int or None
-        How many cores to use.
-    on_progress, begin : callable
-        Who is told.
-    """
-
-    model: EmbeddingModel
-    columns: StoredColumns
-    folder: Path
-    writer: PostingsWriter | None
-    is_second_pass: bool
-    stems: bool
-    threads: int | None
-    on_progress: OnProgress | None
-    begin: Callable[[str], None]
-
-    def carried_out(self) -> tuple[Segment, WordsFile | None]:
-        """The documents and their words, written, as is the model."""
-        self.begin("embedding")
-        with ThreadPoolExecutor(2, "deltavec") as beside, await_all() as embedded:
-            saving = beside.submit(self._save)
-            # Words that are taken in already need no more than a moment when all is embedded.
-            listing = beside.submit(self._list_words, embedded) if self.is_second_pass else None
-            written = self._embed()
-            embedded.set_result(written)
-            if self.columns.id_column and not self.is_second_pass:
-                ids.require_unique(written.ids)
-            saving.result()
-            if self.writer:
-                self.begin("listing words")
-            return written, listing.result() if listing else self._list_words(embedded)
-
-    def _save(self) -> None:
-        save(self.model, self.folder / MODEL)
-        _ = self.model.fingerprint  # which is kept, and takes as long as a checksum does
-
-    def _embed(self) -> Segment:
-        with VectorsWriter(self.folder / vectors_name(1), self.model.dimensions) as vectors:
-            return write_segment(
-                self.model, self.columns, self.folder, 1, vectors,
-                words=None if self.is_second_pass else self.writer,
-                threads=self.threads, on_progress=self.on_progress,
-            )  # fmt: skip
-
-    def _list_words(self, embedded: Future[Segment]) -> WordsFile | None:
-        if not self.writer:
-            return None
-        with cancellable(lambda: not embedded.cancelled()):
-            return write_postings(
-                self.writer, self.folder, 1, self.model, lambda: embedded.result().vectors,
-                stems=self.stems, threads=self.threads,
-            )  # fmt: skip
-
-
-@contextmanager
-def await_all() -> Iterator[Future[Segment]]:
-    """What other threads wait for; cancelled if it fails to come."""
-    coming: Future[Segment] = Future()
-    try:
-        yield coming
-    except BaseException:
-        coming.cancel()
-        raise
-
-
 class CountingPass:
-    """The texts of a corpus, chunk by chunk, on the way to a model.
+    """The texts of a corpus, batch by batch, to adapt a model to.
 
-    The ids are looked at too, and the words taken in by the writer, if there is one.
+    Ids are checked on the way, and terms are counted by the writer, if there is one.
     """
 
     one_shot = False
@@ -289,28 +237,3 @@ class CountingPass:
     def _with_texts(self, piece: Piece) -> tuple[Piece, TextBatch]:
         """A piece, unpacked, and its texts."""
         return piece, as_text_batch(as_strings(piece.batch.column(0)), self.tokenizer)
-
-
-def add_postings(
-    folder: Path,
-    model: EmbeddingModel,
-    *,
-    stems: bool = True,
-    threads: int | None = None,
-    on_progress: OnProgress | None = None,
-) -> None:
-    """Give a collection its words, from the texts it holds; see `Collection.with_words`."""
-    with changing(folder, model.fingerprint) as before:
-        store = DocumentStore(folder, before.segments, before.columns)
-        with PostingsWriter(folder) as writer:
-            done = 0
-            for texts in store.texts():
-                writer.add(as_text_batch(texts, model.tokenizer))
-                done += len(texts)
-                if on_progress:
-                    on_progress(Progress(done, done / before.documents))
-            listed = write_postings(
-                writer, folder, next_number(folder), model, lambda: before.vectors,
-                stems=stems, threads=threads,
-            )  # fmt: skip
-        write_description(folder, replace(before, words=listed))

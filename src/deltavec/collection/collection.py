@@ -25,7 +25,6 @@ from deltavec.collection.answers import (
 )
 from deltavec.collection.filters.kept import load_mask
 from deltavec.collection.info import collection_info
-from deltavec.collection.json_values import rows_of
 from deltavec.collection.manifest import CollectionManifest
 from deltavec.collection.map.storage import StoredMap, draw_map, store_map
 from deltavec.collection.query import (
@@ -35,7 +34,7 @@ from deltavec.collection.query import (
     search_mode,
     vector_query,
 )
-from deltavec.collection.store import ID, TEXT, DocumentStore
+from deltavec.collection.segment import ID, TEXT, Documents
 from deltavec.core.arguments import require_whole
 from deltavec.core.explain import Explanation, shares
 from deltavec.core.model import EmbeddingModel
@@ -72,7 +71,7 @@ class Collection:
         The model of the collection: documents and queries are embedded with it.
     index : Index
         The vectors; rows are numbered as the documents are.
-    store : DocumentStore
+    store : Documents
         The documents on disk.
     words : StoredWords or None
         Which documents hold each word; None in a collection without words.
@@ -84,7 +83,7 @@ class Collection:
     description: CollectionManifest
     model: EmbeddingModel
     index: Index
-    store: DocumentStore
+    store: Documents
     words: StoredPostings | None = None
     map: StoredMap | None = None
     masks: dict[str, npt.NDArray[np.bool_]] = field(default_factory=dict)
@@ -142,13 +141,7 @@ class Collection:
         self, which: Sequence[str] | Sequence[int] | npt.NDArray[np.int64]
     ) -> list[dict[str, Any]]:
         """The same documents, each as a dict; a date that Python does not have is text."""
-        rows = self._places(which)
-        try:
-            return self.store.entries(rows)
-        except InputError:
-            raise
-        except (OverflowError, ValueError):
-            return rows_of(self.store.rows(rows))
+        return self.store.entries(self._places(which))
 
     def _places(
         self, which: Sequence[str] | Sequence[int] | npt.NDArray[np.int64]
@@ -456,11 +449,9 @@ class Collection:
         on_progress
             Called after each chunk of documents.
         """
-        from deltavec.collection.changes.adding import append
+        from deltavec.collection.updates import add
 
-        append(
-            self.path, self.model, corpus, update=update, threads=threads, on_progress=on_progress
-        )
+        add(self, corpus, update=update, threads=threads, on_progress=on_progress)
         return self._reopened()
 
     def remove(
@@ -484,16 +475,16 @@ class Collection:
         threads
             How many cores to use; all of them by default.
         """
-        from deltavec.collection.changes.removing import remove
+        from deltavec.collection.updates import remove
 
-        remove(self.path, self.model, ids, filter=filter, missing_ok=missing_ok, threads=threads)
+        remove(self, ids, filter=filter, missing_ok=missing_ok, threads=threads)
         return self._reopened()
 
     def compact(self) -> Collection:
         """The collection with all documents in one file, which many changes leave in several."""
-        from deltavec.collection.changes.compacting import compact
+        from deltavec.collection.updates import compact
 
-        compact(self.path, self.model)
+        compact(self)
         return self._reopened()
 
     def with_words(
@@ -507,9 +498,9 @@ class Collection:
 
         Parameters are those of `deltavec.build_collection`.
         """
-        from deltavec.collection.build import add_postings
+        from deltavec.collection.updates import add_postings
 
-        add_postings(self.path, self.model, stems=stems, threads=threads, on_progress=on_progress)
+        add_postings(self, stems=stems, threads=threads, on_progress=on_progress)
         return self._reopened()
 
     def with_map(

@@ -45,21 +45,20 @@ def json_value(value: Any, *, longest: int | None = None, largest: int | None = 
 
 
 def rows_of(table: pa.Table) -> list[dict[str, Any]]:
-    """The rows of a table as Python has them; a date that Python has not, as text."""
-    columns = {name: values_of(table.column(name)) for name in table.schema.names}
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    """The rows of a table as dicts of Python values."""
+    columns = dict(zip(table.column_names, table.columns, strict=True))
+    return [
+        {name: value_of(column, row) for name, column in columns.items()}
+        for row in range(len(table))
+    ]
 
 
-def values_of(column: pa.ChunkedArray) -> list[Any]:
-    """The values of a column, those that Python cannot hold as Arrow writes them."""
-    values = []
-    for place in range(len(column)):
-        try:
-            values.append(column[place].as_py())
-        except (OverflowError, ValueError):
-            written = column.slice(place, 1).combine_chunks().to_string()
-            values.append(" ".join(written.strip("[]").split()))
-    return values
+def value_of(column: pa.Array | pa.ChunkedArray, row: int) -> Any:
+    """A value as Python has it; one that Python does not have, such as a late date, as text."""
+    try:
+        return column[row].as_py()
+    except (OverflowError, ValueError):
+        return " ".join(column.slice(row, 1).to_string().strip("[] \n").split())
 
 
 def text_of(value: Any) -> str:

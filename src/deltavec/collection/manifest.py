@@ -1,60 +1,67 @@
-"""What a collection is made of: the entries of its description.
+"""The folder of a collection and its manifest.
 
-``collection.json`` names the other files, with their sizes and checksums. A collection changes by
-writing files under new names and then replacing this one, so it is whole at every moment.
+::
+
+    REVIEWS.idx/
+      collection.json               the manifest; replaced last, in one step
+      model.dv/                     the model that the vectors come from
+      vectors-000001.safetensors    one row per document
+      documents-000001.arrow        ids, texts and columns; one file per segment
+      words-000001.safetensors      the postings
+      map-000001.safetensors        coordinates in two dimensions
+
+The manifest names the other files, with their sizes and checksums. A collection changes by writing
+files under new names and then replacing the manifest, so it is complete at every moment.
 """
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
-from typing import Any, get_type_hints
+from pathlib import Path
+from typing import Any, BinaryIO, TypeVar, get_origin, get_type_hints
 
 from deltavec.core.statistics import TextCounts
-from deltavec.errors import InputError
-from deltavec.io.artifacts.manifest import LARGEST_COUNT, Unsealed, require_ranges, require_types
+from deltavec.errors import DeltavecError, InputError
+from deltavec.io.artifacts.atomic import UNFINISHED
+from deltavec.io.artifacts.manifest import (
+    LARGEST_COUNT,
+    FolderKind,
+    Unsealed,
+    problems_of,
+    require_ranges,
+    require_size,
+    require_types,
+    require_unchanged,
+)
+from deltavec.io.artifacts.model import MODEL_FOLDER, MODEL_OF_COLLECTION
 from deltavec.search.kernels import MOST_DIMENSIONS
 from deltavec.search.matrix import LARGEST_ERROR
 
-VECTORS = re.compile(r"vectors-\d{6,9}\.safetensors")
-DOCUMENTS = re.compile(r"documents-\d{6,9}\.arrow")
-WORDS = re.compile(r"words-\d{6,9}\.safetensors")
-MAP = re.compile(r"map-\d{6,9}\.safetensors")
-SHA256 = re.compile(r"[0-9a-f]{64}")
-LARGEST_NAMES = 10_000_000  # bytes of the names of a map
-
 VERSION = 1
-ENTRIES: dict[str, type[Any]] = {
-    "model": str,
-    "own_model": bool,
-    "dimensions": int,
-    "id_column": str,
-    "text_column": str,
-    "columns": list,
-    "vectors": dict,
-    "segments": list,
-    "zero_rows": int,
-    "built": dict,
-    "added": dict,
-    "additions": int,
-    "length_error": float,
-    "words": dict,
-    "removed": int,
-    "map": dict,
-}
-RANGES = {
-    "dimensions": (1, MOST_DIMENSIONS),
-    "zero_rows": (0, LARGEST_COUNT),
-    "length_error": (0, LARGEST_ERROR),
-    "additions": (0, LARGEST_COUNT),
-    "removed": (0, LARGEST_COUNT),
-}
+MODEL = MODEL_OF_COLLECTION
+SUFFIXES = dict.fromkeys(("vectors", "words", "map"), "safetensors") | {"documents": "arrow"}
+NAMES = {kind: rf"{kind}-\d{{6,9}}\.{suffix}" for kind, suffix in SUFFIXES.items()}
+NUMBER = re.compile(rf"(?:{'|'.join(SUFFIXES)})-(\d+)\.")
+LARGEST_NAMES = 10_000_000  # bytes of the names of a map
+SHA256 = re.compile(r"[0-9a-f]{64}")
+# Our own files that can be written again, or never were complete.
+OWN_FILE = re.compile("|".join([*NAMES.values(), UNFINISHED]))
+COLLECTION_FOLDER = FolderKind(
+    "collection",
+    VERSION,
+    "collection.json",
+    re.compile(rf"collection\.json|{OWN_FILE.pattern}"),
+    folders={MODEL: MODEL_FOLDER},
+)
 
 
 @dataclass(frozen=True)
 class StoredFile:
-    """A file of the collection, which never changes once it is named here."""
+    """A file of the collection. It never changes once the manifest names it."""
 
     name: str
     documents: int
@@ -64,7 +71,7 @@ class StoredFile:
 
 @dataclass(frozen=True)
 class WordsFile(StoredFile):
-    """The file of the words, and the numbers that its layout follows from."""
+    """The file of the postings, and the sizes that its layout follows from."""
 
     words: int
     word_bytes: int
@@ -95,7 +102,7 @@ class CollectionManifest:
     dimensions : int
         The length of a vector.
     id_column, text_column : str
-        What the columns were called in the corpus; no id column: documents are numbered.
+        The names of the columns in the corpus. Without an id column documents are numbered.
     columns : tuple of str
         The columns kept beside id and text.
     vectors : StoredFile
@@ -103,20 +110,20 @@ class CollectionManifest:
     segments : tuple of StoredFile
         Ids, texts and columns, in files one after the other.
     zero_rows : int
-        Documents without a vector.
-    length_error : float or None
-        How far the length of a vector is from 1 at most; None before version 2, which stores it.
+        How many documents have a zero vector.
+    length_error : float
+        How far the length of a vector is from 1 at most.
     built, added : TextCounts
-        The words of the documents that the collection was built from, and of those that were added
-        since; of those that are there. The former come first.
+        The token counts of the documents that the collection was built from, and of those that
+        were added since. Removed documents are not counted.
     additions : int
-        How often something was added.
+        How often documents were added.
     words : WordsFile or None
-        The words of all documents; None if they were left out, and before version 3.
+        The postings; None if they were left out.
     removed : int
-        How many documents were removed or replaced; none before version 5.
+        How many documents were removed or replaced.
     map : MapFile or None
-        Where all documents stand in two dimensions; None if no map was drawn, and before version 6.
+        The map; None if none was drawn.
     """
 
     model: str
@@ -148,8 +155,24 @@ class CollectionManifest:
         return (self.vectors, *self.segments, *(file for file in others if file))
 
 
+COUNT = (0, LARGEST_COUNT)
+RANGES = {
+    "dimensions": (1, MOST_DIMENSIONS),
+    "length_error": (0, LARGEST_ERROR),
+    **dict.fromkeys(("zero_rows", "additions", "removed"), COUNT),
+}
+FILE_RANGES = {
+    **dict.fromkeys(get_type_hints(WordsFile).keys() - {"name", "sha256"}, COUNT),
+    **dict.fromkeys(("documents", "bytes"), (1, LARGEST_COUNT)),
+    "drawn": COUNT,
+    "name_bytes": (2, LARGEST_NAMES),
+}
+JSON_TYPES: dict[Any, type[Any]] = {tuple: list}  # everything else is an object
+Entry = TypeVar("Entry", CollectionManifest, StoredFile, WordsFile, MapFile, TextCounts)
+
+
 def read_manifest(stated: Unsealed) -> CollectionManifest:
-    """The description that was unsealed, every entry looked at.
+    """The manifest with these entries, all of them checked.
 
     Raises
     ------
@@ -157,87 +180,151 @@ def read_manifest(stated: Unsealed) -> CollectionManifest:
         If an entry is missing, of the wrong type or out of range.
     """
     entries = stated.entries
-    require_types(entries, ENTRIES)
-    require_ranges(entries, RANGES)
+    require_entry(CollectionManifest, entries, RANGES)
     if not all(type(name) is str for name in entries["columns"]):
         raise InputError("columns must be a list of strings")
-    vectors = stored_file(entries["vectors"], VECTORS)
-    segments = tuple(stored_file(entry, DOCUMENTS) for entry in entries["segments"])
-    if sum(segment.documents for segment in segments) != vectors.documents:
-        raise InputError("the segments do not hold as many documents as there are vectors")
+    segments = [stored_file(StoredFile, "documents", entry) for entry in entries["segments"]]
     if len({segment.name for segment in segments}) < len(segments):
         raise InputError("a segment is named twice")
     parts = {
         "columns": tuple(entries["columns"]),
-        "vectors": vectors,
-        "segments": segments,
-        "words": words_file(entries["words"], vectors.documents),
-        "map": map_file(entries["map"], vectors.documents),
+        "vectors": stored_file(StoredFile, "vectors", entries["vectors"]),
+        "segments": tuple(segments),
+        "words": stored_file(WordsFile, "words", entries["words"]) if entries["words"] else None,
+        "map": stored_file(MapFile, "map", entries["map"]) if entries["map"] else None,
         "built": text_counts(entries["built"]),
         "added": text_counts(entries["added"]),
     }
     found = CollectionManifest(**{**entries, **parts})
-    if found.built.documents + found.added.documents != found.documents:
-        raise InputError("the documents built and added are not as many as there are vectors")
+    counts = {
+        "segments": sum(segment.documents for segment in segments),
+        "built and added": found.built.documents + found.added.documents,
+        **{file.name: file.documents for file in (found.words, found.map) if file},
+    }
+    for name, documents in counts.items():
+        if documents != found.documents:
+            raise InputError(f"{name}: not as many documents as there are vectors")
     return found
 
 
-def as_entries(description: CollectionManifest) -> dict[str, Any]:
-    """The description as it is sealed; no words, or no map, are an empty entry."""
-    entries = asdict(description)
-    return {**entries, "words": entries["words"] or {}, "map": entries["map"] or {}}
+def require_entry(kind: type[Entry], entry: Any, ranges: Mapping[str, tuple[float, float]]) -> None:
+    """Raise unless an entry has the fields of this type, with values of their types and ranges."""
+    types = {
+        name: hint if hint in (str, bool, int, float) else JSON_TYPES.get(get_origin(hint), dict)
+        for name, hint in get_type_hints(kind).items()
+    }
+    require_types(entry if isinstance(entry, dict) else {}, types)
+    require_ranges(entry, {name: bounds for name, bounds in ranges.items() if name in types})
 
 
-def stored_file(entry: Any, names: re.Pattern[str]) -> StoredFile:
-    """A file, if its name is one that deltavec gives: never a path."""
-    require_types(entry if isinstance(entry, dict) else {}, get_type_hints(StoredFile))
-    found = StoredFile(**entry)
-    require_sound(found, names)
-    return found
-
-
-def words_file(entry: Mapping[str, Any], documents: int) -> WordsFile | None:
-    """The file of the words of so many documents, if there is one."""
-    if not entry:
-        return None
-    require_types(entry, get_type_hints(WordsFile))
-    found = WordsFile(**entry)
-    require_sound(found, WORDS)
-    sizes = set(entry) - set(get_type_hints(StoredFile))
-    require_ranges(entry, dict.fromkeys(sizes, (0, LARGEST_COUNT)))
-    if found.documents != documents:
-        raise InputError("the words are not those of as many documents as there are vectors")
-    return found
-
-
-def map_file(entry: Mapping[str, Any], documents: int) -> MapFile | None:
-    """The file of the map of so many documents, if there is one."""
-    if not entry:
-        return None
-    require_types(entry, get_type_hints(MapFile))
-    found = MapFile(**entry)
-    require_sound(found, MAP)
-    require_ranges(entry, {"drawn": (0, LARGEST_COUNT), "name_bytes": (2, LARGEST_NAMES)})
-    if found.documents != documents:
-        raise InputError("the map is not that of as many documents as there are vectors")
-    return found
-
-
-def require_sound(found: StoredFile, names: re.Pattern[str]) -> None:
-    """Refuse a file that is called otherwise, or whose numbers cannot be."""
-    require_ranges(asdict(found), dict.fromkeys(("documents", "bytes"), (1, LARGEST_COUNT)))
-    if not names.fullmatch(found.name):
-        raise InputError(f"expected the name of a file of this collection, got {found.name!r:.60}")
-    if not SHA256.fullmatch(found.sha256):
-        raise InputError(f"expected a SHA-256, got {found.sha256!r:.60}")
+def stored_file(kind: type[Entry], name: str, entry: Any) -> Entry:
+    """A file, if its name is one that deltavec gives to files of this kind: never a path."""
+    require_entry(kind, entry, FILE_RANGES)
+    if not re.fullmatch(NAMES[name], entry["name"]):
+        raise InputError(
+            f"expected the name of a file of this collection, got {entry['name']!r:.60}"
+        )
+    if not SHA256.fullmatch(entry["sha256"]):
+        raise InputError(f"expected a SHA-256, got {entry['sha256']!r:.60}")
+    return kind(**entry)
 
 
 def text_counts(entry: Mapping[str, Any]) -> TextCounts:
-    """Counts that can be those of a text."""
-    kinds = get_type_hints(TextCounts)
-    require_types(entry, kinds)
-    require_ranges(entry, dict.fromkeys(kinds, (0, LARGEST_COUNT)))
+    """Token counts, if they are possible."""
+    require_entry(TextCounts, entry, dict.fromkeys(entry, COUNT))
     found = TextCounts(**entry)
     if found.known_tokens > found.tokens or found.unknown_documents > found.documents:
         raise InputError("more words or documents are counted in part than in all")
     return found
+
+
+def as_entries(manifest: CollectionManifest) -> dict[str, Any]:
+    """The entries of a manifest; missing postings, or a missing map, are an empty entry."""
+    entries = asdict(manifest)
+    return {**entries, "words": entries["words"] or {}, "map": entries["map"] or {}}
+
+
+def load_manifest(folder: Path) -> CollectionManifest:
+    """The manifest of the collection in a folder.
+
+    Raises
+    ------
+    InputError
+        If there is none, or it is damaged.
+    """
+    if (folder / MODEL_FOLDER.description).is_file():
+        raise InputError(f"{folder}: it is a model: build a collection with it")
+    COLLECTION_FOLDER.identity(folder)
+    stated = COLLECTION_FOLDER.described(folder)
+    with problems_of(folder / COLLECTION_FOLDER.description):
+        return read_manifest(stated)
+
+
+def save_manifest(folder: Path, manifest: CollectionManifest) -> None:
+    """Replace the manifest: the moment at which a collection changes."""
+    COLLECTION_FOLDER.describe(folder, as_entries(manifest))
+
+
+@contextmanager
+def open_file(
+    folder: Path, stored: StoredFile, *, verify: bool = False, begin: int = 0
+) -> Iterator[BinaryIO]:
+    """A file that the manifest names, open for reading, if it has the right size.
+
+    With `verify`, its checksum must be right too, which is taken from `begin` on.
+    """
+    with COLLECTION_FOLDER.opened(folder / stored.name) as file:
+        require_size(file, stored.bytes)
+        if verify:
+            require_unchanged(file, stored.sha256, begin)
+            file.seek(0)
+        yield file
+
+
+def file_path(folder: Path, kind: str, number: int) -> Path:
+    """Where the file of a kind with this number is."""
+    return folder / f"{kind}-{number:06}.{SUFFIXES[kind]}"
+
+
+def next_number(folder: Path) -> int:
+    """A number that no file in the folder has yet."""
+    taken = (NUMBER.match(entry.name) for entry in folder.iterdir())
+    return 1 + max((int(match[1]) for match in taken if match), default=0)
+
+
+def remove_unnamed(folder: Path) -> None:
+    """Remove what earlier writes left: our own files that the manifest does not name."""
+    named = {file.name for file in load_manifest(folder).files}
+    for entry in folder.iterdir():
+        if entry.name not in named and OWN_FILE.fullmatch(entry.name) and entry.is_file():
+            with suppress(OSError):  # in use, on Windows: next time
+                entry.unlink()
+
+
+@contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """Hold the lock for writing to a collection; errors of the disk become a `DeltavecError`.
+
+    The system releases the lock of a process that is killed.
+    """
+    handle = -1
+    try:
+        if os.name != "nt" and folder.is_dir():  # else there is nothing to lock, or no such lock
+            import fcntl
+
+            handle = os.open(folder, os.O_RDONLY)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise InputError(
+                    f"{folder}: somebody else is writing to the collection; wait until that is done"
+                ) from None
+        yield
+    except OSError as error:
+        raise DeltavecError(
+            f"{error.filename or folder}: {error.strerror or error}; what stood at {folder} before "
+            "is as it was"
+        ) from error
+    finally:
+        if handle >= 0:
+            os.close(handle)

@@ -1,20 +1,20 @@
-"""Collections opened: files compared with what the description says of them."""
+"""Open a collection: its files are compared with what the manifest says of them."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from deltavec.collection.collection import Collection
-from deltavec.collection.folder import COLLECTION_FOLDER, MODEL, read_description
-from deltavec.collection.manifest import CollectionManifest
+from deltavec.collection.manifest import (
+    COLLECTION_FOLDER,
+    MODEL,
+    CollectionManifest,
+    load_manifest,
+)
 from deltavec.collection.map.storage import open_map
-from deltavec.collection.store import DocumentStore
-from deltavec.collection.vectors import map_vectors, require_unchanged_vectors
-from deltavec.collection.words import open_postings
-from deltavec.core.arrays import Float32s
+from deltavec.collection.segment import Documents, map_vectors, open_postings
 from deltavec.core.model import EmbeddingModel
 from deltavec.errors import InputError
 from deltavec.io.artifacts.manifest import problems_of
@@ -33,104 +33,84 @@ def open_collection(
     path
         What `build_collection` wrote.
     verify
-        Whether to read everything once, to see that no bit of it has changed. Without it only
-        sizes and descriptions are looked at, and each text when it is read.
+        Whether to compare all files with their checksums, which reads them once. Without it only
+        sizes and the manifest are checked, and each text when it is read.
     trust
-        Whether to import the tokenizer that its model names, if that is code of others: see
-        `deltavec.load`. Without, such a collection takes queries as lists of words, and refuses
-        whatever parts a text.
+        Whether to import the tokenizer that its model names, if that is third-party code: see
+        `deltavec.load`. Without it such a collection takes queries as lists of words, and raises
+        whenever it would have to tokenize a text.
 
     Raises
     ------
     InputError
         If the folder is missing, damaged, no collection, or written by a newer version.
     """
-
-    def opened(folder: Path, stated: CollectionManifest) -> Collection:
-        return collection_of(
-            folder, stated, verify, load(folder / MODEL, verify=verify, trust=trust)
-        )
-
-    return open_latest(Path(path), opened)
-
-
-def open_beside(path: Path, known: EmbeddingModel) -> Collection:
-    """The collection in a folder, with the tokenizer of a model at hand if it names the same."""
-
-    def opened(folder: Path, stated: CollectionManifest) -> Collection:
-        return collection_of(folder, stated, False, model_beside(folder, known))
-
-    return open_latest(path, opened)
-
-
-def model_beside(folder: Path, known: EmbeddingModel) -> EmbeddingModel:
-    """The model of a collection; code that it names is that of the known one, or not imported."""
-    model = load(folder / MODEL, verify=False)
-    same = model.tokenizer == known.tokenizer
-    return replace(model, tokenizer=known.tokenizer) if same else model
+    return open_latest(Path(path), None, verify=verify, trust=trust)
 
 
 def refresh(collection: Collection) -> Collection:
-    """The collection as it is on disk now; the very same if nothing has changed.
+    """The collection as it is on disk now; the very same object if nothing has changed.
 
-    What has not changed is not opened again. Only sizes and descriptions are looked at.
+    What has not changed is not opened again. Only sizes and the manifest are checked.
     """
-
-    def reopened(folder: Path, stated: CollectionManifest) -> Collection:
-        if stated == collection.description:
-            return collection
-        same = stated.model == collection.description.model
-        model = collection.model if same else model_beside(folder, collection.model)
-        return collection_of(folder, stated, False, model)
-
-    return open_latest(collection.path, reopened)
+    return open_latest(collection.path, collection.model, collection)
 
 
 def open_latest(
-    folder: Path, opened: Callable[[Path, CollectionManifest], Collection]
+    folder: Path,
+    known: EmbeddingModel | None,
+    before: Collection | None = None,
+    *,
+    verify: bool = False,
+    trust: bool = False,
 ) -> Collection:
-    """The collection that is opened by its description, which somebody may change meanwhile."""
+    """The collection in a folder, which may be replaced while it is opened.
+
+    Parameters
+    ----------
+    folder
+        Where it is.
+    known
+        A model whose tokenizer is used if the collection's model names the same one.
+    before
+        The collection as it was opened earlier.
+    verify, trust
+        See `open_collection`.
+    """
     while True:
-        description = read_description(folder)
+        manifest = load_manifest(folder)
+        if before is not None and manifest == before.description:
+            return before
         try:
-            return opened(folder, description)
+            if before is not None and manifest.model == before.description.model:
+                model = before.model
+            else:
+                model = load(folder / MODEL, verify=verify, trust=trust)
+                if known is not None and model.tokenizer == known.tokenizer:
+                    model = replace(model, tokenizer=known.tokenizer)
+            return open_state(folder, manifest, model, verify)
         except InputError:
-            if read_description(folder) == description:
+            if load_manifest(folder) == manifest:
                 raise
-            # The files it named are gone, and others there: once more.
+            # The files it named were replaced meanwhile: once more.
 
 
-def collection_of(
-    folder: Path, description: CollectionManifest, verify: bool, model: EmbeddingModel
+def open_state(
+    folder: Path, manifest: CollectionManifest, model: EmbeddingModel, verify: bool
 ) -> Collection:
-    """The collection of a description, with its model."""
-    same = model.dimensions == description.dimensions
-    if not same or (verify and model.fingerprint != description.model):
-        raise InputError(
-            f"{folder / MODEL}: not the model that {COLLECTION_FOLDER.description} names"
-        )
-    stored = description.vectors
-    vectors = map_vectors(folder, stored, description.dimensions)
-    if verify:
-        require_unchanged_vectors(folder, stored)
-    known = None if verify else description.length_error
-    with problems_of(folder / stored.name):
-        index = index_of_vectors(vectors) if known is None else index_of_rows(vectors, known)
-    store = DocumentStore(folder, description.segments, description.columns)
-    if verify:
-        store.require_unchanged()
-    words = None
-    if description.words:
-        words = open_postings(folder, description.words, description.dimensions, verify=verify)
-    drawn = open_map(folder, description.map, verify=verify) if description.map else None
-    return Collection(folder, description, model, index, store, words, drawn)
-
-
-def index_of_vectors(vectors: Float32s) -> Index:
-    """The index of vectors that are of unit length, or zero."""
-    try:
-        return Index(vectors)
-    except InputError as error:
-        raise InputError(
-            f"vectors must be of unit length or zero: the file is damaged ({error})"
-        ) from None
+    """The collection with this manifest and its model."""
+    dimensions = manifest.dimensions
+    is_other = verify and model.fingerprint != manifest.model
+    if is_other or model.dimensions != dimensions:
+        name = COLLECTION_FOLDER.description
+        raise InputError(f"{folder / MODEL}: not the model that {name} names")
+    vectors = map_vectors(folder, manifest.vectors, dimensions, verify=verify)
+    with problems_of(folder / manifest.vectors.name):
+        index = Index(vectors) if verify else index_of_rows(vectors, manifest.length_error)
+    documents = Documents(folder, manifest.segments, manifest.columns, verify=verify)
+    words = drawn = None
+    if manifest.words:
+        words = open_postings(folder, manifest.words, dimensions, verify=verify)
+    if manifest.map:
+        drawn = open_map(folder, manifest.map, verify=verify)
+    return Collection(folder, manifest, model, index, documents, words, drawn)

@@ -2,34 +2,57 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from deltavec.collection import ids
-from deltavec.collection.documents.arrow import ArrowWriter
-from deltavec.collection.folder import documents_name
-from deltavec.collection.manifest import StoredFile
-from deltavec.collection.store import ID, TEXT, documents_schema, split_groups
-from deltavec.collection.vectors import VectorsWriter
+from deltavec.collection.manifest import StoredFile, WordsFile, file_path
+from deltavec.collection.segment import (
+    CHECKSUMS,
+    HEADER_BYTES,
+    ID,
+    TEXT,
+    checksum,
+    map_vectors,
+    vectors_layout,
+)
+from deltavec.core.arrays import Float32s, blocks
+from deltavec.core.learning.stemming import Stems, WordRows, learn_stems
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.statistics import TextCounts, warn_low_coverage
 from deltavec.core.text.batches import is_text
 from deltavec.core.threads import ordered_map
+from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import CorpusError, InputError
+from deltavec.io.artifacts.atomic import flush_to_disk, on_disk
 from deltavec.io.corpus.column_types import without_missing
 from deltavec.io.corpus.columns import Piece
 from deltavec.io.corpus.corpus import Corpus
 from deltavec.io.output.embed_to_file import Progress
 from deltavec.io.output.pipeline import embedded_pieces
 from deltavec.io.output.read_ahead import pieces_ahead
-from deltavec.io.output.shards import EmbeddedRows, check_writable
+from deltavec.io.output.shards import EmbeddedRows, check_writable, in_shards, zero_rows
+from deltavec.search.hybrid.score_scale import ScoreScale, measure_scale
+from deltavec.search.lexical.index import InvertedIndex
+from deltavec.search.lexical.storage import StoredPostings
 from deltavec.search.lexical.writer import PostingsWriter
+from deltavec.search.matrix import as_rows, length_error
 
 OnProgress = Callable[[Progress], None]
+Mask = npt.NDArray[np.bool_]
+
+# All of a group is checked when one of its documents is first read.
+GROUP_DOCUMENTS = 256
+GROUP_BYTES = 1 << 18  # of text
+COPIED_AT_ONCE = 16 << 20  # bytes of vectors
 
 
 @dataclass(frozen=True)
@@ -41,7 +64,7 @@ class StoredColumns:
     corpus : Corpus
         The documents.
     id_column : str
-        Where their ids are; empty to number them.
+        The column of the ids; empty to number the documents.
     keep : tuple of str
         The columns kept beside id and text.
     schema : pyarrow.Schema
@@ -61,7 +84,7 @@ class StoredColumns:
         keep: Sequence[str],
         schema: pa.Schema | None = None,
     ) -> StoredColumns:
-        """The columns asked for, if the corpus has them and they can be kept.
+        """The columns asked for, if the corpus has them and they can be stored.
 
         Columns of text files get the types that all their values fit, unless the collection has
         a schema already, in which they are text. Ids stay as they are written.
@@ -71,9 +94,8 @@ class StoredColumns:
         if id_column == corpus.column:
             raise InputError(f"the column {id_column!r} holds the text; name another for the ids")
         kept = tuple(name for name in dict.fromkeys(keep) if name not in (corpus.column, id_column))
-        for name in kept:
-            if name in (ID, TEXT):
-                what = "ids" if name == ID else "texts"
+        for name, what in ((ID, "ids"), (TEXT, "texts")):
+            if name in kept:
                 raise InputError(
                     f"a column called {name!r} cannot be kept beside the {what}, which have that "
                     f"name: let it hold the {what}, or rename it"
@@ -86,7 +108,8 @@ class StoredColumns:
             ids.require_id_type(id_column, found.field(id_column).type)
         stored = pa.schema([found.field(name).with_nullable(True) for name in kept])
         check_writable(stored)
-        fresh = documents_schema(stored.remove_metadata())
+        plain = [pa.field(field.name, plain_type(field.type)) for field in stored]
+        fresh = pa.schema([(ID, pa.string()), (TEXT, pa.string()), *plain])
         return cls(corpus, id_column or "", kept, fresh if schema is None else schema)
 
     @property
@@ -106,7 +129,7 @@ class StoredColumns:
         for field in list(self.schema)[2:]:
             column = batch.column(field.name)
             try:
-                columns.append(fit_columns(column, field.type))
+                columns.append(cast_column(column, field.type))
             except pa.ArrowException as error:
                 raise CorpusError(
                     f"{self.corpus.name}: column {field.name!r} holds {column.type}, in the "
@@ -115,8 +138,8 @@ class StoredColumns:
         return pa.record_batch(columns, schema=self.schema)
 
 
-def fit_columns(column: pa.Array, kind: pa.DataType) -> pa.Array:
-    """The values of a column as those of another type; an ArrowException if one does not fit."""
+def cast_column(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    """The values of a column as another type; an ArrowException if one does not fit."""
     if is_text(column.type) and not is_text(kind):
         column = without_missing(column)
     is_number = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
@@ -125,7 +148,113 @@ def fit_columns(column: pa.Array, kind: pa.DataType) -> pa.Array:
     return column.cast(kind)
 
 
-class Segment(NamedTuple):
+def plain_type(kind: pa.DataType) -> pa.DataType:
+    """The type of the same values without a dictionary: a file may have only one for all groups.
+
+    Examples
+    --------
+    >>> plain_type(pa.list_(pa.dictionary(pa.int32(), pa.string())))
+    ListType(list<item: string>)
+    """
+    types = pa.types
+    if types.is_dictionary(kind):
+        return plain_type(kind.value_type)
+    if types.is_struct(kind):
+        return pa.struct([field.with_type(plain_type(field.type)) for field in kind])
+    if types.is_map(kind):
+        return pa.map_(plain_type(kind.key_type), plain_type(kind.item_type), kind.keys_sorted)
+    if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+        field = kind.value_field.with_type(plain_type(kind.value_type))
+        if types.is_fixed_size_list(kind):
+            return pa.list_(field, kind.list_size)
+        return pa.large_list(field) if types.is_large_list(kind) else pa.list_(field)
+    return kind
+
+
+class SegmentWriter:
+    """A file that documents are written to, a group at a time."""
+
+    def __init__(self, path: Path, schema: pa.Schema) -> None:
+        self.path = path
+        self.schema = schema
+        self.documents = 0
+        self.file = path.open("xb")  # a Python file: its error tells of a full disk
+        self.writer = pa.ipc.new_file(self.file, schema)
+
+    def __enter__(self) -> SegmentWriter:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.file.close()
+
+    def write(self, batches: Sequence[pa.RecordBatch]) -> None:
+        """Write documents as one group."""
+        table = pa.Table.from_batches(batches, self.schema).combine_chunks()
+        for batch in table.to_batches():
+            # As it will be read: a slice still has all bytes of what it was cut from.
+            alone = pa.ipc.read_record_batch(batch.serialize(), self.schema)
+            sums = b"".join(map(checksum, alone.columns))
+            self.writer.write_batch(alone, custom_metadata={CHECKSUMS: sums})
+        self.documents += len(table)
+
+    def finish(self) -> StoredFile:
+        """Close the file; what was written is on disk then."""
+        self.writer.close()
+        self.file.close()
+        return StoredFile(self.path.name, self.documents, *on_disk(self.path))
+
+
+def split_groups(rows: Iterable[EmbeddedRows]) -> Iterator[list[pa.RecordBatch]]:
+    """The documents in groups small enough to be read for a single document."""
+    for group in in_shards(rows, GROUP_DOCUMENTS, GROUP_BYTES):
+        yield [part.kept for part in group]
+
+
+class VectorsWriter:
+    """A file that vectors are written to, row after row."""
+
+    def __init__(self, path: Path, dimensions: int) -> None:
+        self.path = path
+        self.dimensions = dimensions
+        self.documents = 0
+        self.zero_rows = 0
+        self.length_error = 0.0
+        self.file = path.open("xb")
+        self.digest = hashlib.sha256()
+        self.file.write(bytes(HEADER_BYTES))
+
+    def __enter__(self) -> VectorsWriter:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.file.close()
+
+    def write(self, vectors: Float32s) -> None:
+        """Write some more rows."""
+        error = length_error(as_rows(vectors, "vectors"), "vectors")
+        self.append(vectors, zero_rows(vectors), error)
+
+    def append(self, vectors: Float32s, zero_rows: int, length_error: float) -> None:
+        """Write rows that were measured before."""
+        for part in blocks(len(vectors), COPIED_AT_ONCE // (4 * self.dimensions) or 1):
+            data = np.ascontiguousarray(vectors[part], "<f4").data.cast("B")
+            self.file.write(data)
+            self.digest.update(data)
+        self.documents += len(vectors)
+        self.zero_rows += zero_rows
+        self.length_error = max(self.length_error, length_error)
+
+    def finish(self) -> StoredFile:
+        """Close the file; what was written is on disk then."""
+        self.file.seek(0)
+        layout = vectors_layout(self.documents, self.dimensions)
+        self.file.write(layout.header)
+        self.file.close()
+        flush_to_disk(self.path)
+        return StoredFile(self.path.name, self.documents, layout.size, self.digest.hexdigest())
+
+
+class WrittenSegment(NamedTuple):
     """What one pass has written."""
 
     vectors: StoredFile
@@ -141,13 +270,12 @@ def write_segment(
     columns: StoredColumns,
     folder: Path,
     number: int,
-    vectors: VectorsWriter,
     *,
-    words: PostingsWriter | None,
+    postings: PostingsWriter | None,
     first: int = 0,
     threads: int | None = None,
     on_progress: OnProgress | None = None,
-) -> Segment:
+) -> WrittenSegment:
     """Write the documents of a corpus and their vectors to new files.
 
     Parameters
@@ -158,10 +286,8 @@ def write_segment(
         The corpus, and what is kept of it.
     folder, number
         Where the files go, and the number in their names.
-    vectors
-        Where the vectors go; those of earlier documents are there already.
-    words
-        What takes in the words; None if they are left out, or taken in already.
+    postings
+        What counts the terms; None if they are left out, or counted already.
     first
         The number of the first document.
     threads
@@ -183,8 +309,8 @@ def write_segment(
         nonlocal counts
         done = 0
         for place, made in enumerate(embedded_pieces(model, named(pieces), threads)):
-            if words:
-                words.add(made.texts)
+            if postings:
+                postings.add(made.texts)
             counts += made.found.counts
             stored = columns.stored(made.piece.batch, made.documents, names[place])
             yield EmbeddedRows(stored, made.sizes, made.found.vectors)
@@ -196,25 +322,76 @@ def write_segment(
         vectors.write(part.vectors)
         return part
 
-    path = folder / documents_name(number)
-    with ArrowWriter(path, columns.schema) as documents:
-
-        def write_documents(group: list[EmbeddedRows]) -> None:
-            documents.write([part.kept for part in group])
-
-        with pieces_ahead(columns.corpus, columns.read) as pieces:
-            # Vectors many at once, documents in groups, each behind the embedding.
-            written = ordered_map(write_vectors, rows(pieces))
-            for _ in ordered_map(write_documents, split_groups(written)):
-                pass
+    with (
+        VectorsWriter(file_path(folder, "vectors", number), model.dimensions) as vectors,
+        SegmentWriter(file_path(folder, "documents", number), columns.schema) as documents,
+        pieces_ahead(columns.corpus, columns.read) as pieces,
+    ):
+        # Vectors many at once, documents in groups, each in a thread beside the embedding.
+        written = ordered_map(write_vectors, rows(pieces))
+        for _ in ordered_map(documents.write, split_groups(written)):
+            pass
         if not documents.documents:
             raise CorpusError(f"{columns.corpus.name} holds no documents")
         warn_low_coverage(counts)
-        return Segment(
-            vectors.finished(),
-            documents.finished(),
-            vectors.zero_rows,
-            vectors.length_error,
-            counts,
-            names,
-        )
+        measured = vectors.zero_rows, vectors.length_error
+        return WrittenSegment(vectors.finish(), documents.finish(), *measured, counts, names)
+
+
+def postings_writer(
+    folder: Path, wanted: bool, before: StoredPostings | None = None
+) -> AbstractContextManager[PostingsWriter | None]:
+    """What counts the terms of documents; None if postings are left out."""
+    known: InvertedIndex | None = before.words if before else None
+    return PostingsWriter(folder, known) if wanted else nullcontext()
+
+
+def write_postings(
+    writer: PostingsWriter,
+    path: Path,
+    model: EmbeddingModel,
+    vectors: Callable[[], StoredFile],
+    *,
+    before: StoredPostings | None = None,
+    keep: Mask | None = None,
+    stems: bool = True,
+    threads: int | None = None,
+) -> WordsFile:
+    """Write the postings of the terms that were counted to a new file.
+
+    Parameters
+    ----------
+    writer
+        What counted them.
+    path
+        The file.
+    model
+        The model, whose embedding table tells which words are forms of one.
+    vectors
+        What waits for the vectors of all documents; called when everything else is done.
+    before
+        The postings of earlier documents, if there are any. Their stems stay.
+    keep
+        Which of the earlier documents stay; all of them by default.
+    stems
+        Whether to learn stems, if there are none before.
+    threads
+        How many cores to use; all of them by default.
+    """
+
+    def stems_of(vocabulary: Vocabulary) -> Stems:
+        if before is None and not stems:
+            return Stems.none(len(vocabulary))
+        rows = WordRows.of(vocabulary, model.vocabulary, model.folded)
+        if before is not None:
+            return before.words.stems.extended(vocabulary, rows)
+        return learn_stems(vocabulary, rows)
+
+    def scale() -> ScoreScale:
+        mapped = map_vectors(path.parent, vectors(), model.dimensions)
+        known = before.spread if before is not None and keep is None else None
+        return measure_scale(mapped, known, threads)
+
+    sizes = writer.finish(path, stems_of, scale, model.dimensions, keep=keep)._asdict()
+    del sizes["dimensions"]
+    return WordsFile(name=path.name, **on_disk(path)._asdict(), **sizes)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 
-from deltavec.collection.folder import COLLECTION_FOLDER
+from deltavec.collection.manifest import COLLECTION_FOLDER
 from deltavec.collection.open import refresh
 from deltavec.collection.query import make_ready
 from deltavec.errors import DeltavecError

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 import deltavec as dv
-from deltavec.collection.documents import arrow
-from deltavec.collection.store import GROUP_DOCUMENTS
+from deltavec.collection import segment
+from deltavec.collection.segment_writer import GROUP_DOCUMENTS
 from deltavec.io.output.embed_to_file import Progress
 from deltavec.search.lexical.writer import PostingsWriter
 
@@ -201,7 +201,7 @@ def test_documents_come_in_any_order_from_any_group(tmp_path: Path) -> None:
     count = 3 * GROUP_DOCUMENTS + 7
     texts = [f"sea {number}" for number in range(count)]
     built = dv.build_collection(fitted(), texts, tmp_path / "c.idx")
-    assert built.store.files[0].sizes == [GROUP_DOCUMENTS] * 3 + [7]
+    assert built.store.segments[0].sizes == [GROUP_DOCUMENTS] * 3 + [7]
     rows = np.random.default_rng(0).integers(0, count, 200)
     assert built.documents(rows)["text"].to_pylist() == [texts[row] for row in rows]
     assert built.documents([])["id"].to_pylist() == []
@@ -221,12 +221,12 @@ def test_a_date_that_python_does_not_have_is_text(tmp_path: Path) -> None:
 def test_many_groups_are_read_and_not_all_of_them_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(arrow, "GROUPS_KEPT", 2)
+    monkeypatch.setattr(segment, "GROUPS_KEPT", 2)
     texts = [f"sea {number}" for number in range(4 * GROUP_DOCUMENTS)]
     built = dv.build_collection(fitted(), texts, tmp_path / "c.idx")
     rows = [0, 3 * GROUP_DOCUMENTS, GROUP_DOCUMENTS, 2 * GROUP_DOCUMENTS, 1]
     assert [one["text"] for one in built.entries(rows)] == [texts[row] for row in rows]
-    assert len(built.store.files[0].kept) <= 2
+    assert len(built.store.segments[0].kept) <= 2
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ def duplicates(
         from deltavec.collection import open_collection
         from deltavec.collection.duplicates.overlap import Overlap
         from deltavec.collection.duplicates.report import THRESHOLDS, duplicate_steps, overlap_steps
-        from deltavec.collection.folder import COLLECTION_FOLDER
+        from deltavec.collection.manifest import COLLECTION_FOLDER
         from deltavec.io.output.tables import writing_table
 
         opened = open_collection(collection, verify=False, trust=trust)

@@ -14,21 +14,21 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.collection.folder import (
-    COLLECTION_FOLDER,
-    changing,
-    map_name,
+from deltavec.collection.manifest import (
+    CollectionManifest,
+    MapFile,
+    StoredFile,
+    file_path,
     next_number,
-    write_description,
+    open_file,
+    save_manifest,
 )
-from deltavec.collection.manifest import CollectionManifest, MapFile, StoredFile
 from deltavec.collection.map.coordinates import OnShare, compute_layout, place_new_documents
 from deltavec.collection.map.names import RegionName, names_json, read_names, region_names
-from deltavec.collection.vectors import map_vectors
+from deltavec.collection.segment import map_vectors
 from deltavec.core.arrays import Float32s
 from deltavec.errors import DeltavecError, InputError
 from deltavec.io.artifacts.atomic import on_disk
-from deltavec.io.artifacts.manifest import problems_of, require_size, require_unchanged
 from deltavec.io.artifacts.tensors import Arrays, Layout, layout, mapped_tensors, write_tensors
 
 if TYPE_CHECKING:
@@ -60,15 +60,17 @@ def draw_map(
 
 
 def store_map(collection: Collection, drawn: StoredMap) -> None:
-    """Put a map into the folder of the collection that it was drawn of."""
-    with changing(collection.path, collection.description.model) as before:
-        if before.vectors != collection.description.vectors:
+    """Store a map in the folder of the collection that it was drawn of."""
+    from deltavec.collection.updates import updating
+
+    with updating(collection) as current:
+        if current.description.vectors != collection.description.vectors:
             raise InputError(
                 f"{collection.path}: it changed while its map was drawn: draw it again"
             )
         count = int(np.count_nonzero(~np.isnan(drawn.places[:, 0])))
         stored = write_map(collection.path, drawn, count)
-        write_description(collection.path, replace(before, map=stored))
+        save_manifest(collection.path, replace(current.description, map=stored))
 
 
 def keep_map(
@@ -101,28 +103,16 @@ def map_layout(documents: int, name_bytes: int) -> Layout:
 def write_map(folder: Path, drawn: StoredMap, count: int) -> MapFile:
     """Write a map to a new file; so many documents were placed when it was drawn."""
     names = np.frombuffer(names_json(drawn.names), np.uint8)
-    path = folder / map_name(next_number(folder))
+    path = file_path(folder, "map", next_number(folder))
     with path.open("xb") as file:
         arrays: Arrays = {"places": drawn.places, "names": names}
         write_tensors(file, map_layout(len(drawn.places), len(names)), arrays)
-    written = on_disk(path)
-    return MapFile(
-        name=path.name,
-        documents=len(drawn.places),
-        bytes=written.bytes,
-        sha256=written.sha256,
-        drawn=count,
-        name_bytes=len(names),
-    )
+    return MapFile(path.name, len(drawn.places), *on_disk(path), count, len(names))
 
 
 def open_map(folder: Path, stored: MapFile, *, verify: bool) -> StoredMap:
     """The map in a folder, once the file is known to be the one described."""
-    with COLLECTION_FOLDER.opened(folder / stored.name) as file, problems_of(folder / stored.name):
-        require_size(file, stored.bytes)
-        if verify:
-            require_unchanged(file, stored.sha256)
-        file.seek(0)
+    with open_file(folder, stored, verify=verify) as file:
         found = mapped_tensors(file, map_layout(stored.documents, stored.name_bytes))
         places = found["places"]
         # NaN is a document without a place; both of its numbers are, then.

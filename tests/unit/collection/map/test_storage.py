@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import deltavec as dv
-from deltavec.collection.folder import read_description
+from deltavec.collection.manifest import load_manifest
 from deltavec.collection.map.names import RegionName, names_json, read_names
 from deltavec.collection.map.storage import StoredMap, keep_map, store_map
 
@@ -102,14 +102,14 @@ def test_a_damaged_map_is_refused(drawn: dv.Collection) -> None:
         dv.open_collection(drawn.path, verify=False)
 
 
-def test_places_beyond_the_map_are_refused(drawn: dv.Collection) -> None:
+@pytest.mark.parametrize("odd", [[5.0, 0.0], [np.nan, 0.0]])
+def test_places_beyond_the_map_are_refused(odd: list[float], drawn: dv.Collection) -> None:
     assert drawn.map is not None
-    for odd in ([5.0, 0.0], [np.nan, 0.0]):
-        places = drawn.map.places.copy()
-        places[0] = odd
-        store_map(drawn, StoredMap(places, []))
-        with pytest.raises(dv.InputError, match="expected places from -1 to 1"):
-            dv.open_collection(drawn.path)
+    places = drawn.map.places.copy()
+    places[0] = odd
+    store_map(drawn, StoredMap(places, []))
+    with pytest.raises(dv.InputError, match="expected places from -1 to 1"):
+        dv.open_collection(drawn.path)
 
 
 @pytest.mark.parametrize(
@@ -136,5 +136,5 @@ def test_names_are_read_as_they_were_written() -> None:
 
 
 def test_a_description_names_the_map(drawn: dv.Collection) -> None:
-    stated = read_description(drawn.path)
+    stated = load_manifest(drawn.path)
     assert stated.map in stated.files

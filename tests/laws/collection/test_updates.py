@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import deltavec as dv
 from deltavec.collection.collection import Collection
-from deltavec.collection.vectors import map_vectors
+from deltavec.collection.segment import map_vectors
 from deltavec.core.learning.vocabulary_builder import WordCounts
 from deltavec.core.text.batches import as_text_batch
 from deltavec.search.hybrid.score_scale import measure_scale

@@ -16,9 +16,8 @@ import pytest
 from safetensors.numpy import load_file
 
 import deltavec as dv
-from deltavec.collection.folder import COLLECTION_FOLDER, writing
 from deltavec.collection.info import refit_reason
-from deltavec.collection.manifest import as_entries, read_manifest
+from deltavec.collection.manifest import COLLECTION_FOLDER, as_entries, read_manifest, writing
 from deltavec.core.statistics import TextCounts
 from deltavec.io.artifacts.manifest import sealed
 from deltavec.search.matrix import LARGEST_ERROR
@@ -323,10 +322,10 @@ WORDS = {
         ({"words": {"name": "../words"}}, "entry '.*' is missing"),
         ({"words": {**WORDS, "name": "words.safetensors"}}, "name of a file of this collection"),
         ({"words": {**WORDS, "terms": -1}}, "terms"),
-        ({"words": {**WORDS, "documents": 3}}, "not those of as many documents"),
+        ({"words": {**WORDS, "documents": 3}}, "words-000001.*: not as many documents"),
         ({"map": {**MAP, "name": "../map-000001.safetensors"}}, "name of a file"),
         ({"map": {**MAP, "name_bytes": 10**12}}, "name_bytes"),
-        ({"map": {**MAP, "documents": 3}}, "map is not that of as many documents"),
+        ({"map": {**MAP, "documents": 3}}, "map-000001.*: not as many documents"),
         ({"format_version": "1"}, "format version"),
         ({"length_error": None}, "'length_error' is missing"),
         ({"length_error": 0.5}, "length_error must be from 0 to 0.001"),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
-from deltavec.collection.documents.arrow import ArrowDocuments, ArrowWriter, storable
-from deltavec.collection.store import DocumentStore
+from deltavec.collection.manifest import StoredFile
+from deltavec.collection.segment import TEXT, Documents
+from deltavec.collection.segment_writer import SegmentWriter, plain_type
 from deltavec.errors import InputError
 
 TABLE = pa.table(
@@ -21,24 +23,27 @@ TABLE = pa.table(
 )
 
 
-def written(path: Path, table: pa.Table = TABLE) -> DocumentStore:
-    with ArrowWriter(path, table.schema) as writer:
+def write(path: Path, table: pa.Table = TABLE) -> StoredFile:
+    with SegmentWriter(path, table.schema) as writer:
         first, second = table.slice(1, 2).to_batches(), table.slice(3).to_batches()
         writer.write(table.slice(0, 1).to_batches())
         writer.write(first)
         writer.write(second)
-        stored = writer.finished()
+        stored = writer.finish()
     assert stored.documents == len(table)
-    return DocumentStore(path.parent, [stored], table.column_names[2:])
+    return stored
+
+
+def written(path: Path, table: pa.Table = TABLE) -> Documents:
+    return Documents(path.parent, [write(path, table)], table.column_names[2:])
 
 
 def test_documents_come_back_as_they_were(tmp_path: Path) -> None:
     store = written(tmp_path / "documents-000001.arrow")
     assert store.columns(TABLE.column_names).to_pydict() == TABLE.to_pydict()
     assert store.columns(["stars"]).to_pydict() == {"stars": [1, None, 3, 4]}
-    assert [text for part in store.texts() for text in part.to_pylist()] == TABLE[
-        "text"
-    ].to_pylist()
+    texts = [text for batch in store.batches() for text in batch.column(TEXT).to_pylist()]
+    assert texts == TABLE["text"].to_pylist()
 
 
 def test_the_file_is_one_that_arrow_reads(tmp_path: Path) -> None:
@@ -56,13 +61,13 @@ def test_a_group_that_was_cut_out_of_a_larger_one_has_its_own_checksum(tmp_path:
 def test_no_changed_byte_is_read_as_if_it_were_right(tmp_path: Path) -> None:
     """Whichever it is: an error, or the documents as they were (a byte that nobody reads)."""
     path = tmp_path / "documents-000001.arrow"
-    stored = written(path).segments[0]
+    stored = write(path)
     whole, noticed = path.read_bytes(), 0
     for place in range(len(whole)):
         for bit in (1, 128):
             path.write_bytes(whole[:place] + bytes([whole[place] ^ bit]) + whole[place + 1 :])
             try:
-                store = DocumentStore(tmp_path, [stored], ["stars", "tags"])
+                store = Documents(tmp_path, [stored], ["stars", "tags"])
                 read = store.columns(TABLE.column_names)
             except InputError:
                 noticed += 1
@@ -73,9 +78,9 @@ def test_no_changed_byte_is_read_as_if_it_were_right(tmp_path: Path) -> None:
 
 def test_other_columns_of_a_damaged_group_can_still_be_read(tmp_path: Path) -> None:
     path = tmp_path / "documents-000001.arrow"
-    stored = written(path).segments[0]
+    stored = write(path)
     path.write_bytes(path.read_bytes().replace(b"quiet", b"quite"))
-    store = DocumentStore(tmp_path, [stored], ["stars", "tags"])
+    store = Documents(tmp_path, [stored], ["stars", "tags"])
     assert store.columns(["id"])["id"].to_pylist() == ["a", "b", "c", "d"]
     with pytest.raises(InputError, match="does not have its checksum"):
         store.columns(["text"])
@@ -92,14 +97,13 @@ def test_dictionaries_are_undone_however_deep_they_are() -> None:
         "map": (pa.map_(pa.string(), words), pa.map_(pa.string(), pa.string())),
         "number": (pa.int32(), pa.int32()),
     }
-    before = pa.schema([(name, kind) for name, (kind, _) in kinds.items()])
-    after = pa.schema([(name, kind) for name, (_, kind) in kinds.items()])
-    assert storable(before) == after
+    for before, after in kinds.values():
+        assert plain_type(before) == after
 
 
 def test_a_file_has_as_many_groups_as_were_written(tmp_path: Path) -> None:
-    written(tmp_path / "documents-000001.arrow")
-    assert ArrowDocuments(tmp_path / "documents-000001.arrow").sizes == [1, 2, 1]
+    store = written(tmp_path / "documents-000001.arrow")
+    assert store.segments[0].sizes == [1, 2, 1]
 
 
 @pytest.mark.parametrize("name", ["id", "text"])
@@ -115,7 +119,7 @@ def test_a_file_has_as_many_groups_as_were_written(tmp_path: Path) -> None:
 def test_ids_and_texts_that_are_no_text_are_refused(tmp_path: Path, name: str, values) -> None:
     place = TABLE.column_names.index(name)
     table = TABLE.set_column(place, name, values)
-    with pytest.raises(InputError, match="other columns or documents than described"):
+    with pytest.raises(InputError, match="other columns than described"):
         written(tmp_path / "documents-000001.arrow", table)
 
 
@@ -124,3 +128,17 @@ def test_a_document_without_an_id_is_refused(tmp_path: Path) -> None:
     store = written(tmp_path / "documents-000001.arrow", table)
     with pytest.raises(InputError, match="a document has no id"):
         store.columns(["id"])
+
+
+def test_segments_of_other_types_are_refused(tmp_path: Path) -> None:
+    other = TABLE.set_column(2, "stars", pa.array(["1", None, "3", "4"]))
+    first = write(tmp_path / "documents-000001.arrow")
+    second = write(tmp_path / "documents-000002.arrow", other)
+    with pytest.raises(InputError, match="other types than the first segment"):
+        Documents(tmp_path, [first, second], ["stars", "tags"])
+
+
+def test_fewer_documents_than_described_are_refused(tmp_path: Path) -> None:
+    stored = replace(write(tmp_path / "documents-000001.arrow"), documents=5)
+    with pytest.raises(InputError, match="other documents than described"):
+        Documents(tmp_path, [stored], ["stars", "tags"])
