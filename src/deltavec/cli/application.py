@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from importlib import import_module
 
 import typer
 
 import deltavec
 from deltavec.cli.failures import reported
+from deltavec.cli.options import with_groups
 
 QUICK_START = """\b
 Begin with:
@@ -20,7 +22,7 @@ GROUPS = {
     "index": "Collections: documents and their vectors, to search.",
     "evaluate": "Rerun the paper's experiments on your own data.",
 }
-# Each command as it is typed, in the order of the help. `index build` is in commands/index/build.
+# Each command as it is typed, in the order of the help. `index build` is `build` in commands/index.
 COMMANDS = (
     "demo",
     "vectors train",
@@ -30,6 +32,8 @@ COMMANDS = (
     *("evaluate reviews", "evaluate duplicate-questions", "evaluate lee", "evaluate retrieval"),
     "tune",
 )
+MODULES = {"similar": "search", "keywords": "search"}
+EXAMPLES = "\n\nExamples\n--------\n"
 
 
 def command_group(purpose: str, epilog: str | None = None) -> typer.Typer:
@@ -63,18 +67,22 @@ def options(
 
 
 def assemble() -> typer.Typer:
-    """The whole command line: each module has a function of the command's name, and EXAMPLES."""
+    """The whole command line: the first word of a command names its module, the last its function.
+
+    Its docstring is the help; the section Examples is shown below the options.
+    """
     whole = command_group("Document vectors learned from your own text.", QUICK_START)
     whole.callback()(options)
     groups = {name: command_group(purpose) for name, purpose in GROUPS.items()}
     for typed in COMMANDS:
         *group, name = typed.split()
-        function = name.replace("-", "_")
-        module = import_module(".".join(["deltavec.cli.commands", *group, function]))
-        heading = "Example" if len(module.EXAMPLES) == 1 else "Examples"
-        epilog = "\n  ".join([f"\b\n{heading}:", *module.EXAMPLES])
+        first = typed.split()[0]
+        module = import_module(f"deltavec.cli.commands.{MODULES.get(first, first)}")
+        command = getattr(module, name.replace("-", "_"))
+        purpose, _, examples = (inspect.getdoc(command) or "").partition(EXAMPLES)
+        epilog = "\n  ".join(["\b\nExamples:", *examples.splitlines()])
         parent = groups[group[0]] if group else whole
-        parent.command(name, epilog=epilog)(reported(getattr(module, function)))
+        parent.command(name, help=purpose, epilog=epilog)(reported(with_groups(command)))
     for name, one in groups.items():
         whole.add_typer(one, name=name)
     return whole

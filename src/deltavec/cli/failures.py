@@ -65,6 +65,12 @@ def reported(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
     return run
 
 
+def require_usage(held: object, option: str, message: str) -> None:
+    """Raise a usage error about an option unless a condition holds."""
+    if not held:
+        raise typer.BadParameter(message, param_hint=option)
+
+
 def fail(message: str, code: int = FAILED) -> NoReturn:
     """Print an error in one line and exit."""
     typer.echo(f"deltavec: {visible(' '.join(message.split()))}", err=True)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -53,18 +57,6 @@ Corpus = Annotated[
     ),
 ]
 Model = Annotated[Path, argument("MODEL.dv", "What `deltavec fit` wrote.")]
-TEXT_COLUMN = ("NAME", "The column that holds the text.", "--column", "-c")
-Column = Annotated[
-    str | None, option(*TEXT_COLUMN, default="text, or the only one that holds long text")
-]
-ModelColumn = Annotated[
-    str | None,
-    option(*TEXT_COLUMN, default="as the model was fitted; text, or the only one of long text"),
-]
-Format = Annotated[
-    CorpusFormat | None,
-    typer.Option("--format", help="The file format, if not by suffix.", show_default=False),
-]
 Encoding = Annotated[
     str | None,
     option(
@@ -74,15 +66,59 @@ Encoding = Annotated[
         default="by byte order mark, else utf-8",
     ),
 ]
-Delimiter = Annotated[
-    str | None,
-    option(
-        "CHARACTER",
-        "Field separator of csv and tsv files: a character, or comma, semicolon, tab, pipe.",
-        "--delimiter",
-        default="detected",
-    ),
-]
+
+
+@dataclass(frozen=True)
+class CorpusOptions:
+    """The options of every command that reads a corpus: how to read its files."""
+
+    column: Annotated[
+        str | None,
+        option(
+            "NAME",
+            "The column that holds the text.",
+            "--column",
+            "-c",
+            default="as the model or the collection was made; text, or the only one of long text",
+        ),
+    ] = None
+    format: Annotated[
+        CorpusFormat | None,
+        typer.Option("--format", help="The file format, if not by suffix.", show_default=False),
+    ] = None
+    encoding: Encoding = None
+    delimiter: Annotated[
+        str | None,
+        option(
+            "CHARACTER",
+            "Field separator of csv and tsv files: a character, or comma, semicolon, tab, pipe.",
+            "--delimiter",
+            default="detected",
+        ),
+    ] = None
+
+
+def with_groups(command: Callable[..., None]) -> Callable[..., None]:
+    """The command as Typer sees it: a parameter that is a group becomes one option per field."""
+    taken: list[inspect.Parameter] = []
+    groups: dict[str, Any] = {}
+    for parameter in inspect.signature(command, eval_str=True).parameters.values():
+        if is_dataclass(parameter.annotation):
+            groups[parameter.name] = parameter.annotation
+            for name, hint in get_type_hints(parameter.annotation, include_extras=True).items():
+                default = getattr(parameter.annotation, name)
+                taken.append(parameter.replace(name=name, annotation=hint, default=default))
+        else:
+            taken.append(parameter)
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
+        command(**given)
+
+    run.__signature__ = inspect.Signature(taken)  # type: ignore[attr-defined]
+    return run
 
 
 def tokenizer_names(begun: str) -> list[str]:

@@ -8,8 +8,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
+from deltavec.cli.failures import require_usage
 from deltavec.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,12 +28,10 @@ def require_file(path: Path, suffixes: Iterable[str], option: str = OUTPUT) -> N
 
 def require_suffix(path: Path, suffixes: Iterable[str], option: str = OUTPUT) -> None:
     """Raise an error if a path has none of these suffixes."""
-    suffixes = list(suffixes)
-    if path.suffix.lower() not in suffixes:
-        raise typer.BadParameter(
-            f"expected a name that ends in {alternatives(suffixes)}, got {str(path)!r}",
-            param_hint=option,
-        )
+    *most, last = suffixes
+    expected = f"{', '.join(most)} or {last}" if most else last
+    message = f"expected a name that ends in {expected}, got {str(path)!r}"
+    require_usage(path.suffix.lower() in (*most, last), option, message)
 
 
 def require_folder_of(path: Path) -> None:
@@ -52,12 +49,6 @@ def require_other_file(output: Path, source: str) -> None:
         raise InputError(f"{output} is the corpus itself; name another file to write")
 
 
-def alternatives(names: Iterable[str]) -> str:
-    """Names in a phrase: a, b or c."""
-    *most, last = names
-    return f"{', '.join(most)} or {last}" if most else last
-
-
 def require_new_folder(path: Path) -> None:
     """Raise an error if something other than an empty folder is at a path."""
     if path.exists() and not (path.is_dir() and not any(path.iterdir())):
@@ -71,20 +62,6 @@ def lock_file(path: Path, suffixes: Iterable[str]) -> AbstractContextManager[Non
 
     require_file(path, suffixes)
     return only_writer(path)
-
-
-def lock_model(path: Path) -> AbstractContextManager[None]:
-    """Lock the folder of a model to write."""
-    from deltavec.io.artifacts.model import MODEL_FOLDER
-
-    return lock_folder(path, MODEL_FOLDER)
-
-
-def lock_collection(path: Path) -> AbstractContextManager[None]:
-    """Lock the folder of a collection to write."""
-    from deltavec.collection.manifest import COLLECTION_FOLDER
-
-    return lock_folder(path, COLLECTION_FOLDER)
 
 
 def lock_folder(path: Path, kind: FolderKind) -> AbstractContextManager[None]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -15,18 +16,27 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
+    from deltavec.cli.progress import Stages
+
 
 def print_json(result: Mapping[str, Any]) -> None:
     """Print one JSON object in ASCII, which every terminal encoding has."""
     typer.echo(json.dumps(result, indent=2, allow_nan=False, default=os.fspath))
 
 
-def print_result(as_json: bool, record: Mapping[str, Any], facts: Mapping[str, str]) -> None:
-    """Print the result of a command, as JSON or as text."""
+def print_result(
+    as_json: bool,
+    record: Mapping[str, Any],
+    facts: Mapping[str, str],
+    work: Stages | None = None,
+    saved: Path | None = None,
+) -> None:
+    """Print the result of a command as JSON or as text, with its time and the path it wrote."""
     if as_json:
-        print_json(record)
-    else:
-        print_facts(facts)
+        print_json(record if work is None else {**record, "seconds": work.seconds})
+        return
+    done = {} if work is None else {"time": duration(work.seconds)}
+    print_facts({**facts, **done, **({} if saved is None else {"saved": str(saved)})})
 
 
 def console() -> Console:
@@ -36,12 +46,25 @@ def console() -> Console:
     return Console(highlight=False)
 
 
-def empty_table(**look: Any) -> Table:
-    """A table that has no columns yet, ruled below its head only."""
+def table(
+    columns: Iterable[str], rows: Iterable[Sequence[Any]] = (), title: str | None = None
+) -> Table:
+    """A table with a rule below its head; ``>`` before a name aligns a column to the right.
+
+    Rows of `str` may contain markup; text of documents comes as `plain` text.
+    """
     from rich import box
     from rich.table import Table
+    from rich.text import Text
 
-    return Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, title_justify="left", **look)
+    made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, title_justify="left")
+    made.title = None if title is None else Text(visible(title))
+    for name in columns:
+        heading = Text(visible(name.removeprefix(">")))
+        made.add_column(heading, justify="right" if name.startswith(">") else "left")
+    for row in rows:
+        made.add_row(*row)
+    return made
 
 
 def plain(text: str, longest: int = 32) -> Text:
@@ -51,6 +74,14 @@ def plain(text: str, longest: int = 32) -> Text:
     line = Text(visible(text))
     line.truncate(longest, overflow="ellipsis")
     return line
+
+
+def shortened(text: str, length: int) -> str:
+    """The beginning of a text, in one line and without what steers a terminal."""
+    line = visible(" ".join(text[: length + 1].split()))
+    if len(text) <= length:
+        return line
+    return f"{line[:length].rstrip()} ..." if length else ""
 
 
 def visible(text: str) -> str:
@@ -70,7 +101,7 @@ def print_facts(entries: Mapping[str, str]) -> None:
         out.print(text, soft_wrap=True)
 
 
-def counted(number: int, thing: str) -> str:
+def plural(number: int, thing: str) -> str:
     """A number of things: 1 word, 2,000 words."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
@@ -93,12 +124,9 @@ def share(fraction: float) -> str:
 
 def size(count: int) -> str:
     """A number of bytes, in the unit that suits it."""
-    amount = float(count)
-    for unit in ("bytes", "kB", "MB"):
-        if amount < 1000:
-            return f"{amount:.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
-        amount /= 1000
-    return f"{amount:.1f} GB"
+    from rich.filesize import decimal
+
+    return decimal(count)
 
 
 def duration(seconds: float) -> str:
@@ -109,31 +137,39 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest} s"
 
 
-def coverage_line(known: float | None) -> str:
-    """How many words of some text are known."""
-    return "no words" if known is None else f"{share(known)} of the words are known"
-
-
-def model_line(info: Mapping[str, Any]) -> str:
-    """The model of a collection in a line."""
-    adapted = "adapted to the collection" if info["model_adapted"] else "as it was fitted"
-    return f"{info['recipe']}, {info['dimensions']} dimensions, {adapted}"
-
-
-def refit_line(info: Mapping[str, Any]) -> str:
-    """Whether a new fit of the model is due."""
-    return f"due: {info['refit_reason']}" if info["refit_due"] else "not due"
-
-
 def reason(info: Mapping[str, Any]) -> str:
     """The reason for the recipe of a model, without the recipe's name."""
     return str(info["reason"]).removeprefix(f"{info['recipe']}: ")
 
 
-def map_line(info: Mapping[str, Any]) -> str:
-    """Whether a collection has a map."""
-    drawn = info["map"]
-    return f"drawn of {counted(drawn['drawn'], 'document')}" if drawn else "not drawn yet"
+def collection_facts(info: Mapping[str, Any]) -> dict[str, str]:
+    """The information about a collection, with names and values for people."""
+    removed, drawn = info["documents_removed"], info["map"]
+    built, added = f"{info['documents_built']:,} built", f"{info['documents_added']:,} added"
+    gone = f"; {removed:,} were removed or replaced" if removed else ""
+    adapted = "adapted to the collection" if info["model_adapted"] else "as it was fitted"
+    facts = {
+        "documents": f"{plural(info['documents'], 'document')}: {built}, {added} in "
+        f"{plural(info['additions'], 'step')}{gone}",
+        "without vector": f"{info['documents_without_vector']:,}",
+        "ids": info["ids"],
+        "columns": ", ".join(f"{name} ({kind})" for name, kind in info["columns"].items()),
+        "model": f"{info['recipe']}, {info['dimensions']} dimensions, {adapted}",
+        "fingerprint": info["fingerprint"],
+        "size": f"{size(info['vector_bytes'])} vectors, {size(info['document_bytes'])} documents",
+        "words": words_line(info),
+        "map": f"drawn of {plural(drawn['drawn'], 'document')}" if drawn else "not drawn yet",
+        "coverage at fit": coverage_line(info["coverage_at_fit"]),
+        "of the collection": coverage_line(info["coverage_built"]),
+        "of additions": coverage_line(info["coverage_added"]),
+        "refit": f"due: {info['refit_reason']}" if info["refit_due"] else "not due",
+    }
+    return {name: value or "none" for name, value in facts.items()}
+
+
+def coverage_line(known: float | None) -> str:
+    """How many words of some text are known."""
+    return "no words" if known is None else f"{share(known)} of the words are known"
 
 
 def words_line(info: Mapping[str, Any]) -> str:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.progress import Progress, Task, TaskID
-    from rich.text import Text
 
     from deltavec.io.output.embed_to_file import Progress as Reached
 
@@ -38,8 +37,14 @@ class Stages:
     def add_documents(self, count: int) -> None:
         """Report more documents of this stage."""
 
+    def report(self, reached: Reached) -> None:
+        """Report how far a pass over a corpus has come."""
+
     def say(self, sentence: str) -> None:
         """Report an event in a line."""
+
+    def notice(self, sentence: str) -> None:
+        """Report that work of an earlier run is used, or what follows the pass."""
 
 
 class Shown(Stages):
@@ -50,12 +55,14 @@ class Shown(Stages):
         self.progress = progress
         self.current: TaskID | None = None
         self.documents = 0
+        self.resumed: int | None = 0  # documents of an earlier run; None until the next report
+        self.reported = False
 
     def begin(self, stage: str) -> None:
         """Finish the line before, and start one with a bar that moves but does not fill."""
         self._finish()
-        self.documents = 0
-        self.current = self.progress.add_task(stage, total=None, documents=0)
+        self.documents = self.resumed = 0
+        self.current = self.progress.add_task(stage, total=None, rate="")
 
     def reach(self, fraction: float) -> None:
         """Fill the bar up to the fraction; a new pass over the input starts it again."""
@@ -69,12 +76,31 @@ class Shown(Stages):
     def add_documents(self, count: int) -> None:
         """Count documents for the rate."""
         self.documents += count
-        if self.current is not None:
-            self.progress.update(self.current, documents=self.documents)
+        if self.current is not None and self.documents:
+            seconds = self._task(self.current).elapsed or 1e-3
+            rate = f"{self.documents / seconds:,.0f} documents/s"
+            self.progress.update(self.current, rate=rate)
+
+    def report(self, reached: Reached) -> None:
+        """Fill the bar; the rate excludes documents of an earlier run."""
+        if self.resumed is None:
+            self.resumed = reached.documents
+        self.reported = True
+        self.add_documents(reached.documents - self.resumed - self.documents)
+        if reached.fraction is not None:
+            self.reach(reached.fraction)
 
     def say(self, sentence: str) -> None:
         """Print a line above the bars, which stays."""
         self.progress.console.print(sentence, style="dim", markup=False)
+
+    def notice(self, sentence: str) -> None:
+        """Print the line; once documents were reported, it names the next stage instead."""
+        if self.reported:
+            self.begin(sentence)
+        else:
+            self.resumed = None
+            self.say(sentence)
 
     def _finish(self) -> None:
         if self.current is not None:
@@ -83,37 +109,6 @@ class Shown(Stages):
 
     def _task(self, number: TaskID) -> Task:
         return next(task for task in self.progress.tasks if task.id == number)
-
-
-class Passes:
-    """Reports each pass over a corpus; the rate excludes documents of an earlier run."""
-
-    def __init__(self, work: Stages) -> None:
-        self.work = work
-        self.before: int | None = 0
-        self.moving = False
-
-    def begin(self, stage: str) -> None:
-        """A pass begins."""
-        self.before = 0
-        self.work.begin(stage)
-
-    def progress(self, reached: Reached) -> None:
-        """Some more documents are done."""
-        if self.before is not None:
-            self.work.add_documents(reached.documents - self.before)
-        self.before = reached.documents
-        self.moving = True
-        if reached.fraction is not None:
-            self.work.reach(reached.fraction)
-
-    def notice(self, sentence: str) -> None:
-        """Earlier work is used, or cannot be; or, once documents are done, what comes next."""
-        if self.moving:
-            self.work.begin(sentence)
-        else:
-            self.before = None  # how many documents there were, the next report tells
-            self.work.say(sentence)
 
 
 @contextmanager
@@ -134,48 +129,19 @@ def bars() -> Progress:
     from rich.progress import (
         BarColumn,
         Progress,
-        ProgressColumn,
         SpinnerColumn,
         TaskProgressColumn,
         TextColumn,
+        TimeRemainingColumn,
     )
-    from rich.text import Text
-
-    class Rate(ProgressColumn):
-        """Documents per second."""
-
-        def render(self, task: Task) -> Text:
-            documents, seconds = task.fields["documents"], task.elapsed
-            if not documents or not seconds:
-                return Text("")
-            return Text(f"{documents / seconds:,.0f} documents/s", style="progress.data.speed")
-
-    class Time(ProgressColumn):
-        """The time left of a running stage, the time taken by a finished one."""
-
-        max_refresh = 0.5
-
-        def render(self, task: Task) -> Text:
-            if task.finished:
-                return Text(clock(task.elapsed or 0), style="progress.elapsed")
-            if task.time_remaining is None:
-                return Text(f"{clock(task.elapsed or 0)} so far", style="progress.elapsed")
-            return Text(f"{clock(task.time_remaining)} left", style="progress.remaining")
 
     return Progress(
         SpinnerColumn(finished_text="[green]✓"),
         TextColumn("{task.description}"),
         BarColumn(bar_width=12),
         TaskProgressColumn(),
-        Rate(),
-        Time(),
+        TextColumn("{task.fields[rate]}", style="progress.data.speed"),
+        TimeRemainingColumn(compact=True, elapsed_when_finished=True),
         console=Console(stderr=True),
         transient=True,
     )
-
-
-def clock(seconds: float) -> str:
-    """Seconds as minutes and seconds, or hours."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -8,19 +8,13 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from deltavec.cli import options
+from deltavec.cli.inputs import open_collection
 from deltavec.cli.outputs import require_file
-from deltavec.cli.printing import console, empty_table, plain, print_json
+from deltavec.cli.printing import console, plain, print_json, table
 from deltavec.cli.progress import stages
 
 if TYPE_CHECKING:
     from deltavec.collection import Clusters
-
-EXAMPLES = (
-    "deltavec cluster reviews.idx",
-    "deltavec cluster reviews.idx -n 4 -o clusters.csv",
-    "deltavec cluster reviews.idx --smooth",
-    "deltavec cluster reviews.idx --levels 2 --per-document 3 -o topics.parquet",
-)
 
 
 def cluster(
@@ -46,17 +40,23 @@ def cluster(
     Without -n the number of groups is chosen by a split-half test: groups are learned from one half
     of the documents and tested on the other. Words name a group if many of its documents contain
     them, other documents do not, and their vectors are close to its centroid.
+
+    Examples
+    --------
+    deltavec cluster reviews.idx
+    deltavec cluster reviews.idx -n 4 -o clusters.csv
+    deltavec cluster reviews.idx --smooth
+    deltavec cluster reviews.idx --levels 2 --per-document 3 -o topics.parquet
     """
     if output is not None:
         from deltavec.io.output.tables import WRITERS
 
         require_file(output, WRITERS)
     with stages("opening the collection") as work:
-        from deltavec.collection import open_collection
         from deltavec.collection.topics.table import topic_table
         from deltavec.io.output.tables import writing_table
 
-        opened = open_collection(collection, verify=False, trust=trust)
+        opened = open_collection(collection, trust)
         work.begin("clustering")
         found = opened.cluster(n, levels=levels, seed=seed, words=words, smooth=smooth)
         if output is not None:
@@ -108,15 +108,10 @@ def records(found: Clusters) -> list[dict[str, Any]]:
 
 def print_clusters(found: Clusters) -> None:
     """Print a line for each group, below the wider group that holds it."""
-    table = empty_table()
-    table.add_column("#", justify="right")
-    table.add_column("documents", justify="right")
-    table.add_column("cosine", justify="right", style="dim")
-    table.add_column("words")
-    table.add_column("central id")
+    shown = table([">#", ">documents", ">cosine", "words", "central id"])
     chain = [found, *wider_levels(found)]
     for depth, level, number in in_tree(chain):
-        table.add_row(
+        shown.add_row(
             f"{number}",
             f"{level.sizes[number]:,}",
             f"{level.cohesion[number]:.2f}",
@@ -124,7 +119,7 @@ def print_clusters(found: Clusters) -> None:
             plain(level.central_ids[number], 24),
             style="bold" if depth < len(chain) - 1 else "",
         )
-    console().print(table)
+    console().print(shown)
 
 
 def in_tree(chain: list[Clusters], within: int | None = None) -> list[tuple[int, Clusters, int]]:

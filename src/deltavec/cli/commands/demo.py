@@ -4,64 +4,18 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any
 
 from deltavec.cli import options
 from deltavec.cli.outputs import require_new_folder
 from deltavec.cli.printing import print_json
 from deltavec.cli.progress import Stages, stages
 
-if TYPE_CHECKING:
-    from deltavec.core.explain import WordPair
-    from deltavec.core.model import EmbeddingModel
-    from deltavec.core.vectors import WordVectors
-    from deltavec.lab.stories import LeeDocuments
-
-EXAMPLES = ("deltavec demo", "deltavec demo -o lee-news")
-
 STORY = 0  # whose neighbors are shown
 NEIGHBORS = 3
 PAIRS = 6
-
-
-class Neighbor(NamedTuple):
-    """A story near another: its number, the cosine, the human rating, and the word pairs."""
-
-    story: int
-    cosine: float
-    people: float
-    pairs: tuple[WordPair, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """What the demo found.
-
-    Attributes
-    ----------
-    documents : LeeDocuments
-        The stories and their human similarity ratings.
-    vectors : WordVectors
-        Trained on all the stories.
-    agreements : dict of str to float
-        Correlation with people, by recipe.
-    model : EmbeddingModel
-        Fitted on all the stories with the default recipe, for comparing the rated ones.
-    neighbors : list of Neighbor
-        The neighbors of the shown story, nearest first.
-    seconds : float
-        Wall time.
-    """
-
-    documents: LeeDocuments
-    vectors: WordVectors
-    agreements: dict[str, float]
-    model: EmbeddingModel
-    neighbors: list[Neighbor]
-    seconds: float
 
 
 def demo(
@@ -75,27 +29,32 @@ def demo(
     Trains word vectors, fits a model with each recipe, measures the agreement with people, and
     explains the nearest stories. The text comes with a dependency: nothing is downloaded, and
     nothing is kept without -o.
+
+    Examples
+    --------
+    deltavec demo
+    deltavec demo -o lee-news
     """
     if output is not None:
         require_new_folder(output)
     with stages("starting") as work:
-        outcome = run(work)
-        if output is not None:
-            work.begin("saving")
-            keep(outcome, output)
-    from deltavec.cli.commands.demo_report import as_record, print_outcome
-
+        outcome = run(work, output)
     if as_json:
-        print_json(as_record(outcome))
-    else:
-        print_outcome(outcome, output)
+        print_json(outcome)
+        return
+    from deltavec.cli.commands.demo_report import print_outcome
+
+    print_outcome(outcome, output)
 
 
-def run(work: Stages) -> Outcome:
-    """Run the demo, from text to neighbors."""
+def run(work: Stages, folder: Path | None) -> dict[str, Any]:
+    """Run the demo, from text to neighbors, and keep its files if a folder is given."""
     from deltavec.core.fitting import fit
     from deltavec.core.recipes import RECIPES
     from deltavec.core.threads import thread_count
+    from deltavec.io.artifacts.model import save
+    from deltavec.io.vectors.load import save_vectors
+    from deltavec.lab.report.published_tables import LEE
     from deltavec.lab.stories import agreement, lee_documents
     from deltavec.training import train_vectors
 
@@ -118,35 +77,39 @@ def run(work: Stages) -> Outcome:
         work.begin("fitting the default recipe")
         import_module("deltavec.cli.commands.demo_report")  # while the other thread works
         model = default.result()
-    agreements[model.recipe.name] = agreement(model.embed(judged), documents.judgements)
-    neighbors = nearest(documents, model)
-    return Outcome(documents, vectors, agreements, model, neighbors, time.perf_counter() - begun)
-
-
-def nearest(documents: LeeDocuments, model: EmbeddingModel) -> list[Neighbor]:
-    """The stories nearest to the one shown, and the words that make them near."""
-    judged = documents.judged
-    vectors = model.embed(judged)
-    cosines = vectors @ vectors[STORY]
+    embedded = model.embed(judged)
+    agreements[model.recipe.name] = agreement(embedded, documents.judgements)
+    cosines = embedded @ embedded[STORY]
     order = [int(story) for story in (-cosines).argsort(kind="stable") if story != STORY]
-    return [
-        Neighbor(
-            story,
-            float(cosines[story]),
-            documents.judgement(STORY, story),
-            model.explain(judged[STORY], judged[story], pairs=PAIRS).pairs,
-        )
-        for story in order[:NEIGHBORS]
-    ]
-
-
-def keep(outcome: Outcome, folder: Path) -> None:
-    """Write the stories, vectors and model to a new folder."""
-    from deltavec.io.artifacts.model import save
-    from deltavec.io.vectors.load import save_vectors
-
-    folder.mkdir(exist_ok=True)
-    lines = "".join(f"{story}\n" for story in outcome.documents.stories)
-    (folder / "news.txt").write_text(lines, encoding="utf-8")
-    save_vectors(outcome.vectors, folder / "news.safetensors")
-    save(outcome.model, folder / "news.dv")
+    outcome = {
+        "documents": len(stories),
+        "judged": len(judged),
+        "pairs": documents.pairs,
+        "vectors": {"words": len(vectors), "dimensions": vectors.dimensions},
+        "agreement": agreements,
+        "published": LEE,
+        "recipe": model.recipe.name,
+        "reason": model.reason,
+        "story": judged[STORY],
+        "neighbors": [
+            {
+                "story": judged[story],
+                "cosine": float(cosines[story]),
+                "people": documents.judgement(STORY, story),
+                "pairs": [
+                    pair._asdict()
+                    for pair in model.explain(judged[STORY], judged[story], pairs=PAIRS).pairs
+                ],
+            }
+            for story in order[:NEIGHBORS]
+        ],
+        "seconds": round(time.perf_counter() - begun, 3),
+    }
+    if folder is not None:
+        work.begin("saving")
+        folder.mkdir(exist_ok=True)
+        lines = "".join(f"{story}\n" for story in stories)
+        (folder / "news.txt").write_text(lines, encoding="utf-8")
+        save_vectors(vectors, folder / "news.safetensors")
+        save(model, folder / "news.dv")
+    return outcome

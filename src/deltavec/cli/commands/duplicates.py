@@ -9,23 +9,19 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from deltavec.cli import options
-from deltavec.cli.corpora import open_corpus
+from deltavec.cli.failures import require_usage
+from deltavec.cli.inputs import open_collection, open_corpus
 from deltavec.cli.outputs import require_file, require_other_file
-from deltavec.cli.printing import console, counted, plain, print_json
+from deltavec.cli.printing import console, plain, plural, print_json, shortened
 from deltavec.cli.progress import stages
 
 if TYPE_CHECKING:
     from deltavec.collection import Collection
     from deltavec.collection.duplicates.overlap import Overlap
     from deltavec.collection.duplicates.report import Step
+    from deltavec.io.corpus.corpus import Corpus
     from deltavec.search import Duplicates
 
-EXAMPLES = (
-    "deltavec duplicates reviews.idx --threshold 0.99",
-    "deltavec duplicates reviews.idx --report",
-    "deltavec duplicates reviews.idx --table groups.csv --write-unique clean.parquet",
-    "deltavec duplicates reviews.idx --against reviews.csv --table known.csv",
-)
 MEMBERS = 5  # shown of each group
 
 
@@ -69,30 +65,35 @@ def duplicates(
     form a group; its representative is the document most similar to the others. Deduplication
     keeps the first: a document is removed if a kept document before it is a duplicate. --json
     lists all groups, and all pairs unless they are written to a file.
+
+    Examples
+    --------
+    deltavec duplicates reviews.idx --threshold 0.99
+    deltavec duplicates reviews.idx --report
+    deltavec duplicates reviews.idx --table groups.csv --write-unique clean.parquet
+    deltavec duplicates reviews.idx --against reviews.csv --table known.csv
     """
-    if not 0 < threshold <= 1:
-        raise typer.BadParameter(
-            f"expected a cosine above 0, up to 1, got {threshold:g}",
-            param_hint="'--threshold' / '-t'",
-        )
-    require_consistent(output, table, write_unique, corpus, against, against_id_column, report)
+    expected = f"expected a cosine above 0, up to 1, got {threshold:g}"
+    require_usage(0 < threshold <= 1, "'--threshold' / '-t'", expected)
+    written = [path for path in (output, table, write_unique) if path is not None]
+    require_usage(not (report and written), "'--report'", "writes nothing: leave out the files")
+    with_unique = corpus is None or write_unique is not None
+    require_usage(with_unique, "'--corpus'", "only with --write-unique")
+    with_other = against_id_column is None or against is not None
+    require_usage(with_other, "'--against-id-column'", "only with --against")
+    expected = "pairs are of one collection; with --against use --table"
+    require_usage(against is None or output is None, "'--output'", expected)
+    require_files(output, table, write_unique, [corpus, against])
     with stages("opening the collection") as work:
-        from deltavec.collection import open_collection
         from deltavec.collection.duplicates.overlap import Overlap
         from deltavec.collection.duplicates.report import THRESHOLDS, duplicate_steps, overlap_steps
-        from deltavec.collection.manifest import COLLECTION_FOLDER
         from deltavec.io.output.tables import writing_table
 
-        opened = open_collection(collection, verify=False, trust=trust)
+        opened = open_collection(collection, trust)
         steps: list[Step] = []
         found: Duplicates | Overlap | None = None
         if against is not None:
-            is_collection = (Path(against) / COLLECTION_FOLDER.description).is_file()
-            other: Any = (
-                open_collection(against, verify=False)
-                if is_collection
-                else open_corpus(against, None, None, None, None)
-            )
+            other = open_other(against)
             work.begin("comparing with the other documents")
             least = THRESHOLDS[0] if report else threshold
             found = opened.against(other, least, id_column=against_id_column, threads=threads)
@@ -117,8 +118,8 @@ def duplicates(
         print_steps(steps, as_json, about)
         return
     if as_json:
-        written = {"table": table, "unique": write_unique, "documents_left": left}
-        print_json({**about, **as_record(found, listed=table is None), **written})
+        files = {"table": table, "unique": write_unique, "documents_left": left}
+        print_json({**about, **as_record(found, listed=table is None), **files})
         return
     if isinstance(found, Overlap):
         print_overlap(opened, found, groups)
@@ -126,41 +127,32 @@ def duplicates(
         print_groups(opened, found, groups)
     if left is not None:
         typer.echo(f"\n{left:,} of {len(opened):,} documents are left")
-    for path in (output, table, write_unique):
-        if path is not None:
-            typer.echo(f"\nsaved {path}")
+    for path in written:
+        typer.echo(f"\nsaved {path}")
 
 
-def require_consistent(
-    output: Path | None,
-    table: Path | None,
-    write_unique: Path | None,
-    corpus: str | None,
-    against: str | None,
-    against_id_column: str | None,
-    report: bool,
+def require_files(
+    output: Path | None, table: Path | None, unique: Path | None, sources: list[str | None]
 ) -> None:
-    """Raise an error if options contradict each other or a file cannot be written."""
+    """Raise an error if a file cannot be written, or is one of the sources."""
     from deltavec.io.output.tables import WRITERS
 
-    if report and (output or table or write_unique):
-        raise typer.BadParameter("writes nothing: leave out the files", param_hint="'--report'")
-    if corpus is not None and write_unique is None:
-        raise typer.BadParameter("only with --write-unique", param_hint="'--corpus'")
-    if against is None and against_id_column is not None:
-        raise typer.BadParameter("only with --against", param_hint="'--against-id-column'")
-    if against is not None and output is not None:
-        raise typer.BadParameter(
-            "pairs are of one collection; with --against use --table", param_hint="'--output'"
-        )
     if output is not None:
         require_file(output, [".parquet"])
-    for path, name in ((table, "'--table'"), (write_unique, "'--write-unique'")):
+    for path, name in ((table, "'--table'"), (unique, "'--write-unique'")):
         if path is not None:
             require_file(path, WRITERS, name)
-            for source in (corpus, against):
-                if source is not None:
-                    require_other_file(path, source)
+            for source in filter(None, sources):
+                require_other_file(path, source)
+
+
+def open_other(source: str) -> Collection | Corpus:
+    """The other documents: a collection, or a corpus."""
+    from deltavec.collection.manifest import COLLECTION_FOLDER
+
+    if (Path(source) / COLLECTION_FOLDER.description).is_file():
+        return open_collection(Path(source))
+    return open_corpus(source, options.CorpusOptions())
 
 
 def as_record(found: Duplicates | Overlap, *, listed: bool) -> dict[str, object]:
@@ -191,18 +183,18 @@ def print_groups(collection: Collection, found: Duplicates, most: int) -> None:
     from rich.text import Text
 
     out = console()
-    pairs = counted(found.count, "pair")
-    out.print(f"{pairs} at or above {found.threshold:g}, in {counted(len(found.groups), 'group')}")
+    pairs = plural(found.count, "pair")
+    out.print(f"{pairs} at or above {found.threshold:g}, in {plural(len(found.groups), 'group')}")
     shown = zip(found.representatives[:most], found.groups[:most], strict=True)
     for representative, group in shown:
         out.print()
-        out.print(Text(f"{counted(len(group), 'document')}", "bold"))
+        out.print(Text(f"{plural(len(group), 'document')}", "bold"))
         members = [representative, *(one for one in group if one != representative)][:MEMBERS]
         print_texts(collection, [str(one) for one in members])
         if len(group) > MEMBERS:
             out.print(f"  and {len(group) - MEMBERS:,} more")
     if len(found.groups) > most:
-        out.print(f"\nand {counted(len(found.groups) - most, 'group')} more")
+        out.print(f"\nand {plural(len(found.groups) - most, 'group')} more")
 
 
 def print_overlap(collection: Collection, found: Overlap, most: int) -> None:
@@ -211,8 +203,8 @@ def print_overlap(collection: Collection, found: Overlap, most: int) -> None:
 
     out = console()
     out.print(
-        f"{counted(len(found), 'document')} of {len(collection):,} at or above "
-        f"{found.threshold:g} among {counted(found.documents, 'other')}"
+        f"{plural(len(found), 'document')} of {len(collection):,} at or above "
+        f"{found.threshold:g} among {plural(found.documents, 'other')}"
     )
     for row in found.table.sort_by([("score", "descending")]).slice(0, most).to_pylist():
         out.print(Text.assemble(f"\n{row['score']:.3f}  like ", plain(row["match"], 24)))
@@ -231,8 +223,6 @@ def print_texts(collection: Collection, ids: list[str]) -> None:
 def print_beginning(id: str, text: str) -> None:
     """Print an id and the beginning of a text in a line."""
     from rich.text import Text
-
-    from deltavec.cli.results import shortened
 
     out = console()
     line = Text.assemble("  ", plain(id, 24), "  ", shortened(text, 200))
@@ -253,7 +243,7 @@ def print_steps(steps: list[Step], as_json: bool, about: Mapping[str, object]) -
     for step in steps:
         out.print(
             f"[bold]{step.threshold:<6g}[/bold] {step.pairs:,} {what}, "
-            f"{counted(step.removed, 'document')} would go"
+            f"{plural(step.removed, 'document')} would go"
         )
         if step.example is not None:
             out.print(f"  only just, at {step.example.score:.3f}:")

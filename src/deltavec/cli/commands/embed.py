@@ -9,18 +9,13 @@ from typing import TYPE_CHECKING
 import typer
 
 from deltavec.cli import options
-from deltavec.cli.corpora import expect, followed, open_corpus, rereadable
+from deltavec.cli.inputs import followed, open_for_model, rereadable
 from deltavec.cli.outputs import require_folder_of, require_suffix
-from deltavec.cli.printing import counted, duration, print_result
-from deltavec.cli.progress import Passes, stages
+from deltavec.cli.printing import plural, print_result
+from deltavec.cli.progress import stages
 
 if TYPE_CHECKING:
     from deltavec.io.output.embed_to_file import Written
-
-EXAMPLES = (
-    "deltavec embed reviews.dv reviews.csv --keep id -o reviews.parquet",
-    "deltavec embed reviews.dv reviews.csv --as-collection -o reviews.npy",
-)
 
 
 def embed(
@@ -29,16 +24,13 @@ def embed(
     output: str = options.output(
         "OUT", "The vectors: a .parquet, .arrow or .npy file, or a folder/ of parquet files."
     ),
-    column: options.ModelColumn = None,
     keep: list[str] | None = options.option(
         "COLUMN", "A column to copy to the output; repeatable.", "--keep", "-k", value=None
     ),
     as_collection: bool = typer.Option(
         False, "--as-collection", help="Adapt the model to these documents first, in an extra pass."
     ),
-    format: options.Format = None,
-    encoding: options.Encoding = None,
-    delimiter: options.Delimiter = None,
+    files: options.CorpusOptions = options.CorpusOptions(),
     trust: options.Trust = False,
     threads: options.Threads = None,
     as_json: options.AsJson = False,
@@ -47,33 +39,31 @@ def embed(
 
     Vectors are in the order of the documents. A document without known words gets a zero vector.
     Run an interrupted command again to resume it.
+
+    Examples
+    --------
+    deltavec embed reviews.dv reviews.csv --keep id -o reviews.parquet
+    deltavec embed reviews.dv reviews.csv --as-collection -o reviews.npy
     """
     kept = keep or []
     with stages("starting") as work, writing_vectors(output, kept):
-        from deltavec.io.artifacts.model import load
-        from deltavec.io.corpus.files import COLUMN
         from deltavec.io.output.embed_to_file import embed_to_file
 
-        work.begin("loading the model")
-        expect(corpus)
-        loaded = load(model, trust=trust)
-        expected = loaded.notes.get(COLUMN)
-        documents = open_corpus(corpus, column, format, encoding, delimiter, expected=expected)
+        loaded, documents = open_for_model(model, trust, corpus, files, work)
         held = rereadable(documents, work) if as_collection else nullcontext(documents)
         with held as source:
             if as_collection:
                 work.begin("learning from the collection")
                 loaded = loaded.for_collection(followed(source, work), threads=threads)
             work.begin("embedding")
-            passes = Passes(work)
             written = embed_to_file(
                 loaded,
                 source,
                 output,
                 keep=kept,
                 threads=threads,
-                on_progress=passes.progress,
-                on_notice=passes.notice,
+                on_progress=work.report,
+                on_notice=work.notice,
             )
     record = {
         "output": written.path,
@@ -81,9 +71,9 @@ def embed(
         "zero_rows": written.zero_rows,
         "resumed_documents": written.resumed_documents,
         "dimensions": loaded.dimensions,
-        "seconds": work.seconds,
     }
-    print_result(as_json, record, summary(written, loaded.dimensions, work.seconds))
+    facts = summary(written, loaded.dimensions)
+    print_result(as_json, record, facts, work, saved=written.path)
 
 
 def writing_vectors(output: str, keep: list[str]) -> AbstractContextManager[None]:
@@ -100,9 +90,9 @@ def writing_vectors(output: str, keep: list[str]) -> AbstractContextManager[None
     return only_writer(target)
 
 
-def summary(written: Written, dimensions: int, seconds: float) -> dict[str, str]:
+def summary(written: Written, dimensions: int) -> dict[str, str]:
     """The facts to print."""
-    documents = counted(written.documents, "document")
+    documents = plural(written.documents, "document")
     if written.resumed_documents:
         documents += f", {written.resumed_documents:,} of them by an earlier run"
     zero = written.zero_rows
@@ -110,6 +100,4 @@ def summary(written: Written, dimensions: int, seconds: float) -> dict[str, str]
         "documents": documents,
         "zero rows": f"{zero:,} without known words or zero after removal" if zero else "0",
         "dimensions": f"{dimensions}",
-        "time": duration(seconds),
-        "saved": str(written.path),
     }

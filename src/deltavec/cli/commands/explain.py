@@ -7,23 +7,13 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from deltavec.cli import options
-from deltavec.cli.printing import (
-    console,
-    counted,
-    empty_table,
-    plain,
-    print_json,
-    signed,
-    word_list,
-)
+from deltavec.cli.printing import console, plain, plural, print_json, signed, table, word_list
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
     from deltavec.core.explain import Explanation, WordPair, WordShare
-
-EXAMPLES = ('deltavec explain reviews.dv "a quiet room by the sea" "calm, with a view"',)
 
 
 def explain(
@@ -39,6 +29,10 @@ def explain(
 
     Each word adds its share to the cosine; the shares of a text sum to the cosine. --json lists
     all words.
+
+    Examples
+    --------
+    deltavec explain reviews.dv "a quiet room by the sea" "calm, with a view"
     """
     from deltavec.io.artifacts.model import load
 
@@ -81,18 +75,17 @@ def readable(explanation: Explanation, words: int, longest: int) -> list[Rendera
 
 def side_by_side(explanation: Explanation, words: int, longest: int) -> Table:
     """The shares of both texts, each column adding up to the cosine."""
-    table = empty_table(show_footer=True)
-    total = signed(explanation.cosine)
-    for name in ("A", "B"):
-        table.add_column(f"text {name}", footer="cosine", min_width=min(20, longest))
-        table.add_column("times", justify="right", style="dim")
-        table.add_column("share", justify="right", footer=total)
+    shown = table(["text A", ">times", ">share", "text B", ">times", ">share"])
+    shown.show_footer = True
+    for number, column in enumerate(shown.columns):
+        column.footer = ("cosine", "", signed(explanation.cosine))[number % 3]
+        column.min_width = min(20, longest) if number % 3 == 0 else None
     left = share_rows(explanation.words_a, explanation.offset_a, words)
     right = share_rows(explanation.words_b, explanation.offset_b, words)
     for number in range(max(len(left), len(right))):
         cells = [side[number] if number < len(side) else ("", "", "") for side in (left, right)]
-        table.add_row(*(plain(cell, longest) for side in cells for cell in side))
-    return table
+        shown.add_row(*(plain(cell, longest) for side in cells for cell in side))
+    return shown
 
 
 def share_rows(
@@ -106,7 +99,7 @@ def share_rows(
         for word in sorted(listed, key=lambda word: -word.share)
     ]
     if others:
-        name = counted(len(others), "other word")
+        name = plural(len(others), "other word")
         times = f"{sum(word.occurrences for word in others):,}"
         rows.append((name, times, signed(sum(word.share for word in others))))
     if offset:
@@ -116,11 +109,10 @@ def share_rows(
 
 def pair_table(pairs: Sequence[WordPair], longest: int) -> Table:
     """A word of each text, and what the two add to the cosine together."""
-    table = empty_table()
-    for name in ("in A", "in B"):
-        table.add_column(name, min_width=min(20, longest))
-    table.add_column("share", justify="right")
-    for pair in pairs:
-        words = (plain(word, longest) for word in (pair.word_a, pair.word_b))
-        table.add_row(*words, signed(pair.share))
-    return table
+    return table(
+        ["in A", "in B", ">share"],
+        [
+            (plain(pair.word_a, longest), plain(pair.word_b, longest), signed(pair.share))
+            for pair in pairs
+        ],
+    )

@@ -10,15 +10,11 @@ import typer
 
 from deltavec.cli import options
 from deltavec.cli.outputs import lock_folder
-from deltavec.cli.printing import counted, print_result
+from deltavec.cli.printing import plural, print_result
 
 if TYPE_CHECKING:
     from deltavec.io.export.export import Exported
 
-EXAMPLES = (
-    "deltavec export reviews.dv -o reviews-model2vec",
-    "deltavec export reviews.dv --format npy --dtype float16 -o reviews-rows",
-)
 ExportFormat = StrEnum("ExportFormat", ["model2vec", "word2vec", "safetensors", "npy"])
 NumberType = StrEnum("NumberType", ["float32", "float16"])
 
@@ -40,6 +36,11 @@ def export(
 
     The vector of a text is then the normalized mean of the rows of its known words, the same as
     `deltavec embed` gives. Models of form delta are more than a table and cannot be exported.
+
+    Examples
+    --------
+    deltavec export reviews.dv -o reviews-model2vec
+    deltavec export reviews.dv --format npy --dtype float16 -o reviews-rows
     """
     from deltavec.io.artifacts.model import load
     from deltavec.io.export.export import EXPORT_FOLDER
@@ -62,7 +63,7 @@ def summary(exported: Exported) -> dict[str, str]:
     """The facts to print."""
     facts = {
         "format": f"{exported.format}, {exported.dtype}",
-        "table": f"{counted(exported.words, 'word')}, {exported.dimensions} dimensions",
+        "table": f"{plural(exported.words, 'word')}, {exported.dimensions} dimensions",
     }
     if exported.largest_error:
         facts["error"] = f"a row differs by at most {exported.largest_error:.1e} of its length"

@@ -12,18 +12,13 @@ from typing import Annotated, Any, cast
 import typer
 
 from deltavec.cli import options
-from deltavec.cli.corpora import followed, open_corpus, remembering, rereadable
-from deltavec.cli.outputs import lock_model
-from deltavec.cli.printing import counted, duration, print_result, reason, share
+from deltavec.cli.failures import require_usage
+from deltavec.cli.inputs import followed, open_corpus, rereadable
+from deltavec.cli.outputs import lock_folder
+from deltavec.cli.printing import plural, print_result, reason, share
 from deltavec.cli.progress import stages
 from deltavec.core.recipes import PARAMETERS, RECIPES, Recipe, WeightedRecipe
 from deltavec.errors import RecipeError
-
-EXAMPLES = (
-    "deltavec fit reviews.csv --column text -o reviews.dv",
-    "deltavec fit reviews.csv --dimensions 100 -o small.dv",
-    "deltavec fit reviews.csv --vectors reviews.vec --recipe idf-delta-pca -o own.dv",
-)
 
 
 def recipe_names(begun: str) -> list[str]:
@@ -80,10 +75,7 @@ def fit(
     limit: int | None = options.count(
         "Use only the first N word vectors.", default=False, value=None
     ),
-    column: options.Column = None,
-    format: options.Format = None,
-    encoding: options.Encoding = None,
-    delimiter: options.Delimiter = None,
+    files: options.CorpusOptions = options.CorpusOptions(),
     tokenizer: options.AnyTokenizer = "words",
     units: options.Units = "auto",
     normalization: options.Normalization = options.NormalizationName.none,
@@ -92,21 +84,31 @@ def fit(
     as_json: options.AsJson = False,
     **parameters: float | None,
 ) -> None:
-    """Learn a model from a corpus, to embed documents with."""
-    if limit is not None and vectors is None and prior is None:
-        raise typer.BadParameter("only with --vectors or --prior", param_hint="'--limit'")
+    """Learn a model from a corpus, to embed documents with.
+
+    Examples
+    --------
+    deltavec fit reviews.csv --column text -o reviews.dv
+    deltavec fit reviews.csv --dimensions 100 -o small.dv
+    deltavec fit reviews.csv --vectors reviews.vec --recipe idf-delta-pca -o own.dv
+    """
+    has_vectors = vectors is not None or prior is not None
+    require_usage(limit is None or has_vectors, "'--limit'", "only with --vectors or --prior")
     require_tokenizer(tokenizer)
-    with stages("starting") as work, lock_model(output):
+    from deltavec.io.artifacts.model import MODEL_FOLDER, save
+
+    with stages("starting") as work, lock_folder(output, MODEL_FOLDER):
         given = {
             name: value
             for name in PARAMETERS
             if (value := parameters.get(option_name(name))) is not None
         }
         chosen = chosen_recipe(recipe, given, vectors)
-        documents = open_corpus(corpus, column, format, encoding, delimiter)
+        documents = open_corpus(corpus, files)
 
         from deltavec.core.fitting import fit as fitted
-        from deltavec.io.artifacts.model import save
+        from deltavec.io.corpus.files import COLUMN
+        from deltavec.io.corpus.formats import TEXT
         from deltavec.io.vectors.load import load_vectors
 
         if vectors is not None:
@@ -131,20 +133,20 @@ def fit(
                 on_stage=work.begin,
             )
         work.begin("saving")
-        model = remembering(model, documents)
+        if documents.column != TEXT:
+            model = replace(model, notes={**model.notes, COLUMN: documents.column})
         save(model, output)
-    info, seconds = model.info(), work.seconds
-    record = {"model": output, **info, "seconds": seconds}
-    print_result(as_json, record, summary(info, output, seconds))
+    info = model.info()
+    print_result(as_json, {"model": output, **info}, summary(info), work, saved=output)
 
 
 def require_tokenizer(name: str) -> None:
     """Raise an error unless the name is a built-in or third-party tokenizer."""
     from deltavec.core.text.external import is_name
 
-    if name not in list(options.TokenizerName) and not is_name(name):
-        expected = "words, whitespace, jieba, sudachi, spacy:LANGUAGE or module:function"
-        raise typer.BadParameter(f"expected {expected}, got {name!r}", param_hint="'--tokenizer'")
+    known = name in list(options.TokenizerName) or is_name(name)
+    expected = "words, whitespace, jieba, sudachi, spacy:LANGUAGE or module:function"
+    require_usage(known, "'--tokenizer'", f"expected {expected}, got {name!r}")
 
 
 def chosen_recipe(name: str | None, given: dict[str, float], vectors: Path | None) -> Recipe | None:
@@ -170,9 +172,8 @@ def with_parameter(recipe: Recipe, name: str, value: float) -> Recipe:
     """The recipe with another value of a parameter; one that it does not use is an error."""
     hint = f"'--{option_name(name).replace('_', '-')}'"
     users = PARAMETERS[name].used_by
-    if not {*users} & {*recipe.name.split("-")}:
-        wanted = f"only for recipes with {' or '.join(users)}, got {recipe.name}"
-        raise typer.BadParameter(wanted, param_hint=hint)
+    wanted = f"only for recipes with {' or '.join(users)}, got {recipe.name}"
+    require_usage({*users} & {*recipe.name.split("-")}, hint, wanted)
     try:
         return replace(recipe, **{name: cast(Any, value)})
     except RecipeError as error:
@@ -195,9 +196,9 @@ def recipe_in_file(path: Path, vectors: Path | None) -> Recipe:
     return stored.recipe
 
 
-def summary(info: dict[str, Any], output: Path, seconds: float) -> dict[str, str]:
+def summary(info: dict[str, Any]) -> dict[str, str]:
     """The facts to print."""
-    documents = counted(info["documents"], "document")
+    documents = plural(info["documents"], "document")
     unknown = info["documents_without_known_words"]
     if unknown:
         documents += f", {unknown:,} of them without a known word"
@@ -206,8 +207,6 @@ def summary(info: dict[str, Any], output: Path, seconds: float) -> dict[str, str
         "vectors": str(info["vectors"]),
         "documents": f"{documents}; {info['mean_length']:.1f} known words each",
         "words": f"{info['words']:,} known, of which {info['words_seen']:,} occur",
-        "coverage": f"{share(info['coverage'])} of {counted(info['tokens'], 'word')} are known",
+        "coverage": f"{share(info['coverage'])} of {plural(info['tokens'], 'word')} are known",
         "dimensions": f"{info['dimensions']}",
-        "time": duration(seconds),
-        "saved": str(output),
     }

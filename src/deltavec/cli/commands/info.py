@@ -7,20 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from deltavec.cli import options
-from deltavec.cli.printing import (
-    counted,
-    coverage_line,
-    map_line,
-    model_line,
-    print_result,
-    reason,
-    refit_line,
-    share,
-    size,
-    words_line,
-)
-
-EXAMPLES = ("deltavec info reviews.dv",)
+from deltavec.cli.printing import collection_facts, print_result, reason, share, size
 
 
 def info(
@@ -33,19 +20,25 @@ def info(
 
     For a collection also how much of the added text the model knows, and whether a new fit is due.
     Verifies all checksums.
+
+    Examples
+    --------
+    deltavec info reviews.dv
     """
     if (model / "collection.json").is_file():
         from deltavec.collection import open_collection
 
-        found, kind, shown = open_collection(model).info(), "collection", readable_collection
+        found = open_collection(model).info()
+        kind, facts = "collection", collection_facts(found)
     else:
         from deltavec.io.artifacts.model import load
 
-        found, kind, shown = load(model).info(), "model", readable
-    print_result(as_json, {kind: model, **found}, {kind: str(model)} | shown(found))
+        found = load(model).info()
+        kind, facts = "model", model_facts(found)
+    print_result(as_json, {kind: model, **found}, {kind: str(model), **facts})
 
 
-def readable(found: Mapping[str, Any]) -> dict[str, str]:
+def model_facts(found: Mapping[str, Any]) -> dict[str, str]:
     """The facts with names and values for people."""
     shown = {name.replace("_", " "): readable_value(value) for name, value in found.items()}
     return shown | {
@@ -62,26 +55,3 @@ def readable_value(value: object) -> str:
     if isinstance(value, float):
         return f"{value:,.1f}"
     return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def readable_collection(found: Mapping[str, Any]) -> dict[str, str]:
-    """The facts of a collection with names and values for people."""
-    built, added = found["documents_built"], found["documents_added"]
-    removed = found["documents_removed"]
-    facts = {
-        "documents": f"{built:,} built, {added:,} added in {counted(found['additions'], 'step')}"
-        + (f"; {removed:,} were removed or replaced" if removed else ""),
-        "without vector": f"{found['documents_without_vector']:,}",
-        "ids": found["ids"],
-        "columns": ", ".join(f"{name} ({kind})" for name, kind in found["columns"].items()),
-        "model": model_line(found),
-        "fingerprint": found["fingerprint"],
-        "size": f"{size(found['vector_bytes'])} vectors, {size(found['document_bytes'])} documents",
-        "words": words_line(found),
-        "map": map_line(found),
-        "coverage at fit": coverage_line(found["coverage_at_fit"]),
-        "of the collection": coverage_line(found["coverage_built"]),
-        "of additions": coverage_line(found["coverage_added"]),
-        "refit": refit_line(found),
-    }
-    return {name: value or "none" for name, value in facts.items()}

@@ -8,18 +8,15 @@ from typing import TYPE_CHECKING
 import typer
 
 from deltavec.cli import options
+from deltavec.cli.inputs import open_collection
 from deltavec.cli.outputs import require_file
-from deltavec.cli.printing import duration, map_line, print_result
+from deltavec.cli.printing import collection_facts, print_result
 from deltavec.cli.progress import stages
 from deltavec.errors import InputError, needing
 
 if TYPE_CHECKING:
     from deltavec.server.map_view import MapView
 
-EXAMPLES = (
-    "deltavec map reviews.idx -o map.html",
-    "deltavec map reviews.idx -o map.png --color-by rating",
-)
 SUFFIXES = (".html", ".png", ".svg")
 
 
@@ -41,15 +38,18 @@ def map(
 
     The map is computed once and stored with the collection; `deltavec serve` shows the same map.
     With -o it is written to a file: an interactive page that needs no server, or a picture.
+
+    Examples
+    --------
+    deltavec map reviews.idx -o map.html
+    deltavec map reviews.idx -o map.png --color-by rating
     """
     if output is not None:
         require_file(output, SUFFIXES)
         with needing("serve", "a file of the map needs pydantic and starlette"):
             import starlette  # noqa: F401
     with stages("opening the collection") as work:
-        from deltavec.collection import open_collection
-
-        opened = open_collection(collection, verify=False, trust=trust)
+        opened = open_collection(collection, trust)
         if color_by is not None and color_by not in ("cluster", *opened.columns):
             known = ", ".join(("cluster", *opened.columns))
             raise InputError(f"expected one of {known} to color by, got {color_by!r}")
@@ -62,10 +62,9 @@ def map(
             work.begin("writing")
             write(map_view, output, collection.resolve().stem, color_by, dark)
         info = opened.info()
-    facts = {"map": map_line(info), "time": duration(work.seconds)}
-    facts["saved"] = str(output or collection)
     record = {"collection": collection, "map": info["map"], "output": output}
-    print_result(as_json, {**record, "seconds": work.seconds}, facts)
+    facts = {"map": collection_facts(info)["map"]}
+    print_result(as_json, record, facts, work, saved=output or collection)
 
 
 def write(map_view: MapView, output: Path, name: str, color_by: str | None, dark: bool) -> None:

@@ -1,24 +1,47 @@
-"""``deltavec search``: the documents that match a query best."""
+"""``deltavec search``, ``similar`` and ``keywords``: commands that query a collection."""
 
 from __future__ import annotations
 
+import re
+import textwrap
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from deltavec.cli import options
-from deltavec.cli.printing import print_json, word_list
+from deltavec.cli.commands.explain import share_rows
+from deltavec.cli.inputs import open_collection
+from deltavec.cli.printing import (
+    console,
+    plain,
+    plural,
+    print_json,
+    shortened,
+    signed,
+    table,
+    visible,
+    word_list,
+)
 
 if TYPE_CHECKING:
-    from deltavec.core.model import EmbeddingModel
+    from rich.text import Text
 
-EXAMPLES = (
-    'deltavec search reviews.idx "a quiet room by the sea" -k 5',
-    'deltavec search reviews.idx "a quiet room" --explain --filter "rating >= 4"',
-    'deltavec search reviews.idx "quiet room -street" --by keyword',
-)
+    from deltavec.collection import Collection
+    from deltavec.collection.answers import Hit, SearchExplanation
+    from deltavec.collection.query import Query
+    from deltavec.core.explain import Shares
+    from deltavec.core.model import EmbeddingModel
+    from deltavec.search.hybrid.search import TopDocuments
+
 CORRECTED = 5  # unknown words for which known ones are looked for
+WORDS = 6  # of an explanation
+NEAR = 2  # words of a document, for each of the query
+PAIRS = 10  # of related words, that an explanation is made from
+INDENT = "    "
+MATCHED = 0.05  # of the score: a word that adds as much is marked
+LONGEST_SEARCHED = 200_000  # characters; of a longer text the beginning is shown
 
 
 def search(
@@ -36,11 +59,14 @@ def search(
 
     Any text will do, from a word to a page. Words count in all their forms; -word leaves out
     documents that contain it. A query without known words finds nothing.
-    """
-    from deltavec.cli.results import as_records, load_hits, print_hits
-    from deltavec.collection import open_collection
 
-    opened = open_collection(collection, verify=False, trust=trust)
+    Examples
+    --------
+    deltavec search reviews.idx "a quiet room by the sea" -k 5
+    deltavec search reviews.idx "a quiet room" --explain --filter "rating >= 4"
+    deltavec search reviews.idx "quiet room -street" --by keyword
+    """
+    opened = open_collection(collection, trust)
     parsed = opened.query(query, k, by=by)
     best = opened.best([parsed], filter=filter)[0]
     hits = load_hits(opened, best, parsed, None if as_json else length, explain)
@@ -88,3 +114,215 @@ def nothing_found(unknown: str, filter: str | None) -> str:
     if unknown:
         return f"Nothing found: not known are {unknown}"
     return "Nothing found: the query has no known words."
+
+
+def similar(
+    collection: options.Collection,
+    id: options.DocumentId,
+    k: options.K = 10,
+    explain: options.Explain = False,
+    filter: options.Filter = None,
+    length: options.Length = 240,
+    trust: options.Trust = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Find the documents most alike to one of the collection.
+
+    Examples
+    --------
+    deltavec similar reviews.idx 14 -k 5 --explain
+    """
+    opened = open_collection(collection, trust)
+    row, text = opened.row(id), opened.text(id)
+    query = opened.vector_query(opened.index.vectors[row], k, excluded=row)
+    best = opened.best([query], filter=filter)[0]
+    # Stored vectors are float32: shares of the exact one add up to the cosine more closely.
+    exact = replace(query, vector=opened.model.decompose(text).vector)
+    hits = load_hits(opened, best, exact, None if as_json else length, explain)
+    if as_json:
+        record = {"collection": collection, "id": id, "text": text, "filter": filter}
+        print_json({**record, "found": as_records(hits)})
+        return
+    typer.echo(f"Like {visible(id)}: {shortened(text, length)}\n")
+    if hits:
+        print_hits(hits)
+    elif filter is not None:
+        typer.echo("Nothing found: no other document fulfils the filter, or it has no known words.")
+    else:
+        typer.echo("Nothing found: the document has no known words, or there is no other.")
+
+
+def keywords(
+    collection: options.Collection,
+    id: options.DocumentId,
+    n: int = options.count("Number of words to show.", "-n", value=10),
+    trust: options.Trust = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Show the words that a document is about.
+
+    A word's share is its part of the document's vector; the shares of all words sum to 1, and a
+    word that points away from the vector has a negative share.
+
+    Examples
+    --------
+    deltavec keywords reviews.idx 14
+    """
+    found = open_collection(collection, trust).keywords(id, n)
+    if as_json:
+        print_json(
+            {"collection": collection, "id": id, "keywords": [word._asdict() for word in found]}
+        )
+        return
+    if not found:
+        typer.echo("The document has no known words.")
+        return
+    rows = [(plain(word), signed(share)) for word, share in found]
+    console().print(table(["word", ">share"], rows))
+
+
+def load_hits(
+    collection: Collection, best: TopDocuments, query: Query, length: int | None, explain: bool
+) -> list[Hit]:
+    """The documents found for a query, with excerpts and explanations if asked for."""
+    pairs = PAIRS if explain else None
+    return collection.hits(best, query, length=length, longest=LONGEST_SEARCHED, pairs=pairs)
+
+
+def print_hits(hits: Sequence[Hit]) -> None:
+    """Print documents one below the other: rank, score, id, text, columns, explanation."""
+    from rich.text import Text
+
+    out = console()
+    width = max(out.width, 20)
+    for rank, hit in enumerate(hits, 1):
+        if rank > 1:
+            out.print()
+        score = (f"{signed(hit.score)}  ", "bold")
+        out.print(Text.assemble(f"{rank:2}  ", score, plain(hit.id, width - 14)), soft_wrap=True)
+        text = marked_text(hit)
+        for part in text.wrap(out, width - len(INDENT)) if text else ():
+            part.rstrip()
+            out.print(Text.assemble(INDENT, part), soft_wrap=True)
+        lines: list[tuple[str, str]] = []
+        if hit.columns:
+            lines += [(line, "dim") for line, _ in wrapped(columns_line(hit.columns), width)]
+        lines += wrapped(visible(why_line(hit)), width)
+        for line, style in lines:
+            out.print(Text(line, style), soft_wrap=True)
+
+
+def marked_text(hit: Hit) -> Text:
+    """The excerpt in one line, with the words that add most to the score in bold."""
+    from rich.text import Text
+
+    begin, excerpt = hit.excerpt.begin, hit.excerpt.text
+    line = Text("... " if begin else "")
+    for text, share in hit.excerpt.pieces or [(excerpt, None)]:
+        strong = share is not None and hit.score > 0 and share >= MATCHED * hit.score
+        line.append(visible(re.sub(r"\s+", " ", text)), "bold" if strong else "")
+    line.rstrip()
+    end = begin + len(excerpt)
+    if excerpt and end < len(hit.text):
+        within_word = not any(map(str.isspace, hit.text[end - 1 : end + 1]))
+        if within_word and " " in line.plain:
+            line.right_crop(len(line.plain) - line.plain.rindex(" "))
+        line.append(" ...")
+    return line
+
+
+def wrapped(text: str, width: int) -> list[tuple[str, str]]:
+    """The text in lines that fit, with a place for a style beside each."""
+    lines = textwrap.wrap(text, width, initial_indent=INDENT, subsequent_indent=INDENT)
+    return [(line, "") for line in lines]
+
+
+def columns_line(columns: Mapping[str, Any]) -> str:
+    """The columns of a document in one line."""
+    shown = [f"{name}: {cell(value)}" for name, value in columns.items()]
+    return visible(" | ".join(shown))
+
+
+def cell(value: object) -> str:
+    """A value of a column, cut if it is long; a dash for one that is missing."""
+    text = "-" if value is None else " ".join(str(value).split())
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def why_line(hit: Hit) -> str:
+    """Why a document was found, in a line; empty if it is not explained.
+
+    A semantic search names words of the document, since the whole query is compared with it.
+    """
+    if hit.why is None or hit.contributions is None:
+        return ""
+    if hit.why.by == "semantic":
+        return document_line(hit.contributions)
+    return query_line(hit.why)
+
+
+def document_line(contributions: Shares) -> str:
+    """The words of the document, each with its signed share; they add up to the cosine."""
+    rows = share_rows(contributions.words, contributions.offset, WORDS)
+    return "why: " + ", ".join(f"{plain(word)} {share}" for word, _, share in rows)
+
+
+def query_line(why: SearchExplanation) -> str:
+    """The words of the query, each with its signed share; they add up to the score.
+
+    Those that the document contains come first; the others name the document's related words.
+    """
+    strongest = sorted(why.words, key=lambda word: -abs(word.share))
+    listed, others = strongest[:WORDS], strongest[WORDS:]
+    there = [f"{plain(word.word)} {signed(word.share)}" for word in listed if word.keyword]
+    meant = [
+        f"{plain(word.word)} {signed(word.share)}{near_words(why, word.word)}"
+        for word in listed
+        if not word.keyword
+    ]
+    if others:
+        rest = sum(word.share for word in others)
+        meant.append(f"{plural(len(others), 'other word')} {signed(rest)}")
+    if why.center:
+        meant.append(f"minus corpus center {signed(why.center)}")
+    parts = [f"it has {', '.join(there)}"] if there else []
+    parts += [f"in meaning {', '.join(meant)}"] if meant else []
+    return "why: " + "; ".join(parts)
+
+
+def near_words(why: SearchExplanation, word: str) -> str:
+    """The words of the document that are most related to one of the query, in brackets."""
+    near = [str(plain(pair.word_b)) for pair in why.near if pair.word_a == word]
+    return f" ({', '.join(near[:NEAR])})" if near else ""
+
+
+def as_records(hits: Sequence[Hit]) -> list[dict[str, object]]:
+    """The documents as JSON objects, with all their words if explained."""
+    from deltavec.collection.json_values import json_value
+
+    return [
+        {
+            "id": hit.id,
+            "score": hit.score,
+            "text": hit.text,
+            "columns": {name: json_value(value) for name, value in hit.columns.items()},
+            **explanation_record(hit),
+        }
+        for hit in hits
+    ]
+
+
+def explanation_record(hit: Hit) -> dict[str, object]:
+    """The explanation of a hit as JSON entries; empty if it is not explained."""
+    why, contributions = hit.why, hit.contributions
+    if why is None or contributions is None:
+        return {}
+    if why.by == "semantic":
+        words = [word._asdict() for word in contributions.words]
+        return {"words": words, "offset": contributions.offset}
+    return {
+        "words": [{**word._asdict(), "share": word.share} for word in why.words],
+        "offset": why.center,
+        "matched": list(why.matched),
+        "near": [pair._asdict() for pair in why.near],
+    }

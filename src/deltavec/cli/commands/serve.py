@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from deltavec.cli import options
-from deltavec.cli.printing import counted, print_json
+from deltavec.cli.printing import plural, print_json
 from deltavec.cli.progress import stages
 from deltavec.errors import DeltavecError, InputError, needing
 
@@ -34,10 +34,6 @@ if TYPE_CHECKING:
 
     from deltavec.server.map_view import Drawn
 
-EXAMPLES = (
-    "deltavec serve reviews.idx",
-    "deltavec serve reviews.idx --host 0.0.0.0 --port 8080 --token SECRET",
-)
 CONNECTIONS = 4096  # of each worker; silent ones are closed after HEADER_MILLISECONDS
 HEADER_MILLISECONDS = 10_000  # for the head of a request, and between two requests
 HEAD_BYTES = 1 << 16  # the longest head of a request
@@ -91,6 +87,11 @@ def serve(
     Search with results as you type, see why two documents are similar, and look at all of them on a
     map. Programs use the same addresses (listed at /docs); /v1/embeddings works with the OpenAI
     client. Updates by `deltavec index` are served after a second or two. Ctrl-C stops the server.
+
+    Examples
+    --------
+    deltavec serve reviews.idx
+    deltavec serve reviews.idx --host 0.0.0.0 --port 8080 --token SECRET
     """
     require_extra()
     address, port = available_address(host, port)
@@ -281,5 +282,5 @@ def announce(
     if as_json:
         print_json({"address": url(address), "collection": folder, "documents": documents})
     else:
-        typer.echo(f"{counted(documents, 'document')} of {folder} at {url(address)} (Ctrl-C stops)")
+        typer.echo(f"{plural(documents, 'document')} of {folder} at {url(address)} (Ctrl-C stops)")
     typer.get_text_stream("stdout").flush()

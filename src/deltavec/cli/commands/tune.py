@@ -8,20 +8,16 @@ from typing import TYPE_CHECKING
 import typer
 
 from deltavec.cli import options
-from deltavec.cli.corpora import open_corpus, require_rereadable
+from deltavec.cli.failures import require_usage
+from deltavec.cli.inputs import open_corpus, require_rereadable
 from deltavec.cli.outputs import require_file, require_other_file
-from deltavec.cli.printing import console, counted, duration, empty_table, print_result, visible
+from deltavec.cli.printing import console, duration, plural, print_result, table, visible
 from deltavec.cli.progress import stages
 
 if TYPE_CHECKING:
     from deltavec.evaluation.thresholds import AtThreshold
     from deltavec.lab.tuning.jackknife import Gain
     from deltavec.lab.tuning.results import Trial, Tuning
-
-EXAMPLES = (
-    "deltavec tune reviews.parquet --group-column location -o recipe.json",
-    "deltavec tune questions.csv --pairs labeled.csv --id-column id --budget 90s",
-)
 
 
 def tune(
@@ -51,10 +47,7 @@ def tune(
         "Word vectors for the paper's recipes; otherwise trained on the corpus.", value=None
     ),
     documents: int = options.count("Most documents to compare.", least=8, value=3000),
-    column: options.Column = None,
-    format: options.Format = None,
-    encoding: options.Encoding = None,
-    delimiter: options.Delimiter = None,
+    files: options.CorpusOptions = options.CorpusOptions(),
     tokenizer: options.Tokenizer = options.TokenizerName.words,
     seed: options.Seed = 0,
     threads: options.Threads = None,
@@ -67,20 +60,24 @@ def tune(
     that belong together more similar than others? One half of the groups (or pairs) chooses the
     recipe, the held-out half evaluates it. The default stays unless another recipe is better by
     more than noise.
+
+    Examples
+    --------
+    deltavec tune reviews.parquet --group-column location -o recipe.json
+    deltavec tune questions.csv --pairs labeled.csv --id-column id --budget 90s
     """
     if (group_column is None) == (pairs is None):
         raise typer.BadParameter(
             f"expected --group-column or --pairs, got {'neither' if pairs is None else 'both'}"
         )
-    if id_column is not None and pairs is None:
-        raise typer.BadParameter("only with --pairs", param_hint="'--id-column'")
+    require_usage(id_column is None or pairs is not None, "'--id-column'", "only with --pairs")
     require_time(budget)
     with stages("starting") as work:
         if output is not None:
             require_file(output, [".json"])
             require_other_file(output, corpus)
         require_rereadable(corpus)
-        source = open_corpus(corpus, column, format, encoding, delimiter)
+        source = open_corpus(corpus, files)
 
         from deltavec.lab.tuning.tune import tune as tuned
 
@@ -89,7 +86,7 @@ def tune(
             group_column=group_column,
             pairs=pairs,
             id_column=id_column,
-            encoding=encoding,
+            encoding=files.encoding,
             vectors=vectors,
             budget=budget,
             documents=documents,
@@ -130,20 +127,15 @@ def print_trials(tuning: Tuning) -> None:
     """Print the scores of all recipes, the best one of the choosing half first."""
     from rich.text import Text
 
-    table = empty_table(title="ROC AUC")
-    table.add_column("recipe")
-    for name in ("choosing", "held back", "gain there"):
-        table.add_column(name, justify="right")
+    rows = []
     for trial in sorted(tuning.trials, key=lambda trial: -trial.choosing):
-        style = "bold green" if trial is tuning.recommended else ""
         is_default = trial is tuning.default
-        table.add_row(
-            Text(short(trial.name) + (" (default)" if is_default else ""), style),
-            f"{trial.choosing:.4f}",
-            f"{trial.held_back:.4f}",
-            "" if is_default else with_error(trial.held_back_gain),
-        )
-    console().print(table)
+        name = short(trial.name) + (" (default)" if is_default else "")
+        gain = "" if is_default else with_error(trial.held_back_gain)
+        style = "bold green" if trial is tuning.recommended else ""
+        rows.append([Text(name, style), f"{trial.choosing:.4f}", f"{trial.held_back:.4f}", gain])
+    columns = ["recipe", ">choosing", ">held back", ">gain there"]
+    console().print(table(columns, rows, title="ROC AUC"))
 
 
 def threshold_line(best: AtThreshold) -> str:
@@ -157,16 +149,15 @@ def threshold_line(best: AtThreshold) -> str:
 
 def print_thresholds(trial: Trial) -> None:
     """Print precision and recall of some thresholds, as they are on the half held back."""
-    table = empty_table(title=f"pairs of the half held back, {short(trial.name)}")
-    for name in ("threshold", "pairs found", "precision", "recall"):
-        table.add_column(name, justify="right")
+    title = f"pairs of the half held back, {short(trial.name)}"
+    shown = table([">threshold", ">pairs found", ">precision", ">recall"], title=title)
     best = [] if trial.best_threshold is None else [trial.best_threshold]
     for one in sorted({*trial.thresholds, *best}, key=lambda one: one.threshold):
         right = "" if one.precision is None else f"{one.precision:.3f}"
         style = "bold green" if one is trial.best_threshold else ""
         row = f"{one.threshold:.3g}", f"{one.found:,}", right, f"{one.recall:.3f}"
-        table.add_row(*row, style=style)
-    console().print(table)
+        shown.add_row(*row, style=style)
+    console().print(shown)
 
 
 def short(name: str) -> str:
@@ -188,8 +179,8 @@ def summary(tuning: Tuning, output: Path | None) -> dict[str, str]:
         "gain": f"{with_error(tuning.gain)} over the default on the half that was held back; "
         f"standard error over {tuning.unit}s (jackknife)",
         "compared": "; ".join(
-            f"{name.replace('_', '-')} half: {counted(half['documents'], 'document')} in "
-            f"{counted(half['groups'], together)}, {counted(half['pairs'], 'pair')}"
+            f"{name.replace('_', '-')} half: {plural(half['documents'], 'document')} in "
+            f"{plural(half['groups'], together)}, {plural(half['pairs'], 'pair')}"
             for name, half in tuning.sizes.items()
         ),
     }

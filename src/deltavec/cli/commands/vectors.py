@@ -1,4 +1,4 @@
-"""``deltavec vectors train``: word vectors from your own text."""
+"""``deltavec vectors``: word vectors from your own text."""
 
 from __future__ import annotations
 
@@ -8,16 +8,10 @@ from pathlib import Path
 import typer
 
 from deltavec.cli import options
-from deltavec.cli.corpora import followed, open_corpus, rereadable
+from deltavec.cli.inputs import followed, open_corpus, rereadable
 from deltavec.cli.outputs import lock_file, require_other_file
-from deltavec.cli.printing import counted, duration, print_result
+from deltavec.cli.printing import plural, print_result
 from deltavec.cli.progress import stages
-
-EXAMPLES = (
-    "deltavec vectors train reviews.csv --column text -o reviews.safetensors",
-    "deltavec vectors train reviews.csv --method word2vec -o reviews.vec",
-)
-
 
 Method = StrEnum("Method", ["ppmi", "word2vec"])
 
@@ -44,10 +38,7 @@ def train(
         False, "--skip-gram", help="Skip-gram instead of CBOW (word2vec)."
     ),
     max_memory: options.MaxMemory = 2.0,
-    column: options.Column = None,
-    format: options.Format = None,
-    encoding: options.Encoding = None,
-    delimiter: options.Delimiter = None,
+    files: options.CorpusOptions = options.CorpusOptions(),
     tokenizer: options.Tokenizer = options.TokenizerName.words,
     seed: options.Seed = 0,
     threads: options.Threads = None,
@@ -57,6 +48,11 @@ def train(
 
     `deltavec fit` with a recipe of the paper and without --vectors trains them too. Train them
     here to choose the method or to use them again.
+
+    Examples
+    --------
+    deltavec vectors train reviews.csv --column text -o reviews.safetensors
+    deltavec vectors train reviews.csv --method word2vec -o reviews.vec
     """
     with stages("starting") as work:
         from deltavec.io.vectors.load import save_vectors
@@ -66,7 +62,7 @@ def train(
         require_other_file(output, corpus)
         with (
             lock_file(output, WRITERS),
-            rereadable(open_corpus(corpus, column, format, encoding, delimiter), work) as documents,
+            rereadable(open_corpus(corpus, files), work) as documents,
         ):
             vectors = train_vectors(
                 followed(documents, work),
@@ -85,17 +81,7 @@ def train(
             )
         work.begin("saving")
         save_vectors(vectors, output)
-    words, dimensions = len(vectors), vectors.dimensions
-    record = {
-        "vectors": output,
-        "method": method.value,
-        "words": words,
-        "dimensions": dimensions,
-        "seconds": work.seconds,
-    }
-    facts = {
-        "vectors": f"{counted(words, 'word')}, {dimensions} dimensions, by {method.value}",
-        "time": duration(work.seconds),
-        "saved": str(output),
-    }
-    print_result(as_json, record, facts)
+    size = {"words": len(vectors), "dimensions": vectors.dimensions}
+    record = {"vectors": output, "method": method.value, **size}
+    shown = f"{plural(len(vectors), 'word')}, {vectors.dimensions} dimensions, by {method.value}"
+    print_result(as_json, record, {"vectors": shown}, work, saved=output)

@@ -1,4 +1,4 @@
-"""Corpora of commands, with progress and repeated passes.
+"""What commands read: models, collections, and corpora with progress and repeated passes.
 
 Standard input can be read only once, but learning needs two passes. Its documents are kept in a
 temporary file while the command runs.
@@ -8,59 +8,59 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deltavec.cli.failures import notice
-from deltavec.cli.options import CorpusFormat
+from deltavec.cli.options import CorpusOptions
 from deltavec.cli.progress import Stages
 
 if TYPE_CHECKING:
+    from deltavec.collection import Collection
     from deltavec.core.model import EmbeddingModel
     from deltavec.io.corpus.corpus import Corpus
 
 
-def remembering(model: EmbeddingModel, corpus: Corpus) -> EmbeddingModel:
-    """The model with a note of the text column, unless it is called ``text``."""
-    from deltavec.io.corpus.files import COLUMN
-    from deltavec.io.corpus.formats import TEXT
+def open_collection(path: Path, trust: bool = False) -> Collection:
+    """The collection in a folder; `deltavec info` verifies its checksums, other commands do not."""
+    from deltavec import collection
 
-    if corpus.column == TEXT:
-        return model
-    return replace(model, notes={**model.notes, COLUMN: corpus.column})
+    return collection.open_collection(path, verify=False, trust=trust)
 
 
-def open_corpus(
-    source: str,
-    column: str | None,
-    format: CorpusFormat | None,
-    encoding: str | None,
-    delimiter: str | None,
-    *,
-    expected: str | None = None,
-) -> Corpus:
-    """The corpus that the arguments name; raise an error if a file or the column is missing.
+def open_corpus(source: str, files: CorpusOptions, *, expected: str | None = None) -> Corpus:
+    """The corpus that the options name; raise an error if a file or the column is missing.
 
     Without a column name, the column is the expected one, or a guess, which is printed.
     """
     from deltavec.io.corpus.corpus import opened_corpus
     from deltavec.io.corpus.files import Reading
 
-    form = format and format.value
-    corpus = opened_corpus(source, Reading(column, expected, form, encoding, delimiter))
+    form = files.format and files.format.value
+    reading = Reading(files.column, expected, form, files.encoding, files.delimiter)
+    corpus = opened_corpus(source, reading)
     if corpus.note:
         notice(corpus.note)
     return corpus
 
 
-def expect(source: str) -> None:
-    """Import numba in the background if the corpus is large enough to need it."""
-    from deltavec.core.jit import BUDGET, COST_PER_BYTE
+def open_for_model(
+    model: Path, trust: bool, source: str, files: CorpusOptions, work: Stages
+) -> tuple[EmbeddingModel, Corpus]:
+    """A model, and a corpus to embed with it; its column is that of the fit unless named.
 
+    Imports numba in the background if the corpus is large enough to need it.
+    """
+    from deltavec.core.jit import BUDGET, COST_PER_BYTE
+    from deltavec.io.artifacts.model import load
+    from deltavec.io.corpus.files import COLUMN
+
+    work.begin("loading the model")
     path = Path(source)
     if path.is_file():
         BUDGET.preload(path.stat().st_size * COST_PER_BYTE)
+    loaded = load(model, trust=trust)
+    return loaded, open_corpus(source, files, expected=loaded.notes.get(COLUMN))
 
 
 def require_rereadable(source: str) -> None:

@@ -1,1 +1,0 @@
-"""``deltavec evaluate``: the paper's experiments on one's own data, one file per command."""

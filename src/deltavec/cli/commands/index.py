@@ -1,0 +1,250 @@
+"""``deltavec index``: build a collection, and change it.
+
+A change is atomic: an interrupted command changes nothing. A running ``deltavec serve`` serves the
+new version within seconds.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from deltavec.cli import options
+from deltavec.cli.inputs import open_collection, open_corpus, open_for_model
+from deltavec.cli.outputs import lock_folder
+from deltavec.cli.printing import collection_facts, plural, print_result, size
+from deltavec.cli.progress import stages
+from deltavec.errors import InputError
+
+if TYPE_CHECKING:
+    from deltavec.io.corpus.corpus import Corpus
+
+
+def build(
+    model: options.Model,
+    corpus: options.Corpus,
+    output: Path = options.output("REVIEWS.idx", "The folder to write the collection to."),
+    id_column: str | None = options.option(
+        "NAME", "The column of unique ids.", default="document numbers, from 0", value=None
+    ),
+    keep: list[str] | None = options.option(
+        "COLUMNS",
+        "Columns to store, to show and to filter by: rating,city; repeatable.",
+        value=None,
+    ),
+    files: options.CorpusOptions = options.CorpusOptions(),
+    collection_model: bool = typer.Option(
+        True,
+        "--collection-model/--no-collection-model",
+        help="Adapt the model to these documents first, in an extra pass.",
+    ),
+    words: bool = typer.Option(
+        True, "--words/--no-words", help="Store an inverted index, for keyword and hybrid search."
+    ),
+    stems: options.Stems = True,
+    with_map: bool = typer.Option(
+        False, "--map/--no-map", help="Compute the map now, not at the first `deltavec serve`."
+    ),
+    threads: options.Threads = None,
+    trust: options.Trust = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Build a collection: documents and their vectors, to search.
+
+    Stores texts, ids, chosen columns, vectors and the model. An existing collection is replaced
+    atomically.
+
+    Examples
+    --------
+    deltavec index build reviews.dv reviews.csv --keep rating -o reviews.idx
+    deltavec index build reviews.dv reviews.csv --id-column id -o named.idx
+    """
+    with stages("starting") as work:
+        from deltavec.collection import build_collection
+        from deltavec.collection.manifest import COLLECTION_FOLDER
+
+        with lock_folder(output, COLLECTION_FOLDER):
+            loaded, documents = open_for_model(model, trust, corpus, files, work)
+            built = build_collection(
+                loaded,
+                documents,
+                output,
+                id_column=id_column,
+                keep=split_names(keep or [], documents),
+                threads=threads,
+                on_progress=work.report,
+                on_stage=work.begin,
+                as_collection=collection_model,
+                words=words,
+                stems=stems,
+            )
+            if with_map:
+                built = built.with_map(threads=threads, on_stage=work.begin, on_progress=work.reach)
+        info = built.info()
+    print_result(
+        as_json, {"collection": output, **info}, collection_facts(info), work, saved=output
+    )
+
+
+def split_names(given: Sequence[str], corpus: Corpus) -> list[str]:
+    """The columns that an option names; commas separate several."""
+    if not given:
+        return []
+    columns = corpus.columns
+    names = [name for one in given for name in ([one] if one in columns else one.split(","))]
+    return [name for name in dict.fromkeys(map(str.strip, names)) if name]
+
+
+def add(
+    collection: options.Collection,
+    corpus: options.Corpus,
+    files: options.CorpusOptions = options.CorpusOptions(),
+    update: bool = typer.Option(
+        False, "--update", help="Replace documents that have the same id; otherwise an error."
+    ),
+    threads: options.Threads = None,
+    trust: options.Trust = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Add documents to a collection.
+
+    They need the id column and the kept columns of the collection. The model stays the same:
+    `deltavec info` shows its coverage of the new text, and whether a new fit is due. An interrupted
+    command changes nothing. A running `deltavec serve` sees the change within seconds.
+
+    Examples
+    --------
+    deltavec index add reviews.idx new.csv
+    deltavec index add named.idx reviews.csv --update
+    """
+    with stages("opening the collection") as work:
+        before = open_collection(collection, trust)
+        documents = open_corpus(corpus, files, expected=before.description.text_column)
+        work.begin("embedding")
+        after = before.add(documents, update=update, threads=threads, on_progress=work.report)
+        info = after.info()
+    changed = {"added": len(after) - len(before)}
+    changed["updated"] = after.description.removed - before.description.removed
+    shown = {name: plural(changed[name], "document") for name in changed if changed[name]}
+    facts = {**(shown or {"added": "0 documents"}), **collection_facts(info)}
+    record = {"collection": collection, **changed, **info}
+    print_result(as_json, record, facts, work, saved=collection)
+
+
+def remove(
+    collection: options.Collection,
+    ids: list[str] | None = typer.Argument(
+        None, metavar="ID", show_default=False, help="The ids of documents."
+    ),
+    source: str | None = options.option(
+        "FILE", "A file of ids, one per line; - for standard input.", "--from", value=None
+    ),
+    filter: str | None = options.option(
+        "CONDITION",
+        "Remove the documents that match, instead of ids.",
+        "--filter",
+        "-f",
+        value=None,
+    ),
+    missing_ok: bool = typer.Option(
+        False, "--missing-ok", help="Ignore missing ids; otherwise nothing is removed."
+    ),
+    threads: options.Threads = None,
+    trust: options.Trust = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Remove documents from a collection, by ids or by a filter.
+
+    Their data is deleted from disk. An interrupted command changes nothing. A running `deltavec
+    serve` sees the change within seconds.
+
+    Examples
+    --------
+    deltavec index remove named.idx 3 14
+    deltavec index remove reviews.idx --filter "rating < 2"
+    deltavec index remove named.idx --from gone.txt
+    """
+    named = [*(ids or []), *(read_ids(source) if source is not None else [])]
+    if bool(named or source is not None) == (filter is not None):
+        given = "both" if filter is not None else "neither"
+        raise InputError(f"expected ids (ID, --from) or a filter (--filter), got {given}")
+    with stages("opening the collection") as work:
+        before = open_collection(collection, trust)
+        work.begin("removing")
+        after = before.remove(
+            None if filter else named, filter=filter, missing_ok=missing_ok, threads=threads
+        )
+    info, removed = after.info(), after.description.removed - before.description.removed
+    facts = {"removed": plural(removed, "document"), **collection_facts(info)}
+    record = {"collection": collection, "removed": removed, **info}
+    print_result(as_json, record, facts, work, saved=collection)
+
+
+def read_ids(source: str) -> list[str]:
+    """The ids in a file, one per line; empty lines are skipped."""
+    try:
+        data = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
+        return [line for line in data.decode("utf-8-sig").splitlines() if line]
+    except OSError as error:
+        raise InputError(f"{source}: {(error.strerror or str(error)).lower()}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{source}: expected a file of ids in UTF-8, one per line") from None
+
+
+def compact(collection: options.Collection, as_json: options.AsJson = False) -> None:
+    """Merge the document files of a collection.
+
+    Seldom needed: every change merges small files, and removed documents are never kept. An
+    interrupted command changes nothing.
+
+    Examples
+    --------
+    deltavec index compact reviews.idx
+    """
+    with stages("opening the collection") as work:
+        before = open_collection(collection)
+        work.begin("merging files")
+        after = before.compact()
+    info = after.info()
+    record = {
+        "collection": collection,
+        "files_before": len(before.description.segments),
+        "files": len(after.description.segments),
+        "document_bytes_before": before.info()["document_bytes"],
+        **info,
+    }
+    facts = {
+        "files": f"{record['files_before']:,} of documents before, {record['files']:,} now",
+        "size": f"{size(record['document_bytes_before'])} before, "
+        f"{size(info['document_bytes'])} now",
+    }
+    print_result(as_json, record, facts, work, saved=collection)
+
+
+def words(
+    collection: options.Collection,
+    stems: options.Stems = True,
+    threads: options.Threads = None,
+    trust: options.Trust = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Build the inverted index of a collection, for keyword search.
+
+    For a collection built with --no-words. An existing inverted index is built again. An
+    interrupted command changes nothing.
+
+    Examples
+    --------
+    deltavec index words reviews.idx
+    """
+    with stages("opening the collection") as work:
+        before = open_collection(collection, trust)
+        work.begin("counting terms")
+        after = before.with_words(stems=stems, threads=threads, on_progress=work.report)
+        info = after.info()
+    facts = {"words": collection_facts(info)["words"]}
+    print_result(as_json, {"collection": collection, **info}, facts, work, saved=collection)

@@ -1,1 +1,0 @@
-"""``deltavec index``: collections, one file per command."""

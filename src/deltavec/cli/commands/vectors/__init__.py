@@ -1,1 +1,0 @@
-"""``deltavec vectors``: word vectors."""
