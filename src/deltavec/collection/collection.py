@@ -206,25 +206,35 @@ class Collection:
 
         Nothing is found if all words of the query are out of vocabulary.
         """
-        return self.hits(self.best([self.query(query, k, by=by)], filter=filter)[0])
+        return self.hits(self.best([self.query(query, k, by=by, filter=filter)])[0])
 
-    def query(self, query: str | Sequence[str], k: int = 10, *, by: str | None = None) -> Query:
+    def query(
+        self,
+        query: str | Sequence[str],
+        k: int = 10,
+        *,
+        by: str | None = None,
+        filter: str | None = None,
+    ) -> Query:
         """A parsed query: its terms, their weights and its vector."""
         by = search_mode(by, self.words, self.path)
-        return parse_query(query, by, self.model, self.words, k)
+        return parse_query(query, by, self.model, self.words, k, filter)
 
     def vector_query(
-        self, vector: npt.NDArray[np.floating], k: int = 10, *, excluded: int | None = None
+        self,
+        vector: npt.NDArray[np.floating],
+        k: int = 10,
+        *,
+        row: int | None = None,
+        filter: str | None = None,
     ) -> Query:
-        """A semantic query for a vector; a row may be excluded from the results."""
-        return vector_query(vector, self.model, k, excluded)
+        """A semantic query for a vector; if it is that of a row, the row is not found."""
+        return vector_query(vector, self.model, k, row, filter)
 
-    def best(
-        self, queries: Sequence[Query], *, filter: str | None = None, threads: int | None = None
-    ) -> list[TopDocuments]:
+    def best(self, queries: Sequence[Query], *, threads: int | None = None) -> list[TopDocuments]:
         """The rows that match each query best, found in one pass over all documents."""
-        mask = None if filter is None else self.mask(filter)
-        return find_best(queries, self.index, self.words, mask=mask, threads=threads)
+        masks = {one.filter: self.mask(one.filter) for one in queries if one.filter is not None}
+        return find_best(queries, self.index, self.words, masks, threads)
 
     def hits(
         self,
@@ -294,8 +304,8 @@ class Collection:
         Empty if that document has no vector.
         """
         row = self.row(id)
-        query = self.vector_query(self.index.vectors[row], k, excluded=row)
-        return self.hits(self.best([query], filter=filter)[0])
+        query = self.vector_query(self.index.vectors[row], k, row=row, filter=filter)
+        return self.hits(self.best([query])[0])
 
     def explain(self, a: str, b: str, *, pairs: int = 10) -> Explanation:
         """Which words make two texts alike, in the collection's own model.

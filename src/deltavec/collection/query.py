@@ -11,8 +11,9 @@ the query, and so is the score: see `deltavec.collection.answers`.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +31,8 @@ from deltavec.search.hybrid.search import HybridQuery, TopDocuments, best_docume
 from deltavec.search.lexical.index import LexicalQuery
 from deltavec.search.lexical.storage import StoredPostings
 from deltavec.search.matrix import ChunkedMatrix
+
+Mask: TypeAlias = npt.NDArray[np.bool_]
 
 BY = ("hybrid", "keyword", "semantic")
 COSINE_WEIGHT = 0.5  # w
@@ -65,6 +68,8 @@ class Query:
         How many documents to find.
     excluded : int or None
         A row that is left out of the results.
+    filter : str or None
+        Which documents may be found: see `Collection.mask`.
     """
 
     by: str
@@ -77,6 +82,7 @@ class Query:
     model: EmbeddingModel
     k: int = 10
     excluded: int | None = None
+    filter: str | None = None
 
     @property
     def embedded(self) -> Tokenized:
@@ -112,12 +118,6 @@ def make_ready(index: Index, words: StoredPostings | None) -> None:
         words.words.max_impacts.make(words.words.postings, words.words.norms)
 
 
-def require_query(query: object) -> None:
-    """Raise unless a query is a text or a list of words."""
-    if not isinstance(query, str | list | tuple):
-        raise InputError(f"a query is a text or a list of words, got {type(query).__name__}")
-
-
 def search_mode(by: str | None, words: StoredPostings | None, name: object) -> str:
     """The search mode asked for; by default hybrid if the collection has postings."""
     if by is None:
@@ -132,35 +132,49 @@ def search_mode(by: str | None, words: StoredPostings | None, name: object) -> s
 
 
 def parse_query(
-    query: str | Sequence[str], by: str, model: EmbeddingModel, words: StoredPostings | None, k: int
+    query: str | Sequence[str],
+    by: str,
+    model: EmbeddingModel,
+    words: StoredPostings | None,
+    k: int,
+    filter: str | None,
 ) -> Query:
     """Tokenize a query, weigh its terms and embed it.
 
     In a text, a word with a hyphen before it (``storm -flood``) is one that documents must not
     contain, except in a semantic query.
     """
-    require_query(query)
+    if not isinstance(query, str | list | tuple):
+        raise InputError(f"a query is a text or a list of words, got {type(query).__name__}")
     require_whole("k", k)
+    lexical = NO_TERMS
+    negated: list[list[str]] = []
     if by == "semantic" or words is None:
         tokens = model.tokenize(query)
-        whole = query_sum(tokens, model.vocabulary, model.folded)
-        scale = float(whole.vector.any())
-        return Query(by, tokens, NO_TERMS, whole, whole.vector, scale, [], model, k)
-    tokens, negated = split_negated(query, model)
+    else:
+        tokens, negated = split_negated(query, model)
+        lexical = words.words.query(tokens.units)
     whole = query_sum(NO_TOKENS if by == "keyword" else tokens, model.vocabulary, model.folded)
-    scale = COSINE_WEIGHT / words.spread.cosine_std(whole.vector) if whole.vector.any() else 0.0
-    lexical = words.words.query(tokens.units)
-    return Query(by, tokens, lexical, whole, whole.vector, scale, negated, model, k)
+    scale = float(whole.vector.any())
+    if scale and by != "semantic" and words is not None:
+        scale = COSINE_WEIGHT / words.spread.cosine_std(whole.vector)
+    return Query(
+        by, tokens, lexical, whole, whole.vector, scale, negated, model, k, filter=filter
+    )  # fmt: skip
 
 
 def vector_query(
-    vector: npt.NDArray[np.floating], model: EmbeddingModel, k: int, excluded: int | None
+    vector: npt.NDArray[np.floating],
+    model: EmbeddingModel,
+    k: int,
+    row: int | None,
+    filter: str | None,
 ) -> Query:
-    """A semantic query for a vector, such as that of a document."""
+    """A semantic query for a vector, such as that of a document, which is then excluded."""
     require_whole("k", k)
     whole = query_sum(NO_TOKENS, model.vocabulary, model.folded)
-    direction, scale = vector.astype(np.float64), float(vector.any())
-    return Query("semantic", NO_TOKENS, NO_TERMS, whole, direction, scale, [], model, k, excluded)
+    unit, scale = vector.astype(np.float64), float(vector.any())
+    return Query("semantic", NO_TOKENS, NO_TERMS, whole, unit, scale, [], model, k, row, filter)
 
 
 def split_negated(
@@ -181,11 +195,10 @@ def find_best(
     queries: Sequence[Query],
     index: Index,
     words: StoredPostings | None,
-    *,
-    mask: npt.NDArray[np.bool_] | None = None,
+    masks: Mapping[str, Mask],
     threads: int | None = None,
 ) -> list[TopDocuments]:
-    """The best documents for each query, found in one pass over the documents.
+    """The best documents for each query; those with the same filter share a pass.
 
     Parameters
     ----------
@@ -193,20 +206,21 @@ def find_best(
         Each finds what it would find alone, to the last bit.
     index, words
         The vectors and the postings.
-    mask
-        Which documents may be found.
+    masks
+        Which documents each filter lets through.
     threads
         How many cores to use; all of them by default.
     """
     found = [TopDocuments(np.empty(0), np.empty(0, np.int64)) for _ in queries]
     # A query with negated words has a mask of its own and shares no pass.
-    batches: dict[tuple[bool, int], list[int]] = {}
+    batches: dict[tuple[bool, int, str | None], list[int]] = {}
     for place, query in enumerate(queries):
         if not query.is_empty:
-            key = query.by == "semantic", place if query.negated else -1
+            key = query.by == "semantic", place if query.negated else -1, query.filter
             batches.setdefault(key, []).append(place)
     for places in batches.values():
         batch = [queries[place] for place in places]
+        mask = masks.get(batch[0].filter or "")
         if words is None or batch[0].by == "semantic":
             best = best_by_vector(batch, index, mask, threads)
         else:
@@ -219,7 +233,7 @@ def find_best(
 def best_by_vector(
     queries: Sequence[Query],
     index: Index,
-    mask: npt.NDArray[np.bool_] | None,
+    mask: Mask | None,
     threads: int | None,
 ) -> list[TopDocuments]:
     """The documents with the highest cosine for each query."""
@@ -237,7 +251,7 @@ def best_by_score(
     queries: Sequence[Query],
     words: StoredPostings,
     pieces: ChunkedMatrix,
-    mask: npt.NDArray[np.bool_] | None,
+    mask: Mask | None,
     threads: int | None,
 ) -> list[TopDocuments]:
     """The best documents for keyword or hybrid queries that negate the same words."""

@@ -16,6 +16,7 @@ from deltavec.collection import Collection
 from deltavec.collection.query import make_ready
 from deltavec.core.jit import BUDGET
 from deltavec.errors import InputError
+from deltavec.server.batching import Pools
 from deltavec.server.errors import HANDLERS
 from deltavec.server.explorer import Explorer
 from deltavec.server.limits import Limits
@@ -25,7 +26,6 @@ from deltavec.server.metrics import Metrics
 from deltavec.server.middleware import LimitMiddleware
 from deltavec.server.openapi import openapi
 from deltavec.server.page.routes import page_files
-from deltavec.server.pool import Pools
 from deltavec.server.reload import Reloader
 from deltavec.server.routes import ADDRESSES, OPERATIONS, Api
 

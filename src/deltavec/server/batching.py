@@ -1,7 +1,13 @@
-"""Request batching: searches that wait at the same moment share one pass over the documents.
+"""Thread pools with bounded queues, and batching of searches.
 
-Python code of two threads would only compete for the interpreter, so one batch at a time is read
-and rendered. While one batch is scored, which does not need the interpreter, another is read.
+The event loop only passes messages; threads do the work. Short and long requests have pools of
+their own, so that short ones never wait for work that takes seconds. A request whose client has
+disconnected, or whose time is up, leaves the queue; work that has started ends where it next calls
+`deltavec.core.threads.stop_if_cancelled`.
+
+Searches that wait at the same moment share one pass over the documents. Python code of two threads
+would only compete for the interpreter, so one batch at a time is parsed and rendered. While one
+batch is scored, which does not need the interpreter, another is parsed.
 """
 
 from __future__ import annotations
@@ -11,18 +17,113 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from deltavec.core.threads import cancellable
-from deltavec.server.pool import Pool
+from deltavec.server.errors import busy
+from deltavec.server.limits import Limits
+from deltavec.server.metrics import Metrics
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+Done: TypeAlias = list[tuple[asyncio.Future[Any], Any]]
 
 LARGEST_BATCH = 32  # the last request of a batch waits until the others are rendered
-FLUSH_SECONDS = 0.01  # results are handed over together: waking the event loop costs as much as one
+FLUSH_SECONDS = 0.01  # results are sent together: waking the event loop costs as much as one
 LOCK_SECONDS = 0.05
+
+
+class Pools:
+    """A pool for short requests, and one for long ones with half of the queue.
+
+    Parameters
+    ----------
+    limits
+        How many threads there are, and how many requests may wait.
+    metrics
+        Where the length of the queue is reported.
+    """
+
+    def __init__(self, limits: Limits, metrics: Metrics) -> None:
+        self.metrics = metrics
+        self.threads = limits.workers
+        self.lock = threading.Lock()
+        self.stopping = False
+        self.short = Pool(self, "deltavec-serve", limits.workers, limits.waiting)
+        long_threads = max(1, limits.workers - 1)
+        self.long = Pool(self, "deltavec-serve-long", long_threads, limits.waiting // 2)
+
+    @property
+    def requests(self) -> int:
+        """How many requests are worked on or wait."""
+        return self.short.requests + self.long.requests
+
+    @property
+    def ready(self) -> bool:
+        """Whether one more short request would be accepted."""
+        return not self.stopping and self.short.requests < self.short.capacity
+
+    def stop(self) -> None:
+        """Accept no more work, and drop what has not started."""
+        self.stopping = True
+        for pool in (self.short, self.long):
+            pool.executor.shutdown(wait=False, cancel_futures=True)
+
+
+class Pool:
+    """Threads, and a bounded number of requests that use or wait for them."""
+
+    def __init__(self, pools: Pools, name: str, threads: int, waiting: int) -> None:
+        self.pools = pools
+        self.executor = ThreadPoolExecutor(threads, name)
+        self.threads = threads
+        self.capacity = threads + waiting
+        self.requests = 0  # worked on or waiting
+
+    def enter(self) -> None:
+        """Take a place in the queue; raises if the queue is full or the server is stopping."""
+        if self.pools.stopping:
+            raise busy("the server is stopping")
+        if not self._count(1):
+            raise busy("too many requests are waiting: try again in a second")
+
+    def leave(self, future: Future[Any] | None = None) -> None:
+        """Give the place in the queue back."""
+        self._count(-1)
+
+    def _count(self, change: int) -> bool:
+        pools = self.pools
+        with pools.lock:
+            fits = self.requests + change <= self.capacity
+            self.requests += change if fits else 0
+            working = sum(min(pool.requests, pool.threads) for pool in (pools.short, pools.long))
+            pools.metrics.set_queue(working, pools.requests - working)
+        return fits
+
+    async def run(self, work: Callable[..., Result], *arguments: Any) -> Result:
+        """The result of a function, called in a thread of the pool."""
+        self.enter()
+        cancelled = threading.Event()
+        try:
+            future = self.executor.submit(run_while_wanted, cancelled, partial(work, *arguments))
+        except RuntimeError:  # the executor was shut down a moment ago
+            self.leave()
+            raise busy("the server is stopping") from None
+        future.add_done_callback(self.leave)
+        try:
+            return await asyncio.wrap_future(future)
+        finally:  # answered, or cancelled: the client has disconnected, or its time is up
+            cancelled.set()
+            del future  # its error refers to this frame: the cycle would keep the collection open
+
+
+def run_while_wanted(cancelled: threading.Event, work: Callable[[], Result]) -> Result:
+    """The result of the work, which stops itself once the request is cancelled."""
+    with cancellable(lambda: not cancelled.is_set()):
+        return work()
 
 
 class TurnLock:
@@ -61,40 +162,6 @@ class TurnLock:
 Work: TypeAlias = Callable[[Sequence[Item], int, TurnLock], Iterable[Result | Exception]]
 
 
-class Pending(Generic[Item, Result]):
-    """An item that waits for its result."""
-
-    def __init__(self, item: Item, answer: asyncio.Future[Result], pool: Pool) -> None:
-        self.item = item
-        self.answer = answer
-        self.pool = pool
-        self.cancelled = False
-        self.claim = threading.Lock()  # whoever takes it, worker or client, leaves the queue
-
-    def start(self) -> bool:
-        """Whether to work on it: its client is still there."""
-        return self.claim.acquire(blocking=False)
-
-    def cancel(self) -> None:
-        """Stop waiting: the client has disconnected, or has its answer."""
-        self.cancelled = True
-        if self.start():
-            self.pool.leave()
-
-    def is_wanted(self) -> bool:
-        """Whether its client is still there."""
-        return not self.cancelled
-
-    def settle(self, result: Result | Exception) -> None:
-        """Set the result; called in the thread of the event loop."""
-        if self.answer.done():
-            return
-        if isinstance(result, Exception):
-            self.answer.set_exception(result)
-        else:
-            self.answer.set_result(result)
-
-
 class Batcher(Generic[Item, Result]):
     """Runs work on batches of the items that wait.
 
@@ -109,7 +176,7 @@ class Batcher(Generic[Item, Result]):
     def __init__(self, pool: Pool, work: Work[Item, Result]) -> None:
         self.pool = pool
         self.work = work
-        self.queue: deque[Pending[Item, Result]] = deque()
+        self.queue: deque[tuple[Item, asyncio.Future[Result]]] = deque()
         self.lock = threading.Lock()
         self.scheduled = False  # a thread is about to take all that wait
 
@@ -117,20 +184,18 @@ class Batcher(Generic[Item, Result]):
         """The result for one item."""
         self.pool.enter()
         answer: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
-        pending = Pending(item, answer, self.pool)
-        self.queue.append(pending)
+        self.queue.append((item, answer))
         self._schedule()
         try:
             return await answer
-        finally:
-            pending.cancel()
-            del answer, pending  # the error refers to this frame: see `Pool.run`
+        finally:  # answered, or cancelled
+            self.pool.leave()
+            del answer  # its error refers to this frame: see `Pool.run`
 
     def stop(self) -> None:
         """Cancel the items that wait."""
-        while self.queue:
-            answer = self.queue.popleft().answer
-            answer.get_loop().call_soon_threadsafe(answer.cancel)
+        for _, answer in self.queue:
+            answer.cancel()
 
     def _schedule(self) -> None:
         if not self.scheduled:
@@ -141,57 +206,54 @@ class Batcher(Generic[Item, Result]):
     def _run_batch(self) -> None:
         with TurnLock(self.lock) as turn:
             self.scheduled = False  # first: an item that comes from here on schedules another batch
-            batch = self._take()
+            batch: list[tuple[Item, asyncio.Future[Result]]] = []
+            waiting: tuple[Item, asyncio.Future[Result]] | None = None
+            with suppress(IndexError):  # the queue is empty
+                while len(batch) < LARGEST_BATCH:
+                    waiting = self.queue.popleft()
+                    if not waiting[1].done():  # else its client is gone
+                        batch.append(waiting)
             if self.queue:
                 self._schedule()
-            if not batch:
-                return
-            done: list[tuple[Pending[Item, Result], Result | Exception]] = []
-            since = time.monotonic()
-            for pending, result in zip(batch, self._results(batch, turn), strict=True):
-                done.append((pending, result))
-                if time.monotonic() - since > FLUSH_SECONDS:
-                    hand_over(done)
-                    done, since = [], time.monotonic()
-            hand_over(done)
+            if batch:
+                pools = self.pool.pools
+                threads = pools.threads if pools.requests <= len(batch) else 1  # all if alone
+                results = iter(self.work([item for item, _ in batch], threads, turn))
+                self._answer([answer for _, answer in batch], results)
+            del batch, waiting  # an error refers to this frame: see `Pool.run`
 
-    def _take(self) -> list[Pending[Item, Result]]:
-        batch: list[Pending[Item, Result]] = []
-        with suppress(IndexError):  # the queue is empty
-            while len(batch) < LARGEST_BATCH:
-                pending = self.queue.popleft()
-                if pending.start():
-                    batch.append(pending)
-        return batch
-
-    def _results(
-        self, batch: list[Pending[Item, Result]], turn: TurnLock
-    ) -> Iterator[Result | Exception]:
-        """The result for each item; an error of the work itself for all that have none yet."""
-        pools = self.pool.pools
-        threads = pools.threads if pools.requests <= len(batch) else 1  # all cores if alone
-        results = iter(self.work([pending.item for pending in batch], threads, turn))
+    def _answer(
+        self, answers: list[asyncio.Future[Result]], results: Iterator[Result | Exception]
+    ) -> None:
+        """Give each request its result; an error of the work itself to all that have none yet."""
+        done: Done = []
+        since = time.monotonic()
         failure: Exception | None = None
-        for pending in batch:
-            if failure is None:
-                try:
-                    with cancellable(pending.is_wanted):
-                        result = next(results)
-                except Exception as error:
-                    failure = error
-            yield failure or result
-        del batch, pending, failure  # the error refers to this frame: see `Pool.run`
+        for answer in answers:
+            try:
+                with cancellable(partial(is_wanted, answer)):
+                    result = failure or next(results)
+            except Exception as error:
+                result = failure = error
+            done.append((answer, result))
+            if time.monotonic() - since > FLUSH_SECONDS or answer is answers[-1]:
+                with suppress(RuntimeError):  # the event loop has been closed: nobody waits
+                    answer.get_loop().call_soon_threadsafe(settle, done)
+                done, since = [], time.monotonic()
+        del answer, answers, failure, result  # the error refers to this frame: see `Pool.run`
 
 
-def hand_over(done: Sequence[tuple[Pending[Any, Any], Any]]) -> None:
-    """Give results to those that wait for them; wakes the event loop once for all of them."""
+def is_wanted(answer: asyncio.Future[Any]) -> bool:
+    """Whether the client of a request still waits for its answer."""
+    return not answer.done()
 
-    def settle() -> None:
-        for pending, result in done:
-            pending.settle(result)
 
-    for pending, _ in done:
-        pending.pool.leave()
-    with suppress(RuntimeError):  # the event loop has been closed: nobody waits
-        for pending, _ in done[:1]:
-            pending.answer.get_loop().call_soon_threadsafe(settle)
+def settle(done: Done) -> None:
+    """Set results, in the thread of the event loop; clients that are gone get none."""
+    for answer, result in done:
+        if answer.done():
+            continue
+        if isinstance(result, Exception):
+            answer.set_exception(result)
+        else:
+            answer.set_result(result)

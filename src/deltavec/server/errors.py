@@ -57,6 +57,16 @@ class RequestError(Exception):
         self.headers = dict(headers or {})
 
 
+def invalid(message: str, param: str | None = None) -> RequestError:
+    """The error for a request that asks for what is not possible."""
+    return RequestError(422, message, param=param)
+
+
+def busy(message: str) -> RequestError:
+    """The error for a request that may be sent again in a second."""
+    return RequestError(503, message, headers={"Retry-After": "1"})
+
+
 def as_json(content: Any) -> bytes:
     """The content as JSON; NaN, which JSON does not have, is an error."""
     # The name of a wrong field may hold unpaired surrogates.

@@ -29,7 +29,7 @@ from deltavec.core.threads import stop_if_cancelled
 from deltavec.errors import InputError
 from deltavec.search.hybrid.search import TopDocuments
 from deltavec.server.batching import TurnLock
-from deltavec.server.errors import RequestError, as_json
+from deltavec.server.errors import RequestError, as_json, invalid
 from deltavec.server.limits import Limits
 from deltavec.server.map_view import MapView
 from deltavec.server.requests import (
@@ -94,7 +94,7 @@ class Explorer:
         try:
             return self.collection.query(query, k, by=by)
         except InputError as error:
-            raise RequestError(422, str(error), param="by") from None
+            raise invalid(str(error), "by") from None
 
     def row(self, identity: str, param: str = "id") -> int:
         """The row of a document; raises if there is none with this id."""
@@ -120,12 +120,12 @@ class Explorer:
         try:
             return self.collection.mask(filter)
         except InputError as error:
-            raise RequestError(422, str(error), param="filter") from None
+            raise invalid(str(error), "filter") from None
 
     def clusters(self, count: int | None) -> Clusters:
         """The topics; in a number that was not asked for before they take seconds."""
-        self.require_short(not self.map_view.topics.is_known(count))
-        return self.map_view.topics.of(count)
+        self.require_short(not self.map_view.is_known(count))
+        return self.map_view.clusters_of(count)
 
     def require_text(self, name: str, text: str) -> None:
         """Raise if a text is too long."""
@@ -147,11 +147,10 @@ class Explorer:
         self.require_short(len(text) > LONG_TEXT)
         stop_if_cancelled()
         if len(text) > self.limits.explained_length:
-            raise RequestError(
-                422,
+            raise invalid(
                 f"the document is longer than {self.limits.explained_length:,} characters, too "
                 "long to be explained",
-                param=param,
+                param,
             )
         return AnalyzedText(self.collection.model, text)
 
@@ -164,8 +163,7 @@ class Explorer:
         """Raise if the words of two texts make too many pairs to compare."""
         pairs = len(a.words) * len(b.words)
         if pairs > self.limits.explained_pairs:
-            raise RequestError(
-                422,
+            raise invalid(
                 f"the texts have {pairs:,} pairs of different words, and "
                 f"{self.limits.explained_pairs:,} can be compared: send shorter ones",
             )
@@ -180,35 +178,28 @@ def search(
 ) -> Iterator[bytes | Exception]:
     """The response to each search of a batch, or its error.
 
-    Searches with the same filter are ranked in one pass, with the lock of the batch released.
+    All of them are ranked at once, with the lock of the batch released.
     """
     queries = [attempt(parse_search, explorer, request) for request in requests]
-    valid = {n: query for n, query in enumerate(queries) if isinstance(query, Query)}
-    found: dict[int, TopDocuments | Exception] = {}
-    for filter in dict.fromkeys(requests[n].filter for n in valid):
-        numbers = [n for n in valid if requests[n].filter == filter]
-        batch = [valid[n] for n in numbers]
-        with turn.released() if turn else nullcontext():
-            ranked = attempt(explorer.collection.best, batch, filter=filter, threads=threads)
-        each = [ranked] * len(numbers) if isinstance(ranked, Exception) else ranked
-        found |= dict(zip(numbers, each, strict=True))
-    for n, query in enumerate(queries):
-        best = query if isinstance(query, Exception) else found[n]
-        if isinstance(best, Exception):
-            yield best
-        else:
-            yield attempt(render, explorer, requests[n], valid[n], best)
+    valid = [query for query in queries if isinstance(query, Query)]
+    with turn.released() if turn else nullcontext():
+        ranked = attempt(explorer.collection.best, valid, threads=threads)
+    found = iter([ranked] * len(valid) if isinstance(ranked, Exception) else ranked)
+    for request, query in zip(requests, queries, strict=True):
+        best = query if isinstance(query, Exception) else next(found)
+        yield (
+            best if isinstance(best, Exception) else attempt(render, explorer, request, query, best)
+        )
 
 
 def parse_search(explorer: Explorer, request: SearchRequest | SimilarRequest) -> Query:
     """The query of a search request; raises if it cannot be answered."""
     if isinstance(request, SimilarRequest):
         row = explorer.row(request.id)
-        k = request.offset + explorer.page_size(request)
-        vector = explorer.collection.index.vectors[row]
-        return explorer.collection.vector_query(vector, k, excluded=row)
-    query = explorer.query(request.query, request.by)
-    return replace(query, k=request.offset + explorer.page_size(request))
+        query = explorer.collection.vector_query(explorer.collection.index.vectors[row], row=row)
+    else:
+        query = explorer.query(request.query, request.by)
+    return replace(query, k=request.offset + explorer.page_size(request), filter=request.filter)
 
 
 def render(
@@ -285,9 +276,7 @@ def read_side(
     if identity is not None and text is None:
         return explorer.stored(explorer.row(identity, f"id_{side}"), f"id_{side}")
     got = "neither" if text is None else "both"
-    raise RequestError(
-        422, f"expected either text_{side} or id_{side}, got {got}", param=f"text_{side}"
-    )
+    raise invalid(f"expected either text_{side} or id_{side}, got {got}", f"text_{side}")
 
 
 def document(explorer: Explorer, request: DocumentRequest) -> bytes:
@@ -342,8 +331,7 @@ def require_at_most(
     """Raise if a value is beyond its limit."""
     if value > most:
         unit = unit and f" {unit}"
-        message = f"{name} must be at most {most:,}{unit}, got {value:,}"
-        raise RequestError(422, message, param=param or name)
+        raise invalid(f"{name} must be at most {most:,}{unit}, got {value:,}", param or name)
 
 
 def plain_columns(columns: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Lock
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -21,12 +22,20 @@ from deltavec.collection.map.names import RegionName
 from deltavec.collection.map.storage import StoredMap, draw_map
 from deltavec.collection.topics.clusters import recluster
 from deltavec.collection.topics.table import topic_name
-from deltavec.server.browse.colors import CLUSTER, Colors, cluster_colors, column_colors
-from deltavec.server.browse.columns import describe_columns
-from deltavec.server.browse.topics import Topics, default_clusters
-from deltavec.server.errors import RequestError, as_json
+from deltavec.server.columns import (
+    CLUSTER,
+    MOST_LABELS,
+    Colors,
+    cluster_colors,
+    column_colors,
+    describe_column,
+)
+from deltavec.server.errors import as_json, invalid
 
 CACHED = 64  # JSON texts; each may be some hundred kilobytes
+FEWEST_CLUSTERS = 2
+MOST_CLUSTERS = 24
+CACHED_CLUSTERS = 6  # clusterings; each takes four bytes a document
 
 
 class Drawn(NamedTuple):
@@ -78,8 +87,9 @@ class MapView:
             if collection.map and drawn.positions.method == "neighbors":
                 self.names = collection.map.names
             self.clusters = drawn.clusters and recluster(collection, drawn.clusters)
-        self.topics = Topics(collection, self.clusters)
         self.cache: dict[str, bytes] = {}
+        self.known: dict[int, Clusters] = {}  # clusters in other numbers
+        self.lock = Lock()  # one clustering at a time: it takes a core for seconds
 
     @classmethod
     def of(
@@ -114,7 +124,10 @@ class MapView:
         else:
             placed = compute_layout(collection.index.vectors, method, points=points)
         on_stage("finding clusters")
-        clusters = default_clusters(collection)
+        # As many as there are colors; none for a collection that is too small.
+        there = len(collection) - collection.description.zero_rows
+        count = min(MOST_LABELS, len(collection) // 2, there)
+        clusters = collection.cluster(count, seed=0) if count >= FEWEST_CLUSTERS else None
         ids = None if placed.axes else collection.ids
         drawn = Drawn(collection.description, placed, clusters, ids, names)
         return cls(collection, drawn, points=points)
@@ -138,6 +151,28 @@ class MapView:
         clusters = [CLUSTER] if self.clusters else []
         return clusters + [name for name in self.collection.columns if name != CLUSTER]
 
+    def is_known(self, count: int | None) -> bool:
+        """Whether the clusters in this number need not be computed."""
+        return self.clusters is None or count in (None, len(self.clusters), *self.known)
+
+    def clusters_of(self, count: int | None) -> Clusters:
+        """The clusters in this number; the default ones for None."""
+        if self.clusters is None:
+            raise invalid("the collection is too small for clusters", "clusters")
+        if count is None or count == len(self.clusters):
+            return self.clusters
+        most = min(MOST_CLUSTERS, len(self.collection) - self.collection.description.zero_rows)
+        if not FEWEST_CLUSTERS <= count <= most:
+            raise invalid(
+                f"clusters must be from {FEWEST_CLUSTERS} to {most}, got {count}", "clusters"
+            )
+        with self.lock:
+            if count not in self.known:
+                if len(self.known) >= CACHED_CLUSTERS:
+                    self.known.pop(next(iter(self.known)))
+                self.known[count] = self.collection.cluster(count, seed=0)
+            return self.known[count]
+
     def map_json(self) -> bytes:
         """The points."""
         return self._cached("map", self._points)
@@ -148,21 +183,13 @@ class MapView:
         key = f"colors {'' if found is None else len(found)} {by}"
         return self._cached(key, lambda: self.colors(by, found)._asdict())
 
-    def require_color(self, by: str) -> None:
-        """Raise if the points cannot be colored by this."""
-        if by not in self.color_names:
-            choices = ", ".join(self.color_names) or "nothing, as there are no columns"
-            raise RequestError(422, f"the map can be colored by: {choices}"[:1000], param="by")
-
     def topics_json(self, clusters: Clusters) -> bytes:
         """The topics: clusters with their words."""
         return self._cached(f"topics {len(clusters)}", lambda: describe_topics(clusters))
 
     def columns_json(self) -> bytes:
         """The columns, with examples of filters."""
-        return self._cached(
-            "columns", lambda: describe_columns(self.collection, self.positions.shown)
-        )
+        return self._cached("columns", self._columns)
 
     def _cached(self, key: str, content: Callable[[], dict[str, Any]]) -> bytes:
         known = self.cache.get(key)
@@ -187,6 +214,11 @@ class MapView:
             "names": [name._asdict() for name in self.names],
         }
 
+    def _columns(self) -> dict[str, Any]:
+        collection, shown = self.collection, self.positions.shown
+        columns = [(name, collection.column(name).take(shown)) for name in collection.columns]
+        return {"columns": [describe_column(name, column) for name, column in columns]}
+
     def colors(self, by: str, clusters: Clusters | None = None) -> Colors:
         """The colors of the points; for clusters, of these."""
         shown = self.positions.shown
@@ -207,16 +239,7 @@ def updated_positions(collection: Collection, drawn: Drawn, points: int) -> Posi
 
 def describe_topics(clusters: Clusters) -> dict[str, Any]:
     """Clusters as plain objects."""
-    columns = clusters.names, clusters.sizes, clusters.central_ids, clusters.cohesion
-    return {
-        "topics": [
-            {
-                "name": topic_name(words),
-                "words": words,
-                "documents": size,
-                "central_id": central,
-                "cohesion": cohesion,
-            }
-            for words, size, central, cohesion in zip(*columns, strict=True)
-        ]
-    }
+    keys = ("name", "words", "documents", "central_id", "cohesion")
+    names = [topic_name(words) for words in clusters.names]
+    columns = names, clusters.names, clusters.sizes, clusters.central_ids, clusters.cohesion
+    return {"topics": [dict(zip(keys, one, strict=True)) for one in zip(*columns, strict=True)]}

@@ -10,13 +10,13 @@ import asyncio
 import ipaddress
 import re
 import secrets
-from collections.abc import Awaitable, Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Awaitable, Iterable
+from contextlib import suppress
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from deltavec.server.errors import RequestError, error_response, internal_error
+from deltavec.server.errors import RequestError, busy, error_response, internal_error
 from deltavec.server.limits import Limits
 
 POLICY = (
@@ -74,7 +74,7 @@ class LimitMiddleware:
         self.token = token
         self.public = frozenset(public)
         self.loopback_only = loopback_only
-        self.body_memory = BodyMemory(BODIES_HELD * limits.body_bytes)
+        self.free = BODIES_HELD * limits.body_bytes  # memory for all bodies together
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
@@ -99,43 +99,44 @@ class LimitMiddleware:
         if self.token is not None and route_path(scope) not in self.public:
             require_token(headers.get("authorization", ""), self.token)
         late = 408
-        with self.body_memory.share() as share:
-            try:
-                async with asyncio.timeout(self.limits.seconds):
-                    body = await whole_body(headers, receive, self.limits.body_bytes, share)
-                    late = 504
-                    await until_disconnect(self.app(scope, replayed(body), response.send), receive)
-            except TimeoutError:
-                raise RequestError(
-                    late, f"the request took longer than {self.limits.seconds:g} seconds"
-                ) from None
-
-
-class BodyMemory:
-    """A bound on the memory of all bodies together; beyond it requests get 503."""
-
-    def __init__(self, size: int) -> None:
-        self.free = size
-
-    @contextmanager
-    def share(self) -> Iterator[Callable[[int], None]]:
-        """A function that reserves memory, which is released at the end."""
-        taken = 0
-
-        def take(size: int) -> None:
-            nonlocal taken
-            if size > self.free:
-                raise RequestError(
-                    503, "too many large requests at once: try again in a second",
-                    headers={"Retry-After": "1"},
-                )  # fmt: skip
-            self.free -= size
-            taken += size
-
+        pieces: list[bytes] = []
         try:
-            yield take
+            async with asyncio.timeout(self.limits.seconds):
+                await self._read_body(headers, receive, pieces)
+                late = 504
+                body = b"".join(pieces)
+                await until_disconnect(self.app(scope, replayed(body), response.send), receive)
+        except TimeoutError:
+            raise RequestError(
+                late, f"the request took longer than {self.limits.seconds:g} seconds"
+            ) from None
         finally:
-            self.free += taken
+            self.free += sum(map(len, pieces))
+
+    async def _read_body(self, headers: Headers, receive: Receive, pieces: list[bytes]) -> None:
+        """Read the body; raises as soon as it is too large, whatever its header says."""
+        most = self.limits.body_bytes
+        refusal = RequestError(413, f"the body is larger than {most:,} bytes: send less at a time")
+        announced = headers.get("content-length", "")
+        if announced.isdecimal() and len(announced) < 20 and int(announced) > most:
+            if "expect" not in headers:  # else the client waits for 100 Continue before it sends
+                await discard(receive, DISCARDED * most)
+            raise refusal
+        size, more = 0, True
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise RequestError(400, "the client has disconnected")
+            piece, more = message.get("body", b""), message.get("more_body", False)
+            size += len(piece)
+            if size > most:
+                if more:
+                    await discard(receive, DISCARDED * most)
+                raise refusal
+            if len(piece) > self.free:
+                raise busy("too many large requests at once: try again in a second")
+            self.free -= len(piece)
+            pieces.append(piece)
 
 
 class SecureResponse:
@@ -192,33 +193,6 @@ def require_token(authorization: str, token: str) -> None:
             "expected the header 'Authorization: Bearer TOKEN' with the server's token",
             headers={"WWW-Authenticate": "Bearer"},
         )
-
-
-async def whole_body(
-    headers: Headers, receive: Receive, most: int, take: Callable[[int], None]
-) -> bytes:
-    """The body of a request; raises as soon as it is too large, whatever its header says."""
-    refusal = RequestError(413, f"the body is larger than {most:,} bytes: send less at a time")
-    announced = headers.get("content-length", "")
-    if announced.isdecimal() and len(announced) < 20 and int(announced) > most:
-        if "expect" not in headers:  # else the client waits for 100 Continue before it sends
-            await discard(receive, DISCARDED * most)
-        raise refusal
-    pieces, size = [], 0
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise RequestError(400, "the client has disconnected")
-        piece, more = message.get("body", b""), message.get("more_body", False)
-        size += len(piece)
-        if size > most:
-            if more:
-                await discard(receive, DISCARDED * most)
-            raise refusal
-        take(len(piece))
-        pieces.append(piece)
-        if not more:
-            return b"".join(pieces)
 
 
 async def discard(receive: Receive, most: int) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from deltavec.core.model import EmbeddingModel
-from deltavec.server.errors import RequestError, as_json
+from deltavec.server.errors import RequestError, as_json, invalid
 from deltavec.server.explorer import Explorer
 from deltavec.server.limits import Limits
 from deltavec.server.requests import EmbeddingsRequest, ModelRequest, NoRequest
@@ -79,34 +79,26 @@ def valid_input(request: EmbeddingsRequest, model: EmbeddingModel, limits: Limit
     """The texts to embed; raises if the request asks for what the model cannot do."""
     require_model(request.model, model)
     if request.dimensions not in (None, model.dimensions):
-        raise RequestError(
-            422,
+        raise invalid(
             f"the model's vectors have {model.dimensions} dimensions and cannot be cut: leave "
             "dimensions out",
-            param="dimensions",
+            "dimensions",
         )
     given = [request.input] if isinstance(request.input, str) else request.input
     texts = [text for text in given if isinstance(text, str)]
     if len(texts) < len(given):
-        raise RequestError(
-            422,
+        raise invalid(
             "expected a text or a list of texts, got token numbers: a token is a word here, and "
             "has no number; send the text itself",
-            param="input",
+            "input",
         )
     if not texts:
-        raise RequestError(422, "expected at least one text, got an empty list", param="input")
+        raise invalid("expected at least one text, got an empty list", "input")
+    most, longest = limits.text_length, max(map(len, texts))
     if len(texts) > limits.batch:
-        raise RequestError(
-            422,
-            f"expected at most {limits.batch:,} texts, got {len(texts):,}: send them in parts",
-            param="input",
-        )
-    longest = max(map(len, texts))
-    if longest > limits.text_length:
-        raise RequestError(
-            422,
-            f"expected texts of at most {limits.text_length:,} characters, got one of {longest:,}",
-            param="input",
-        )
+        message = f"expected at most {limits.batch:,} texts, got {len(texts):,}: send them in parts"
+        raise invalid(message, "input")
+    if longest > most:
+        message = f"expected texts of at most {most:,} characters, got one of {longest:,}"
+        raise invalid(message, "input")
     return texts

@@ -19,14 +19,19 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from deltavec.server import explorer, openai, responses
-from deltavec.server.batching import Batcher, TurnLock
-from deltavec.server.browse.colors import CLUSTER
-from deltavec.server.browse.exporting import export
-from deltavec.server.browse.listing import list_documents, select, selection_words
-from deltavec.server.errors import RequestError, as_json, json_response, validation_error
+from deltavec.server.batching import Batcher, Pools, TurnLock
+from deltavec.server.browse import export, list_documents, select, selection_words
+from deltavec.server.columns import CLUSTER
+from deltavec.server.errors import (
+    RequestError,
+    as_json,
+    busy,
+    invalid,
+    json_response,
+    validation_error,
+)
 from deltavec.server.explorer import Explorer, LongWorkError
 from deltavec.server.metrics import MEDIA_TYPE, Metrics
-from deltavec.server.pool import RETRY_AFTER, Pools
 from deltavec.server.reload import Reloader
 from deltavec.server.requests import (
     ColorsRequest,
@@ -98,13 +103,13 @@ async def read_body(request: Request) -> Any:
     """The JSON value in the body of a request."""
     subtype = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if not (subtype.startswith("application/") and subtype.endswith(("/json", "+json"))):
-        message = "expected a JSON object in the body, with the header Content-Type"
-        raise RequestError(422, f"{message}: application/json")
+        raise invalid(
+            "expected a JSON object in the body, with the header Content-Type: application/json"
+        )
     try:
         return json.loads(await request.body())
     except (ValueError, RecursionError):
-        message = "expected a JSON object in the body, got something else"
-        raise RequestError(400, message) from None
+        raise RequestError(400, "expected a JSON object in the body, got something else") from None
 
 
 class Api:
@@ -166,7 +171,7 @@ class Api:
     async def ready(self, request: NoRequest) -> Response:
         """Whether the server accepts requests; 503 while its queue is full. Needs no token."""
         if not self.pools.ready:
-            raise RequestError(503, "no more requests are taken now", headers=RETRY_AFTER)
+            raise busy("no more requests are taken now")
         return json_response(as_json({"status": "ready"}))
 
     async def report(self, request: NoRequest) -> Response:
@@ -181,10 +186,12 @@ def topics(explorer: Explorer, request: TopicsRequest) -> bytes:
 
 def map_colors(explorer: Explorer, request: ColorsRequest) -> bytes:
     """What colors the points of the map: a column, or ``cluster``."""
-    explorer.map_view.require_color(request.by)
-    is_other = request.by == CLUSTER and request.clusters is not None
-    clusters = explorer.clusters(request.clusters) if is_other else None
-    return explorer.map_view.color_json(request.by, clusters)
+    map_view, by = explorer.map_view, request.by
+    if by not in map_view.color_names:
+        choices = ", ".join(map_view.color_names) or "nothing, as there are no columns"
+        raise invalid(f"the map can be colored by: {choices}"[:1000], "by")
+    is_other = by == CLUSTER and request.clusters is not None
+    return map_view.color_json(by, explorer.clusters(request.clusters) if is_other else None)
 
 
 def columns(explorer: Explorer, request: NoRequest) -> bytes:

@@ -149,7 +149,7 @@ def test_the_rows_nearest_to_a_vector_are_those_that_similar_shows(
     row = collection.find_row("d0")
     assert row == collection.row("d0") == 0
     assert collection.find_row("nope") is None
-    query = collection.vector_query(collection.index.vectors[row], 3, excluded=row)
+    query = collection.vector_query(collection.index.vectors[row], 3, row=row)
     scores, rows = collection.best([query], threads=1)[0]
     found = collection.similar("d0", 3)
     assert [(f"d{one}", score) for one, score in zip(rows, scores.tolist(), strict=True)] == [

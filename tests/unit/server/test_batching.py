@@ -13,11 +13,10 @@ import pytest
 
 from deltavec.core.threads import CancelledError, stop_if_cancelled
 from deltavec.server import batching
-from deltavec.server.batching import Batcher, TurnLock
+from deltavec.server.batching import Batcher, Pools, TurnLock
 from deltavec.server.errors import RequestError
 from deltavec.server.limits import Limits
 from deltavec.server.metrics import Metrics
-from deltavec.server.pool import Pools
 
 
 class Doubling:

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from deltavec.server.batching import Pools
 from deltavec.server.errors import RequestError
 from deltavec.server.limits import Limits
 from deltavec.server.log import JsonLines
 from deltavec.server.metrics import Metrics
 from deltavec.server.middleware import LimitMiddleware
-from deltavec.server.pool import Pools
 from support.served import ask, asked
 
 
@@ -131,7 +131,7 @@ def test_a_client_that_never_stops_sending_is_cut_off() -> None:
 
 def test_all_bodies_together_take_so_much_memory_and_no_more() -> None:
     app = guarded()
-    app.body_memory.free = 150
+    app.free = 150
 
     async def two() -> list[int]:
         begun, free = asyncio.Event(), asyncio.Event()
@@ -150,7 +150,7 @@ def test_all_bodies_together_take_so_much_memory_and_no_more() -> None:
         return [(await first).status, (await asked(app, "POST", "/", body=b"a" * 100)).status]
 
     assert asyncio.run(two()) == [200, 200]
-    assert app.body_memory.free == 150
+    assert app.free == 150
 
 
 def test_a_request_has_so_much_time_and_no_more() -> None:

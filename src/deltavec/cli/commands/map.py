@@ -76,7 +76,7 @@ def write(map_view: MapView, output: Path, name: str, color_by: str | None, dark
         with replacing(output) as temporary:
             temporary.write_text(map_page(map_view, name), encoding="utf-8")
         return
-    from deltavec.server.browse.picture import save_picture
+    from deltavec.server.page.picture import save_picture
 
     usual = "cluster" if map_view.clusters else None
     save_picture(map_view, output, by=color_by or usual, dark=dark)

@@ -67,8 +67,8 @@ def search(
     deltavec search reviews.idx "quiet room -street" --by keyword
     """
     opened = open_collection(collection, trust)
-    parsed = opened.query(query, k, by=by)
-    best = opened.best([parsed], filter=filter)[0]
+    parsed = opened.query(query, k, by=by, filter=filter)
+    best = opened.best([parsed])[0]
     hits = load_hits(opened, best, parsed, None if as_json else length, explain)
     unknown = parsed.unknown
     suggested = suggestions(opened.model, unknown)
@@ -134,8 +134,8 @@ def similar(
     """
     opened = open_collection(collection, trust)
     row, text = opened.row(id), opened.text(id)
-    query = opened.vector_query(opened.index.vectors[row], k, excluded=row)
-    best = opened.best([query], filter=filter)[0]
+    query = opened.vector_query(opened.index.vectors[row], k, row=row, filter=filter)
+    best = opened.best([query])[0]
     # Stored vectors are float32: shares of the exact one add up to the cosine more closely.
     exact = replace(query, vector=opened.model.decompose(text).vector)
     hits = load_hits(opened, best, exact, None if as_json else length, explain)

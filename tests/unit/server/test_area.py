@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 import deltavec as dv
 from deltavec.server import responses
 from deltavec.server.app import create_app
-from deltavec.server.browse.area import corners, inside
+from deltavec.server.browse import corners, inside
 from deltavec.server.errors import RequestError
 from deltavec.server.limits import Limits
 from deltavec.server.map_view import MapView
@@ -103,7 +103,7 @@ def test_a_map_in_a_file_holds_texts_as_data_and_nothing_from_elsewhere(
 
 def test_a_picture_of_a_map_is_written(collection: dv.Collection, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    from deltavec.server.browse.picture import save_picture
+    from deltavec.server.page.picture import save_picture
 
     map_view = MapView.of(collection)
     for name, by in (("a.png", "tags"), ("a.svg", None), ("b.png", "cluster")):

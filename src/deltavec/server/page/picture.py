@@ -11,7 +11,7 @@ import numpy as np
 
 from deltavec.errors import needing
 from deltavec.io.artifacts.atomic import replacing
-from deltavec.server.browse.colors import Colors
+from deltavec.server.columns import Colors
 from deltavec.server.map_view import MapView
 
 INCHES = (7.2, 7.2)

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from deltavec.server.browse.colors import MOST_LABELS, column_colors
+from deltavec.server.columns import MOST_LABELS, column_colors
 
 
 def column(values: list[object]) -> pa.ChunkedArray:
@@ -52,10 +52,3 @@ def test_truth_values_and_a_single_date_are_categories() -> None:
     assert column_colors("open", column([True, False, True])).labels == ["True", "False"]
     day = datetime.date(2020, 1, 2)
     assert column_colors("day", column([day])).labels == ["2020-01-02"]
-
-
-def test_a_column_of_a_dictionary_is_as_its_values() -> None:
-    words = pa.chunked_array([pa.array(["a", "b", "a"]).dictionary_encode()])
-    assert column_colors("city", words).labels == ["a", "b"]
-    numbers = pa.chunked_array([pa.array([1, 5, 9]).dictionary_encode()])
-    assert column_colors("stars", numbers).values == [1, 5, 9]

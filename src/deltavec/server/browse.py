@@ -1,0 +1,136 @@
+"""Documents without a query: by a filter, a topic or an area of the map; lists and exports."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from deltavec.collection.json_values import rows_of
+from deltavec.collection.topics.names import group_names
+from deltavec.core.arrays import Float32s, Float64s, Int64s
+from deltavec.search.hybrid.search import TopDocuments
+from deltavec.server.errors import as_json, invalid
+from deltavec.server.explorer import Explorer
+from deltavec.server.requests import ExportRequest, ListRequest, SelectionRequest
+from deltavec.server.responses import plain
+
+WORDS = 10  # that set a selection apart
+FEWEST_CORNERS = 3
+MOST_CORNERS = 400
+
+
+def list_documents(explorer: Explorer, request: ListRequest) -> bytes:
+    """A page of documents: of a topic the most typical first, else in their order."""
+    rows = selected_rows(explorer, request)
+    page = rows[request.offset : request.offset + explorer.page_size(request)]
+    if request.cluster is None:
+        unscored = explorer.results(TopDocuments(np.zeros(len(page)), page), None, request)
+        results = [result | {"score": None} for result in unscored]
+    else:
+        direction = explorer.clusters(request.clusters).directions[request.cluster]
+        cosines = explorer.collection.index.vectors[page] @ direction
+        query = explorer.collection.vector_query(direction)
+        results = explorer.results(TopDocuments(cosines.astype(np.float64), page), query, request)
+    return as_json({"results": results, "documents": len(rows)})
+
+
+def select(explorer: Explorer, request: SelectionRequest) -> bytes:
+    """How many documents are selected, and which points of the map."""
+    rows = selected_rows(explorer, request)
+    mask = np.zeros(len(explorer.collection), np.uint8)
+    mask[rows] = 1
+    points = (mask[explorer.map_view.positions.shown] + ord("0")).astype(np.uint8)
+    return as_json({"documents": len(rows), "points": points.tobytes().decode("ascii")})
+
+
+def selection_words(explorer: Explorer, request: SelectionRequest) -> bytes:
+    """The words that set the selected documents apart from the others."""
+    explorer.require_short(is_long=True)
+    rows = selected_rows(explorer, request)
+    labels = np.ones(len(explorer.collection), np.int32)
+    labels[rows] = 0
+    names = group_names(explorer.collection, labels, words=WORDS) if len(rows) else [[]]
+    return as_json({"documents": len(rows), "words": names[0]})
+
+
+def export(explorer: Explorer, request: ExportRequest) -> bytes:
+    """The selected documents as a CSV file with all columns, or their ids, one a line."""
+    explorer.require_short(is_long=True)
+    rows = selected_rows(explorer, request)
+    collection = explorer.collection
+    if request.format == "ids":
+        ids = collection.ids.take(rows).to_pylist()
+        # An id with a line break is written as JSON.
+        return "".join(f"{one if one.isprintable() else json.dumps(one)}\n" for one in ids).encode()
+    if len(rows) > explorer.limits.exported:
+        raise invalid(
+            f"at most {explorer.limits.exported:,} documents can be exported as a table, these "
+            f"are {len(rows):,}: take their ids, or choose fewer",
+        )
+    names = ["id", "text", *collection.columns]
+    file = io.StringIO()
+    table = csv.writer(file, lineterminator="\n")
+    table.writerow([*names, "map_x", "map_y"])
+    positions = explorer.map_view.positions.of(rows)
+    for position, entry in zip(positions, rows_of(collection.documents(rows)), strict=True):
+        table.writerow([*(cell(entry[name]) for name in names), *(position or (None, None))])
+    return file.getvalue().encode()
+
+
+def cell(value: Any) -> Any:
+    """A value as a cell of a table; lists and objects as JSON."""
+    value = plain(value)
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
+
+
+def selected_rows(explorer: Explorer, request: SelectionRequest) -> Int64s:
+    """The rows in a topic, in an area and matching a filter; all rows if none is given.
+
+    Those of a topic come in the order of their similarity to its centroid.
+    """
+    rows = np.arange(len(explorer.collection))
+    if request.cluster is not None:
+        clusters = explorer.clusters(request.clusters)
+        if request.cluster >= len(clusters):
+            message = f"cluster must be from 0 to {len(clusters) - 1}, got {request.cluster}"
+            raise invalid(message, "cluster")
+        rows = np.flatnonzero(clusters.labels == request.cluster)
+        cosines = explorer.collection.index.vectors[rows] @ clusters.directions[request.cluster]
+        rows = rows[np.argsort(-cosines, kind="stable")]
+    if request.area is not None:
+        rows = rows[inside(explorer.map_view.positions.places, corners(request.area))[rows]]
+    return rows if request.filter is None else rows[explorer.mask(request.filter)[rows]]
+
+
+def corners(area: str) -> Float64s:
+    """The corners of a polygon given as ``x,y x,y x,y``."""
+    try:
+        found = np.array([[float(number) for number in one.split(",")] for one in area.split()])
+    except ValueError:
+        found = np.empty((0, 0))
+    if found.ndim != 2 or found.shape[1:] != (2,) or not np.isfinite(found).all():
+        raise invalid("expected an area such as 0,0 0.5,0 0.5,0.5", "area")
+    if not FEWEST_CORNERS <= len(found) <= MOST_CORNERS:
+        message = f"an area has from {FEWEST_CORNERS} to {MOST_CORNERS} corners, got {len(found)}"
+        raise invalid(message, "area")
+    return found
+
+
+def inside(points: Float32s, polygon: Float64s) -> npt.NDArray[np.bool_]:
+    """Which points are inside a polygon, by the even-odd rule.
+
+    Points without coordinates are not.
+    """
+    x, y = points.astype(np.float64).T
+    odd: npt.NDArray[np.bool_] = np.zeros(len(points), bool)
+    for (x1, y1), (x2, y2) in zip(polygon, np.roll(polygon, 1, axis=0), strict=True):
+        if y1 != y2:
+            crosses = (y1 > y) != (y2 > y)
+            odd ^= crosses & (x < (x2 - x1) * (y - y1) / (y2 - y1) + x1)
+    odd &= ~np.isnan(x)
+    return odd

@@ -1,1 +1,0 @@
-"""Browsing without a query: topics, columns, lists, selections and the colors of the map."""
