@@ -30,7 +30,6 @@ from campaigns.seals import Files, entries_of, seal_collection, seal_index, seal
 from deltavec.collection.json_values import rows_of
 from deltavec.collection.segment_writer import SegmentWriter
 from deltavec.io.artifacts.model_description import model_layout
-from deltavec.io.corpus import parquet
 
 WORDS = [
     "sea",
@@ -355,7 +354,7 @@ def make_parquet(folder: Path) -> None:
             table, folder / f"{compression}.parquet", compression=compression, row_group_size=11,
             write_page_index=True, data_page_size=200, write_page_checksum=compression == "zstd",
         )  # fmt: skip
-    for compression in ("none", "snappy"):  # in pages that we unpack ourselves
+    for compression in ("none", "snappy"):  # without dictionaries
         pq.write_table(
             table.select(["text"]), folder / f"plain-{compression}.parquet",
             compression=compression, row_group_size=11, data_page_size=200, use_dictionary=False,
@@ -376,7 +375,6 @@ def mutated_one(files: Files, rng: Random) -> Files:
 
 
 def read_corpus(folder: Path, rng: Random) -> None:
-    parquet.LEAST_UNPACKED = 0  # small groups of rows are unpacked by ourselves too
     for path in sorted(folder.iterdir()):
         column = (
             rng.choice(["text", "text", "coded", "list", "number"])

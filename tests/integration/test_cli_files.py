@@ -300,4 +300,4 @@ def test_a_workbook_is_read_as_the_csv_file_of_its_sheet(
     assert dv.open_collection(idx).documents(["00007"])["id"].to_pylist() == ["00007"]
     (tmp_path / "a.xlsx").write_bytes(b"no workbook")
     error = deltavec("fit", tmp_path / "a.xlsx", "-o", tmp_path / "c.dv").error
-    assert "a.xlsx: not a workbook of Excel's" in error
+    assert "a.xlsx: not an Excel workbook" in error

@@ -33,12 +33,12 @@ def open_corpus(source: str, files: CorpusOptions, *, expected: str | None = Non
 
     Without a column name, the column is the expected one, or a guess, which is printed.
     """
-    from deltavec.io.corpus.corpus import opened_corpus
+    from deltavec.io.corpus import corpus as corpora
     from deltavec.io.corpus.files import Reading
 
     form = files.format and files.format.value
     reading = Reading(files.column, expected, form, files.encoding, files.delimiter)
-    corpus = opened_corpus(source, reading)
+    corpus = corpora.open_corpus(source, reading)
     if corpus.note:
         notice(corpus.note)
     return corpus

@@ -38,7 +38,7 @@ from deltavec.errors import CorpusError, InputError, ModelError
 from deltavec.io.artifacts.atomic import replacing_folder
 from deltavec.io.artifacts.model import save
 from deltavec.io.corpus.columns import Piece
-from deltavec.io.corpus.corpus import opened_corpus
+from deltavec.io.corpus.corpus import open_corpus
 from deltavec.io.corpus.files import COLUMN, Reading
 from deltavec.io.output.embed_to_file import Progress
 from deltavec.io.output.read_ahead import pieces_ahead
@@ -108,7 +108,7 @@ def build_collection(
         raise InputError(f"expected a fitted model, got {type(model).__name__}")
     require_tokenizer(model)
     COLLECTION_FOLDER.require_replaceable(target)
-    documents = opened_corpus(corpus, Reading(expected=model.notes.get(COLUMN)))
+    documents = open_corpus(corpus, Reading(expected=model.notes.get(COLUMN)))
     columns = StoredColumns.of(documents, id_column, keep)
     derived = as_collection and model.recipe.depends_on_documents
     if derived and columns.corpus.one_shot:

@@ -45,7 +45,7 @@ from deltavec.core.statistics import TextCounts
 from deltavec.core.text.batches import as_text_batch
 from deltavec.errors import InputError
 from deltavec.io.corpus.columns import text_sizes
-from deltavec.io.corpus.corpus import opened_corpus
+from deltavec.io.corpus.corpus import open_corpus
 from deltavec.io.corpus.files import Reading
 from deltavec.io.output.embed_to_file import Progress
 from deltavec.io.output.shards import EmbeddedRows, zero_rows
@@ -86,7 +86,7 @@ def add(
     """Add documents to a collection; see `Collection.add`."""
     with updating(opened) as current:
         stated = current.description
-        documents = opened_corpus(corpus, Reading(expected=stated.text_column))
+        documents = open_corpus(corpus, Reading(expected=stated.text_column))
         if update and not stated.id_column:
             raise InputError(
                 f"{current.path}: its documents are numbered, none has an id to be updated by: "

@@ -107,8 +107,7 @@ def fit(
         documents = open_corpus(corpus, files)
 
         from deltavec.core.fitting import fit as fitted
-        from deltavec.io.corpus.files import COLUMN
-        from deltavec.io.corpus.formats import TEXT
+        from deltavec.io.corpus.files import COLUMN, TEXT
         from deltavec.io.vectors.load import load_vectors
 
         if vectors is not None:

@@ -1,27 +1,22 @@
-"""Bytes of a file as blocks of whole records, decompressed, in bounded memory.
+"""Text files as blocks of whole records, in bounded memory.
 
 A record is a line, or a CSV row whose quoted fields may hold newlines. A block ends where a record
-ends, so each block can be parsed by itself, and a block grows only when one record fills it.
+ends, so each block can be parsed by itself. A block grows only if one record fills it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterable, Iterator
 from functools import cache
 from io import FileIO
 from pathlib import Path
-from typing import NamedTuple, Protocol
-
-import pyarrow as pa
+from typing import Protocol
 
 from deltavec.errors import CorpusError
 
 BLOCK_BYTES = 4 << 20
-LARGEST_RECORD = 1 << 30  # far above any document, far below the 2 GB an Arrow string array holds
-
-COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+LARGEST_RECORD = 1 << 30  # far above any document, far below the 2 GB of an Arrow string array
 
 
 class Readable(Protocol):
@@ -31,73 +26,49 @@ class Readable(Protocol):
         """Up to `size` bytes; none at the end."""
 
 
-class Pipe:
-    """The bytes of a named pipe or a device, opened when first read and closed at its end."""
+class Stream:
+    """The bytes of standard input or a pipe, which can be read once.
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._file: FileIO | None = None
-
-    def read(self, size: int, /) -> bytes | None:
-        """Up to `size` bytes; none at the end."""
-        if self._file is None:
-            self._file = FileIO(self._path)
-        data = None if self._file.closed else self._file.read(size)
-        if not data:
-            self._file.close()
-        return data or b""
-
-
-class ByteStream(NamedTuple):
-    """The bytes of one source, its name for errors, and how far it has been read.
-
-    Attributes
-    ----------
-    name : str
-        What errors call the source.
-    data : Readable
-        The bytes, decompressed.
-    position : callable
-        Fraction of the source read so far, None where its size is unknown.
+    What a look at the columns reads is kept for the reading. A path is opened at the first read.
     """
 
-    name: str
-    data: Readable
-    position: Callable[[], float | None]
+    def __init__(self, name: str, source: Readable | Path) -> None:
+        self.name = name
+        self._source = source
+        self._seen: list[bytes] = []
 
-    def read(self, size: int) -> bytes:
-        """Exactly `size` bytes, fewer only at the end."""
-        parts: list[bytes] = []
-        while size > 0 and (part := self._some(size)):
-            parts.append(part)
-            size -= len(part)
-        return b"".join(parts)
+    def chunks(self, size: int, *, look: bool) -> Iterator[bytes]:
+        """Chunks of `size` bytes from the beginning; with `look`, they can be read again."""
+        if isinstance(self._source, Path):
+            self._source = FileIO(self._source)
+        yield from self._seen
+        for chunk in byte_chunks(self._source, self.name, size):
+            if look:
+                self._seen.append(chunk)
+            yield chunk
+        if isinstance(self._source, FileIO):
+            self._source.close()
 
-    def after(self, head: bytes) -> ByteStream:
-        """The same stream, with what was read of it before put back."""
-        return self._replace(data=_Replayed(head, self.data))
 
-    def _some(self, size: int) -> bytes:
+def byte_chunks(source: Readable, name: str, size: int) -> Iterator[bytes]:
+    """The bytes of a source in chunks of exactly `size` bytes; the last may be shorter."""
+    parts: list[bytes] = []
+    missing = size
+    while True:
         try:
-            data = self.data.read(size)
+            part = source.read(missing)
         except OSError as error:
-            raise unreadable(self.name, error) from error
-        if data is None:
-            raise CorpusError(f"{self.name}: nothing there yet; expected a stream that blocks")
-        return data
-
-
-class _Replayed:
-    """Some bytes, and the rest of where they came from."""
-
-    def __init__(self, head: bytes, data: Readable) -> None:
-        self._head = head
-        self._data = data
-
-    def read(self, size: int, /) -> bytes | None:
-        """About `size` bytes; none at the end."""
-        head, self._head = self._head, b""
-        return head or self._data.read(size)
+            raise unreadable(name, error) from error
+        if part is None:
+            raise CorpusError(f"{name}: no data yet; expected a stream that blocks")
+        parts.append(part)
+        missing -= len(part)
+        if not part or not missing:
+            if chunk := b"".join(parts):
+                yield chunk
+            if not part:
+                return
+            parts, missing = [], size
 
 
 def unreadable(name: str, error: Exception) -> CorpusError:
@@ -114,64 +85,45 @@ def unreadable(name: str, error: Exception) -> CorpusError:
     return CorpusError(f"{name}: cannot be read ({reason})")
 
 
-@contextmanager
-def byte_stream(path: Path, compression: str | None) -> Iterator[ByteStream]:
-    """The decompressed bytes of a file, while the context lasts."""
-    try:
-        size = path.stat().st_size
-        file = pa.OSFile(str(path))
-    except OSError as error:
-        raise unreadable(str(path), error) from error
-    if compression and size == 0:
-        file.close()
-        raise CorpusError(f"{path}: the file is empty; expected {compression} data")
-    with closing(file):
-        data = pa.CompressedInputStream(file, compression) if compression else file
-        with closing(data):
-            yield ByteStream(str(path), data, lambda: file.tell() / size if size else 1.0)
-
-
-LastEnd = Callable[[bytes], int]
-
-
 def whole_records(
-    stream: ByteStream,
-    last_end: LastEnd,
-    block_bytes: int = BLOCK_BYTES,
-    largest: int = LARGEST_RECORD,
+    chunks: Iterable[bytes], name: str, delimiter: str | None, largest: int = LARGEST_RECORD
 ) -> Iterator[bytes]:
-    """Blocks of whole records, about `block_bytes` each.
+    """Blocks of whole records, about as large as the chunks.
 
     Parameters
     ----------
-    stream : ByteStream
-        Where the bytes come from.
-    last_end : callable
-        Where the last whole record in some bytes ends: `line_end`, or what `row_end` gives.
-    block_bytes : int
-        How much to read at once. A record longer than this makes its block grow.
+    chunks : iterable of bytes
+        The text, cut anywhere.
+    name : str
+        What errors call the source.
+    delimiter : str or None
+        What separates the fields of CSV rows; None if each line is a record.
     largest : int
         The longest record to accept: an open quote would otherwise read a whole file into memory.
     """
-    rest, wanted = b"", block_bytes
-    while fresh := stream.read(wanted):
-        data = rest + fresh
-        end = last_end(data)
-        if end:
-            yield data[:end]
-            rest, wanted = data[end:], block_bytes
+    rest = b""
+    fresh: list[bytes] = []
+    size = 0
+    for chunk in chunks:
+        fresh.append(chunk)
+        size += len(chunk)
+        if size < len(rest):  # double what is searched again: one long record, linear time
             continue
-        if len(data) > largest:
+        data = b"".join([rest, *fresh])
+        fresh, size = [], 0
+        if end := last_end(data, delimiter):
+            yield data[:end]
+        elif len(data) > largest:
             raise CorpusError(
-                f"{stream.name}: one record is longer than {largest:,} bytes; it begins "
+                f"{name}: one record is longer than {largest:,} bytes; it begins "
                 f"{_excerpt(data)}: is a quote never closed, or a line break missing?"
             )
-        rest, wanted = data, max(len(data), block_bytes)  # double: one long record, linear time
-    if rest:
-        if last_end(rest + b"\n") <= len(rest):
+        rest = data[end:]
+    if rest := b"".join([rest, *fresh]):
+        if last_end(rest + b"\n", delimiter) <= len(rest):
             raise CorpusError(
-                f"{stream.name}: ends inside a quoted field, in the row that begins "
-                f"{_excerpt(rest)}; close the quote"
+                f"{name}: ends inside a quoted field, in the row that begins {_excerpt(rest)}; "
+                "close the quote"
             )
         yield rest
 
@@ -180,22 +132,15 @@ def _excerpt(data: bytes) -> str:
     return repr(data[:60].decode("utf-8", "replace"))
 
 
-def line_end(data: bytes) -> int:
-    """Where the last whole line ends, its newline included; 0 if there is none."""
-    return data.rfind(b"\n") + 1
-
-
-def row_end(delimiter: str) -> LastEnd:
-    """The function that says where the last whole CSV row ends; 0 if there is none."""
-
-    def last_end(data: bytes) -> int:
-        last_breaks = (
-            max(data.rfind(b"\n", begin, end), data.rfind(b"\r", begin, end))
-            for begin, end in _unquoted(data, delimiter)
-        )
-        return max(last_breaks) + 1
-
-    return last_end
+def last_end(data: bytes, delimiter: str | None) -> int:
+    """Where the last whole line, or CSV row, ends, its line break included; 0 if there is none."""
+    if delimiter is None:
+        return data.rfind(b"\n") + 1
+    last_breaks = (
+        max(data.rfind(b"\n", begin, end), data.rfind(b"\r", begin, end))
+        for begin, end in _unquoted(data, delimiter)
+    )
+    return max(last_breaks) + 1
 
 
 def first_row(data: bytes, delimiter: str) -> bytes:
@@ -211,10 +156,9 @@ def first_row(data: bytes, delimiter: str) -> bytes:
 def _unquoted(data: bytes, delimiter: str) -> Iterator[tuple[int, int]]:
     """Begin and end of each stretch outside quoted fields: a line break there ends a row.
 
-    Fields are as RFC 4180 has them, with what Arrow's parser adds: a quote opens a field only at
-    its very beginning, and what follows the closing quote up to the delimiter belongs to it. A
-    row ends with any of the three line breaks; one that is cut in two leaves a blank line, which
-    is no row.
+    Fields follow RFC 4180, with what Arrow's parser adds: a quote opens a field only at its very
+    beginning, and what follows the closing quote up to the delimiter belongs to it. A row ends
+    with any of the three line breaks; one that is cut in two leaves a blank line, which is no row.
     """
     begin = 0
     while opening := _opening_quote(delimiter).search(data, begin):

@@ -1,7 +1,7 @@
-"""Arrow columns as documents: which types are text, broken bytes, and chunks of bounded size.
+"""Arrow columns as documents: which types are text, invalid UTF-8, and chunks of bounded size.
 
 Every reader of a corpus ends here. Whatever a file or a frame holds becomes batches whose first
-column is the documents, as Arrow ``string``, valid UTF-8, in chunks small enough for any machine.
+column is the documents, as Arrow ``string``, valid UTF-8, in chunks of a few megabytes.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from deltavec.core.arguments import did_you_mean
+from deltavec.core.text.batches import is_text
 from deltavec.errors import CorpusError
 from deltavec.io.corpus.blocks import LARGEST_RECORD
 
@@ -22,12 +23,12 @@ CHUNK_DOCUMENTS = 65_536
 
 
 class Piece(NamedTuple):
-    """Some documents in a row.
+    """A batch of documents.
 
     Attributes
     ----------
     batch : pyarrow.RecordBatch
-        The documents in the first column, columns kept beside them after it.
+        The documents in the first column, then the columns kept.
     consumed : float or None
         Fraction of the source read so far; None where the size of the source is unknown.
     """
@@ -36,33 +37,35 @@ class Piece(NamedTuple):
     consumed: float | None
 
 
-def shown_columns(columns: Sequence[str]) -> str:
-    """The names of columns for an error, not too many."""
+def text_schema(columns: Sequence[str]) -> pa.Schema:
+    """Columns of text."""
+    return pa.schema([(column, pa.string()) for column in columns])
+
+
+def show_columns(columns: Sequence[str]) -> str:
+    """Column names for an error message, the first 20."""
     return ", ".join(repr(name) for name in columns[:20]) + (", ..." if len(columns) > 20 else "")
 
 
-def missing_column(where: str, column: str, columns: Sequence[str]) -> CorpusError:
-    """The error for a column that is not there, with the columns that are."""
-    there = f"its columns are {shown_columns(columns)}" if columns else "it has no columns"
-    return CorpusError(f"{where}: no column {column!r}; {there}{did_you_mean(column, columns)}")
-
-
-def checked_columns(where: str, wanted: Sequence[str], schema: pa.Schema) -> None:
-    """Nothing, if each wanted column occurs exactly once; a CorpusError otherwise."""
+def require_columns(where: str, wanted: Sequence[str], names: Sequence[str]) -> None:
+    """Raise a CorpusError unless each wanted column is there exactly once."""
     for column in wanted:
-        count = schema.names.count(column)
+        count = names.count(column)
         if count == 0:
-            raise missing_column(where, column, schema.names)
+            there = f"its columns are {show_columns(names)}" if names else "it has no columns"
+            raise CorpusError(
+                f"{where}: no column {column!r}; {there}{did_you_mean(column, names)}"
+            )
         if count > 1:
             raise CorpusError(
                 f"{where}: {count} columns are called {column!r}; expected one: rename the others"
             )
 
 
-def checked_text_type(where: str, column: str, found: pa.DataType) -> None:
-    """Nothing, if a column of the type found can hold documents; a CorpusError otherwise."""
+def require_text(where: str, column: str, found: pa.DataType) -> None:
+    """Raise a CorpusError unless a column of this type can hold documents."""
     value = found.value_type if pa.types.is_dictionary(found) else found
-    if is_plain_text(value) or pa.types.is_string_view(value) or pa.types.is_null(value):
+    if is_text(value) or pa.types.is_null(value):
         return
     advice = "name the column that holds the documents"
     if pa.types.is_list(value) or pa.types.is_large_list(value):
@@ -76,12 +79,12 @@ def checked_text_type(where: str, column: str, found: pa.DataType) -> None:
 
 
 def is_plain_text(found: pa.DataType) -> bool:
-    """Whether a column of this type is strings, each by itself."""
+    """Whether an Arrow type is string or large_string."""
     return bool(pa.types.is_string(found) or pa.types.is_large_string(found))
 
 
-def repaired(array: pa.Array) -> pa.Array:
-    """The same Arrow strings, broken UTF-8 replaced by U+FFFD as ``errors="replace"`` does."""
+def repair_utf8(array: pa.Array) -> pa.Array:
+    """The same Arrow strings, with U+FFFD for invalid UTF-8 as with ``errors="replace"``."""
     try:
         array.validate(full=True)
     except pa.ArrowInvalid:
@@ -98,9 +101,8 @@ def bounded(
 ) -> Iterator[Piece]:
     """The same documents in chunks of about `chunk_bytes` of text, as Arrow ``string``.
 
-    Large batches are cut and small ones joined, so the work per chunk is about the same whether a
-    corpus is one file of millions of documents or thousands of small files. A chunk has at least
-    one document, however long.
+    Large batches are split and small ones joined, so that one large file and thousands of small
+    ones give chunks of the same size. A chunk has at least one document, however long.
     """
     pending: list[pa.RecordBatch] = []
     size = documents = 0
@@ -110,35 +112,33 @@ def bounded(
         rows = 0
         for part, part_size in _cut(batch, chunk_bytes, chunk_documents):
             if size + part_size > chunk_bytes or documents + len(part) > chunk_documents:
-                yield from _joined(pending, consumed)
+                yield from _join(pending, consumed)
                 pending, size, documents = [], 0, 0
             pending.append(part)
             size, documents, rows = size + part_size, documents + len(part), rows + len(part)
-            # Each part stands for its share of what the piece consumed.
+            # Each part counts for its share of what the piece consumed.
             share = 1.0 if rows == len(batch) else rows / len(batch)
             consumed = None if total is None else before + (total - before) * share
         before = total or 0.0
-    yield from _joined(pending, consumed)
+    yield from _join(pending, consumed)
 
 
-def _joined(batches: list[pa.RecordBatch], consumed: float | None) -> Iterator[Piece]:
-    if len(batches) == 1:
-        yield Piece(batches[0], consumed)
-    elif batches:
-        for batch in pa.Table.from_batches(batches).combine_chunks().to_batches():
-            yield Piece(batch, consumed)
+def _join(batches: list[pa.RecordBatch], consumed: float | None) -> Iterator[Piece]:
+    if len(batches) > 1:  # several again where columns beside the text exceed 2 GB
+        batches = pa.Table.from_batches(batches).combine_chunks().to_batches()
+    return (Piece(batch, consumed) for batch in batches)
 
 
 def _cut(
     batch: pa.RecordBatch, chunk_bytes: int, chunk_documents: int
 ) -> Iterator[tuple[pa.RecordBatch, int]]:
-    """Slices of a batch that respect both bounds, and the bytes of text in each."""
+    """Slices of a batch within both bounds, and the bytes of text in each."""
     documents = _as_text(batch.column(0))
     sizes = text_sizes(documents)
     if sizes.max(initial=0) > LARGEST_RECORD:
         raise CorpusError(
             f"a document has {sizes.max():,} bytes, more than the {LARGEST_RECORD:,} that one may "
-            "have; cut it into several"
+            "have; split it into several"
         )
     ends = np.cumsum(sizes)
     # Slices of about the same size: a small rest would be joined with what comes next, and copied.
@@ -149,9 +149,12 @@ def _cut(
         fits = int(np.searchsorted(ends, before + min(chunk_bytes, at_once), side="right"))
         stop = min(max(fits, start + 1), start + chunk_documents)
         size = int(ends[stop - 1]) - before
-        # cut first, cast second: a string array holds 2 GB, a large_string column may hold more,
-        # and a dictionary stands for more than memory holds
-        text = repaired(_unfolded(documents.slice(start, stop - start))).cast(pa.string())
+        # Slice first, then decode and cast: a string array holds 2 GB, a large_string column may
+        # hold more, and a dictionary may decode to more than fits into memory.
+        text = documents.slice(start, stop - start)
+        if pa.types.is_dictionary(text.type):
+            text = text.dictionary.take(text.indices)
+        text = repair_utf8(text).cast(pa.string())
         part = batch.slice(start, stop - start)
         yield pa.record_batch([text, *part.columns[1:]], names=batch.schema.names), size
         start, before = stop, before + size
@@ -159,19 +162,10 @@ def _cut(
 
 def _as_text(documents: pa.Array) -> pa.Array:
     """The documents as strings that have lengths: plain ones, or a dictionary of them."""
-    if not pa.types.is_dictionary(documents.type):
-        return documents if is_plain_text(documents.type) else documents.cast(pa.large_string())
-    texts = documents.dictionary
-    if not is_plain_text(texts.type):
-        texts = texts.cast(pa.large_string())
-    return pa.DictionaryArray.from_arrays(documents.indices, texts)
-
-
-def _unfolded(documents: pa.Array) -> pa.Array:
-    """The documents, each with its own text."""
-    if not pa.types.is_dictionary(documents.type):
-        return documents
-    return documents.dictionary.take(documents.indices)
+    if pa.types.is_dictionary(documents.type):
+        texts = _as_text(documents.dictionary)
+        return pa.DictionaryArray.from_arrays(documents.indices, texts)
+    return documents if is_plain_text(documents.type) else documents.cast(pa.large_string())
 
 
 def text_sizes(documents: pa.Array) -> npt.NDArray[np.int64]:

@@ -1,30 +1,258 @@
-"""Documents from files, streams, frames and iterables, as one kind of corpus.
+"""A corpus: documents from files, streams, frames and iterables, in chunks of bounded size.
 
-``read_corpus`` looks before it leaps: files are found and opened and their columns checked at
-once, so that a wrong name is an error now and not after an hour. The documents themselves are
-read chunk by chunk, and again from the start each time the corpus is iterated over.
+``read_corpus`` opens files and checks their columns at once, so that a wrong name is an error now
+and not after an hour. The documents themselves are read chunk by chunk, and again from the start
+each time the corpus is iterated over.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import stat
 import sys
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+
 from deltavec.core.arguments import require_one_of
+from deltavec.core.text.batches import Once, as_strings, replace_missing
 from deltavec.errors import CorpusError
-from deltavec.io.corpus.blocks import ByteStream, Pipe
+from deltavec.io.corpus.blocks import Stream
+from deltavec.io.corpus.column_types import Kind, Seen, without_missing
+from deltavec.io.corpus.columns import Piece, bounded, require_columns, require_text, text_schema
 from deltavec.io.corpus.delimiters import checked_delimiter
 from deltavec.io.corpus.encodings import checked_encoding
-from deltavec.io.corpus.files import Reading, found_files
-from deltavec.io.corpus.formats import FORMATS, SUFFIXES, TEXT, WHOLE
-from deltavec.io.corpus.memory import from_memory, kind_of
-from deltavec.io.corpus.sources import Corpus as Corpus
-from deltavec.io.corpus.sources import FileCorpus
-from deltavec.io.corpus.streams import StreamCorpus
+from deltavec.io.corpus.files import (
+    FORMATS,
+    SUFFIXES,
+    TEXT,
+    WHOLE,
+    CorpusFile,
+    Reading,
+    find_files,
+    require_use,
+)
+from deltavec.io.corpus.memory import (
+    describe_type,
+    document_column,
+    is_table,
+    select_columns,
+    string_pieces,
+    table_pieces,
+)
+from deltavec.io.corpus.readers import read_pieces, sniff
+from deltavec.io.corpus.text_column import choose_column
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Corpus:
+    """Documents in chunks of bounded size, the same ones in the same order each time.
+
+    Iterating gives Arrow ``string`` arrays without nulls, of about 8 MB of text or 65,536
+    documents each.
+
+    Attributes
+    ----------
+    name : str
+        What errors call the source, such as the path of a file.
+    column : str
+        The name of the documents' column.
+    columns : list of str
+        The names of all columns, the documents' own among them.
+    documents : int or None
+        The number of documents, if it is known without reading them.
+    identity : str or None
+        A digest that changes when the files do; None for what is not in files.
+    note : str or None
+        A sentence about what was guessed: which column holds the documents.
+    files : tuple of CorpusFile
+        The files or the stream; empty for documents in memory.
+    text : pyarrow.ChunkedArray or None
+        The documents of a table in memory.
+    source : object
+        The table in memory, or the iterable that gives the documents.
+    once : Once or None
+        Refuses a second reading of what can be read only once.
+    on_consumed : callable or None
+        Called with the fraction of the source consumed after each chunk.
+    on_documents : callable or None
+        Called with the number of documents of each chunk.
+    kinds : mapping of str to Kind
+        The types of columns of text; see `typed`.
+    """
+
+    name: str
+    column: str
+    columns: list[str]
+    documents: int | None = None
+    identity: str | None = None
+    note: str | None = None
+    files: tuple[CorpusFile, ...] = ()
+    text: pa.ChunkedArray | None = None
+    source: Any = None
+    once: Once | None = None
+    on_consumed: Callable[[float], None] | None = None
+    on_documents: Callable[[int], None] | None = None
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[pa.Array]:
+        for piece in self.pieces():
+            yield as_strings(piece.batch.column(0))
+
+    def __repr__(self) -> str:
+        return f"Corpus({self.name!r}, column={self.column!r})"
+
+    @property
+    def one_shot(self) -> bool:
+        """Whether the documents can be read only once (standard input, a generator)."""
+        return self.once is not None
+
+    def schema(self, columns: Sequence[str] = ()) -> pa.Schema:
+        """The schema of `batches` of the same columns: the documents first, then the others."""
+        keep = self._beside(columns)
+        types = [
+            self.kinds[name].type if name in self.kinds else kind
+            for name, kind in zip(keep, self._kept_types(keep), strict=True)
+        ]
+        return pa.schema([(self.column, pa.string()), *zip(keep, types, strict=True)])
+
+    def batches(self, columns: Sequence[str] = ()) -> Iterator[pa.RecordBatch]:
+        """The documents, with other columns beside them.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            Columns to read with the documents. Those of csv, tsv and jsonl files are text unless
+            `typed` has given them types; those of parquet files and of tables keep theirs.
+
+        Yields
+        ------
+        pyarrow.RecordBatch
+            The documents' column first, then the others in the order asked for.
+
+        Raises
+        ------
+        CorpusError
+            If a column is missing, or the documents turn out to be unreadable.
+        """
+        return (piece.batch for piece in self.pieces(columns))
+
+    def pieces(self, columns: Sequence[str] = ()) -> Iterator[Piece]:
+        """The same as `batches`, each with the fraction of the source read by then."""
+        keep = self._beside(columns)
+        types = self._kept_types(keep)  # an unknown column is an error before any reading
+        if self.once:
+            self.once.take()
+        if self.files:
+            found = self._file_pieces(keep, types)
+        elif self.text is not None:
+            kept = select_columns(self.source, keep).columns if keep else []
+            found = table_pieces(pa.table([self.text, *kept], names=[self.column, *keep]))
+        else:
+            found = string_pieces(self.source, self.name, self.column, self.documents)
+        return self._report(bounded(found))
+
+    def typed(self, columns: Sequence[str]) -> Corpus:
+        """A copy in which columns of text are numbers, dates or booleans, where all values are.
+
+        This reads the columns of csv, tsv and jsonl files from the first row to the last. A column
+        stays text if a single value does not fit, as do all columns of what can be read only once.
+        In a column that gets a type, the empty string, ``NA``, ``N/A``, ``NaN``, ``null`` and
+        ``None`` are missing values.
+        """
+        keep = self._beside(columns)
+        self._kept_types(keep)
+        formats = {file.format for file in self.files}
+        if not keep or not formats or "parquet" in formats or self.one_shot:
+            return self
+        seen = {name: Seen() for name in keep}
+        for file in self.files:
+            for piece in read_pieces(file, keep):
+                for name, column in seen.items():
+                    column.look_at(piece.batch.column(name))
+                if not any(column.kinds for column in seen.values()):
+                    return self
+        kinds = {name: column.kind for name, column in seen.items() if column.kind}
+        return replace(self, kinds=kinds)
+
+    def watched(
+        self, callback: Callable[[float], None], on_documents: Callable[[int], None] | None = None
+    ) -> Corpus:
+        """A copy that reports the fraction of the source consumed after each chunk.
+
+        A source of unknown size (standard input, a generator) reports only its end, as 1.0.
+        `on_documents` is called with the number of documents of each chunk.
+        """
+        return replace(self, on_consumed=callback, on_documents=on_documents)
+
+    def _beside(self, columns: Sequence[str]) -> list[str]:
+        return [name for name in dict.fromkeys(columns) if name != self.column]
+
+    def _kept_types(self, keep: list[str]) -> list[pa.DataType]:
+        """The types of some columns: those that hold the values of every file."""
+        if not self.files:
+            require_columns(self.name, keep, self.columns)
+            return list(select_columns(self.source, keep).schema.types) if keep else []
+        schemas = []
+        for file in self.files:
+            assert file.schema is not None
+            require_columns(str(file.path), keep, file.schema.names)
+            schemas.append(pa.schema([(name, file.schema.field(name).type) for name in keep]))
+        try:
+            return list(pa.unify_schemas(schemas, promote_options="permissive").types)
+        except pa.ArrowTypeError as error:
+            raise CorpusError(
+                f"{self.name}: a column to keep has other types in other files ({error}); "
+                "write the files with the same types"
+            ) from error
+
+    def _file_pieces(self, keep: list[str], types: list[pa.DataType]) -> Iterator[Piece]:
+        """The documents of all files, and the fraction of their bytes read."""
+        total = max(1, sum(file.size for file in self.files))
+        before = 0
+        for file in self.files:
+            for batch, consumed in read_pieces(file, [self.column, *keep]):
+                if keep:
+                    batch = self._with_types(batch, keep, types)
+                if consumed is not None:
+                    consumed = (before + consumed * file.size) / total
+                yield Piece(batch, consumed)
+            before += file.size
+
+    def _with_types(
+        self, batch: pa.RecordBatch, keep: list[str], types: list[pa.DataType]
+    ) -> pa.RecordBatch:
+        """A batch of a file, its kept columns in the types that hold the values of every file."""
+        columns = [batch.column(0)]
+        for name, column, kind in zip(keep, batch.columns[1:], types, strict=True):
+            values = column.cast(kind)
+            if name in self.kinds:
+                values = self.kinds[name].values(without_missing(values))
+                if values is None:
+                    raise CorpusError(
+                        f"{self.name}: a value of the column {name!r} is no "
+                        f"{self.kinds[name].type}, as all were before: the file has changed"
+                    )
+            columns.append(values)
+        return pa.record_batch(columns, names=batch.schema.names)
+
+    def _report(self, pieces: Iterator[Piece]) -> Iterator[Piece]:
+        last: float | None = None
+        for piece in pieces:
+            yield piece
+            if self.on_consumed and piece.consumed is not None:
+                last = piece.consumed
+                self.on_consumed(last)
+            if self.on_documents:
+                self.on_documents(len(piece.batch))
+        if self.on_consumed and last != 1.0:
+            self.on_consumed(1.0)
 
 
 def read_corpus(
@@ -42,23 +270,21 @@ def read_corpus(
     source
         A path of a ``.txt`` (one document per line), ``.csv``, ``.tsv``, ``.jsonl``, ``.ndjson``,
         ``.parquet`` or ``.xlsx`` file, the text ones also as ``.gz`` or ``.zst``; a folder of
-        such files; a
-        pattern such as ``"reviews/*.csv.gz"``; a list of `pathlib.Path`; ``"-"`` for standard
-        input; an Arrow, pandas or polars column or table; or any iterable of strings.
+        such files; a pattern such as ``"reviews/*.csv.gz"``; a list of `pathlib.Path`; ``"-"`` for
+        standard input; an Arrow, pandas or polars column or table; or any iterable of strings.
     column : str or None
         The column, or key, that holds the documents; a ``.txt`` file has none. By default the one
         called ``text``; in a file without it the only column, or the only one that holds long
         text, and `Corpus.note` says which.
     format : str or None
         ``txt``, ``csv``, ``tsv``, ``jsonl``, ``parquet`` or ``xlsx`` (the first sheet; needs the
-        extra ``excel``), if the name does not tell. Standard
-        input is ``txt`` unless this says otherwise.
+        extra ``excel``), if the name does not tell. Standard input is ``txt`` by default.
     encoding : str or None
-        How a text file is encoded that is not UTF-8 and has no byte order mark, which comes first:
-        ``cp1252``, ``latin-1``, or another name that Python knows. What is broken in an encoding
-        that is given becomes U+FFFD; without one it is an error.
+        The encoding of text files that are not UTF-8: ``cp1252``, ``latin-1``, or another name
+        that Python knows. A byte order mark takes precedence. With an encoding, broken bytes
+        become U+FFFD; without one they are an error.
     delimiter : str or None
-        What stands between the fields of a csv or tsv file: one character, or ``comma``,
+        What separates the fields of a csv or tsv file: one character, or ``comma``,
         ``semicolon``, ``tab`` or ``pipe``. By default it is found by looking at the first rows.
 
     Returns
@@ -78,13 +304,13 @@ def read_corpus(
     >>> [chunk.to_pylist() for chunk in corpus]
     [['a quiet room', 'a loud street']]
     """
-    return opened_corpus(
+    return open_corpus(
         source, Reading(column=column, format=format, encoding=encoding, delimiter=delimiter)
     )
 
 
-def opened_corpus(source: Any, reading: Reading) -> Corpus:
-    """The documents of a source, read as is said; see `read_corpus`."""
+def open_corpus(source: Any, reading: Reading) -> Corpus:
+    """The documents of a source, read as the options say; see `read_corpus`."""
     if isinstance(source, Corpus):
         return source
     if reading.format is not None:
@@ -94,48 +320,132 @@ def opened_corpus(source: Any, reading: Reading) -> Corpus:
     if reading.delimiter is not None:
         reading = replace(reading, delimiter=checked_delimiter(reading.delimiter))
     if isinstance(source, str | os.PathLike):
-        return _from_path(source, reading)
-    paths = _paths(source)
-    if paths:
-        files = tuple(file for path in paths for file in found_files(path, reading))
-        return FileCorpus.checked(_files_name(str(paths[0]), len(paths)), files, reading)
+        if stream := _stream(source):
+            return _from_stream(stream, reading)
+        return _from_files(str(source), find_files(source, reading), reading)
+    if paths := _paths(source):
+        files = tuple(file for path in paths for file in find_files(path, reading))
+        return _from_files(str(paths[0]), files, reading)
     for name in ("format", "encoding", "delimiter"):
         if getattr(reading, name) is not None:
-            raise CorpusError(f"{name} is for files; leave it out for a {kind_of(source)}")
-    return from_memory(source, reading.column or TEXT)
+            raise CorpusError(f"{name} is for files; leave it out for a {describe_type(source)}")
+    return _from_memory(source, reading.column or TEXT)
 
 
-def _from_path(path: str | os.PathLike[str], reading: Reading) -> Corpus:
-    if path == "-":
-        if sys.stdin is None:
-            raise CorpusError("'-' reads standard input, and this process has none")
-        # the raw file: a buffered one, blocked in a thread, would hang the interpreter's exit
-        data = getattr(sys.stdin.buffer, "raw", sys.stdin.buffer)
-        return _stream(ByteStream("standard input", data, lambda: None), reading)
-    if _is_pipe(path):
-        return _stream(ByteStream(str(path), Pipe(Path(path)), lambda: None), reading)
-    files = found_files(path, reading)
-    return FileCorpus.checked(_files_name(str(path), len(files)), files, reading)
+def _from_memory(source: Any, column: str) -> Corpus:
+    """The documents of a column, a table, a frame or an iterable of strings."""
+    name = describe_type(source)
+    if name == "polars LazyFrame":
+        raise CorpusError(f"{name}: nothing has been read yet; call collect() first")
+    if isinstance(source, pa.RecordBatch):
+        source = pa.Table.from_batches([source])
+    columns = [column]
+    is_column = name.endswith(" Series") or isinstance(source, pa.Array | pa.ChunkedArray)
+    if is_table(source) or is_column:
+        if is_column:
+            source = {column: source}
+        else:
+            names = source.schema.names if isinstance(source, pa.Table) else source.columns
+            columns = [each for each in names if isinstance(each, str)]
+        require_columns(name, [column], columns)
+        text = document_column(source, column, name)
+        return Corpus(
+            name=name,
+            column=column,
+            columns=columns,
+            documents=len(text),
+            text=text,
+            source=source,
+        )
+    if not isinstance(source, Iterable) or isinstance(source, bytes | Mapping | set | frozenset):
+        raise CorpusError(
+            f"expected a path, a table, a column or an iterable of strings, got {name}"
+        )
+    if isinstance(source, np.ndarray):
+        source = replace_missing(source.tolist())
+    return Corpus(
+        name=name,
+        column=column,
+        columns=columns,
+        documents=len(source) if isinstance(source, Sized) else None,
+        source=source,
+        once=Once(name) if iter(source) is source else None,
+    )
 
 
-def _files_name(first: str, count: int) -> str:
-    return first if count == 1 else f"{first} ({count} files)"
-
-
-def _is_pipe(path: str | os.PathLike[str]) -> bool:
-    try:
-        mode = Path(path).stat().st_mode
-    except (OSError, ValueError):
-        return False
-    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
-
-
-def _stream(stream: ByteStream, reading: Reading) -> StreamCorpus:
+def _from_stream(stream: Stream, reading: Reading) -> Corpus:
     if reading.format in WHOLE:
         raise CorpusError(
             f"{stream.name}: {reading.format} cannot be read from a stream; write it to a file"
         )
-    return StreamCorpus.checked(stream, reading)
+    file = CorpusFile(
+        Path(stream.name),
+        reading.format or "txt",
+        encoding=reading.encoding,
+        delimiter=reading.delimiter,
+        stream=stream,
+        column=reading.column,
+    )
+    corpus = _from_files(stream.name, (file,), reading)
+    return replace(corpus, identity=None, once=Once(stream.name))
+
+
+def _from_files(first: str, files: tuple[CorpusFile, ...], reading: Reading) -> Corpus:
+    """The files, each opened once to see that it has the documents' column."""
+    name = first if len(files) == 1 else f"{first} ({len(files)} files)"
+    require_use(reading, [file.format for file in files], name)
+    files = tuple(sniff(file) for file in files)
+    column, note = reading.column or reading.expected or TEXT, None
+    tables = [file for file in files if file.format != "txt"]
+    if reading.column is None and tables:
+        column, note = choose_column(tables[0], reading.expected)
+    for file in tables:
+        assert file.schema is not None
+        require_columns(str(file.path), [column], file.schema.names)
+        require_text(str(file.path), column, file.schema.field(column).type)
+    files = tuple(
+        replace(
+            file,
+            column=column,
+            schema=text_schema([column]) if file.format == "txt" else file.schema,
+        )
+        for file in files
+    )
+    schemas = [file.schema.names for file in files if file.schema is not None]
+    counts = [file.documents for file in files if file.documents is not None]
+    return Corpus(
+        name=name,
+        column=column,
+        columns=[name for name in dict.fromkeys(schemas[0]) if all(name in s for s in schemas)],
+        documents=sum(counts) if len(counts) == len(files) else None,
+        identity=_identity(column, files),
+        note="; ".join(filter(None, [*(file.note for file in files), note])) or None,
+        files=files,
+    )
+
+
+def _identity(column: str, files: Sequence[CorpusFile]) -> str:
+    facts = [
+        [str(file.path.resolve()), file.format, file.size, file.modified]
+        + [given for given in (file.encoding, file.delimiter) if given is not None]
+        for file in files
+    ]
+    return hashlib.sha256(json.dumps([column, facts]).encode()).hexdigest()
+
+
+def _stream(path: str | os.PathLike[str]) -> Stream | None:
+    """The stream that a path stands for; None for other paths."""
+    if path == "-":
+        if sys.stdin is None:
+            raise CorpusError("'-' reads standard input, and this process has none")
+        # the raw file: a buffered one, blocked in a thread, would hang the interpreter's exit
+        return Stream("standard input", getattr(sys.stdin.buffer, "raw", sys.stdin.buffer))
+    try:
+        mode = Path(path).stat().st_mode
+    except (OSError, ValueError):
+        return None
+    is_pipe = stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
+    return Stream(str(path), Path(path)) if is_pipe else None
 
 
 def _paths(source: Any) -> list[os.PathLike[str]]:

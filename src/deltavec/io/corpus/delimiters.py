@@ -1,4 +1,4 @@
-"""What stands between the fields of a table: told, or found by looking at its first rows."""
+"""The delimiter of a CSV file: as given, or found by looking at its first rows."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ ROWS = 50  # to look at
 HEAD_CHARACTERS = 1 << 16  # below what Python's csv module takes for a field
 
 # The line that Excel writes, and reads, before the header.
-SAID = re.compile(rb'(?:"sep=(.)"|sep=(.))[ \t]*(?:\r\n|\n|\r|$)')
+SEPARATOR_LINE = re.compile(rb'(?:"sep=(.)"|sep=(.))[ \t]*(?:\r\n|\n|\r|$)')
 
 
 def checked_delimiter(given: str) -> str:
-    """The character that is meant, by itself or by its name."""
+    """The delimiter for a character or its name; a CorpusError for anything else."""
     found = NAMES.get(given.lower(), given) if isinstance(given, str) else given
     unfit = not isinstance(found, str) or len(found) != 1 or not found.isascii()
     if unfit or found in '"\r\n\0':
@@ -29,15 +29,15 @@ def checked_delimiter(given: str) -> str:
     return found
 
 
-def found_delimiter(head: bytes, usual: str) -> str:
-    """The delimiter of a table that begins so; the usual one of its format if nothing speaks.
+def find_delimiter(head: bytes, usual: str) -> str:
+    """The delimiter of a CSV file that begins with `head`; by default the usual one of its format.
 
-    A delimiter is one that the header holds and that gives the rows below as many fields as it
-    has. Of several the one that makes most fields; where none fits, the one that fits most rows,
-    so that the row which does not can be named.
+    The header must hold the delimiter, and the rows below must have as many fields as the header.
+    Of several, the one with most fields wins; if none fits all rows, the one that fits most, so
+    that an error can name the row that does not.
     """
-    if said := SAID.match(head):
-        return (said[1] or said[2]).decode("latin-1")
+    if stated := SEPARATOR_LINE.match(head):
+        return (stated[1] or stated[2]).decode("latin-1")
     text = head.decode("utf-8", "replace").lstrip("\r\n")[:HEAD_CHARACTERS]
     whole = len(text) < HEAD_CHARACTERS and text.endswith(("\n", "\r"))
     best, chosen = (0.0, 0), usual
@@ -52,17 +52,17 @@ def found_delimiter(head: bytes, usual: str) -> str:
 
 
 def _field_counts(text: str, delimiter: str, whole: bool) -> list[int]:
-    """How many fields the header and the rows below have; none if the header cannot be."""
+    """The number of fields of the header and of each row below; none if the header is unfit."""
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
         counts: list[int] = []
         for row in islice(rows, ROWS + 1):
             if not counts and any('"' in field for field in row):
-                return []  # a quote inside a field: it was cut where it should not be
+                return []  # a quote inside a field: this delimiter splits a quoted field
             if row:
                 counts.append(len(row))
     except csv.Error:
         return []
     if not whole and 1 < len(counts) <= ROWS:
-        del counts[-1]  # it may go on
+        del counts[-1]  # it may be cut off
     return counts

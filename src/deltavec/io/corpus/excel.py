@@ -1,14 +1,14 @@
-"""Documents in workbooks of Excel's: the rows of the first sheet, one after another.
+"""Documents in Excel workbooks: the rows of the first sheet.
 
-Rows are streamed from the file; only the texts that cells share are held in memory, as the format
-has them in one place. Cells become text as a csv file would have it, so that numbers, dates and
-booleans find their types in the same way.
+Rows are streamed from the file; only the strings that cells share are held in memory, as the format
+stores them in one place. Cells become text as in a CSV file, so that numbers, dates and booleans
+get their types in the same way.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import date, datetime, time
 from pathlib import Path
@@ -20,10 +20,9 @@ from deltavec.core.text.batches import string_array
 from deltavec.errors import CorpusError, needing
 from deltavec.io.corpus.blocks import unreadable
 from deltavec.io.corpus.columns import CHUNK_BYTES, Piece
-from deltavec.io.corpus.formats import Wanted, text_schema
 
 ROWS = 4096  # at once
-LARGEST_PART = 1 << 30  # bytes of what is held in memory: shared texts, styles, names
+LARGEST_PART = 1 << 30  # bytes of what is held in memory: shared strings, styles, names
 EXACT = 1e15  # below, a float is a whole number only if it was written as one
 
 
@@ -33,11 +32,11 @@ class Sheet(NamedTuple):
     Attributes
     ----------
     names : list of str
-        The header: the first row with something in it.
+        The header: the first row that is not blank.
     rows : iterator of tuple
         The rows below.
     stated : int
-        How many there are, as the sheet says; 0 if it does not.
+        Their number as the sheet states it; 0 if it does not.
     note : str or None
         Which sheet it is, if there are others.
     """
@@ -49,9 +48,10 @@ class Sheet(NamedTuple):
 
 
 @contextmanager
-def opened_sheet(path: Path) -> Iterator[Sheet]:
-    """The first sheet of a workbook, while the context lasts; what is damaged is a CorpusError."""
-    openpyxl = _reader(path)
+def open_sheet(path: Path) -> Iterator[Sheet]:
+    """The first sheet of a workbook; damage is a CorpusError."""
+    with needing("excel", f"{path}: save the sheet as .csv, or to read it as it is"):
+        import openpyxl
     try:
         with path.open("rb") as file:  # a path would have to end in .xlsx
             _require_bounded(path)
@@ -66,7 +66,7 @@ def opened_sheet(path: Path) -> Iterator[Sheet]:
         raise unreadable(str(path), error) from error
     except Exception as error:  # a damaged part shows as whatever its parser stumbles over
         raise CorpusError(
-            f"{path}: not a workbook of Excel's (.xlsx), or damaged, or with a password "
+            f"{path}: not an Excel workbook (.xlsx), or damaged, or with a password "
             f"({type(error).__name__}: {str(error)[:100]}); save it again, or as .csv"
         ) from error
 
@@ -82,31 +82,22 @@ def _first_sheet(path: Path, book: Any) -> Sheet:
     return Sheet(names, rows, stated, others if len(book.worksheets) > 1 else None)
 
 
-def excel_head(path: Path) -> tuple[pa.Schema, str | None]:
-    """The columns of a workbook's first sheet, and a note if there are others."""
-    with opened_sheet(path) as sheet:
-        if not sheet.names:
-            raise CorpusError(f"{path}: empty; expected a header row with column names")
-        return text_schema(sheet.names), sheet.note
-
-
-def excel_pieces(path: Path, wanted: Wanted) -> Generator[Piece]:
-    """The documents and columns wanted, and the fraction of the rows read."""
-    with opened_sheet(path) as sheet:
-        places = [sheet.names.index(name) for name in wanted.columns]
+def excel_pieces(path: Path, columns: Sequence[str]) -> Iterator[Piece]:
+    """Some columns of the first sheet, and the fraction of its rows read."""
+    with open_sheet(path) as sheet:
+        places = [sheet.names.index(name) for name in columns]
         done = 0
         for rows in _in_batches(sheet.rows, places):
             done += len(rows)
-            columns = zip(*rows, strict=True)
-            arrays = [string_array(column, pa.string()) for column in columns]
+            arrays = [string_array(column, pa.string()) for column in zip(*rows, strict=True)]
             consumed = min(1.0, done / sheet.stated) if sheet.stated else None
-            yield Piece(pa.record_batch(arrays, names=wanted.columns), consumed)
+            yield Piece(pa.record_batch(arrays, names=columns), consumed)
 
 
 def _in_batches(
     rows: Iterator[tuple[Any, ...]], places: list[int]
 ) -> Iterator[list[tuple[str | None, ...]]]:
-    """The wanted cells of rows, blank rows left out, in batches of bounded size."""
+    """Some cells of each row, without blank rows, in batches of bounded size."""
     batch: list[tuple[str | None, ...]] = []
     size = 0
     for row in rows:
@@ -123,7 +114,7 @@ def _in_batches(
 
 
 def _text(cell: Any) -> str | None:
-    """A cell as a csv file would have it."""
+    """A cell as in a CSV file."""
     if cell is None or isinstance(cell, str):
         return cell
     if isinstance(cell, bool):
@@ -136,14 +127,8 @@ def _text(cell: Any) -> str | None:
     return cell.isoformat() if isinstance(cell, date | time) else str(cell)
 
 
-def _reader(path: Path) -> Any:
-    with needing("excel", f"{path}: save the sheet as .csv, or to read it as it is"):
-        import openpyxl
-    return openpyxl
-
-
 def _require_bounded(path: Path) -> None:
-    """Refuse a workbook of which more than is sensible would be held in memory."""
+    """Refuse a workbook that would take too much memory."""
     from zipfile import ZipFile
 
     with ZipFile(path) as archive:
@@ -151,6 +136,6 @@ def _require_bounded(path: Path) -> None:
     size = sum(part.file_size for part in held)
     if size > LARGEST_PART:
         raise CorpusError(
-            f"{path}: unfolds to {size:,} bytes of texts that cells share, more than "
+            f"{path}: decompresses to {size:,} bytes of strings that cells share, more than "
             f"{LARGEST_PART:,}; save the sheet as .csv"
         )

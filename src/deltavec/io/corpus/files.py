@@ -1,7 +1,7 @@
 """Which files make up a corpus: a path, a list of paths, a folder or a pattern.
 
-A file named outright must be readable. In a folder, or behind a pattern, files whose suffix is
-no corpus's (a README, an image) and hidden files are passed over, and one file must remain.
+A file named outright must be readable. In a folder, or behind a pattern, hidden files and files
+with other suffixes (a README, an image) are skipped, and at least one file must remain.
 """
 
 from __future__ import annotations
@@ -9,34 +9,44 @@ from __future__ import annotations
 import glob
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from deltavec.errors import CorpusError
-from deltavec.io.corpus.blocks import COMPRESSIONS, unreadable
-from deltavec.io.corpus.formats import FORMATS, SUFFIXES, WHOLE
+import pyarrow as pa
 
+from deltavec.errors import CorpusError
+from deltavec.io.corpus.blocks import Stream, unreadable
+
+TEXT = "text"  # the default name of the documents' column
+COLUMN = "column"  # the note of a model that says which column its documents were in
+
+DELIMITED = {"csv": ",", "tsv": "\t"}  # their usual delimiters
+TEXT_FORMATS = ("txt", *DELIMITED, "jsonl")
+WHOLE = ("parquet", "xlsx")  # compressed inside, and read from a file only
+FORMATS = (*TEXT_FORMATS, *WHOLE)
+SUFFIXES = {
+    ".txt": "txt",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".xlsx": "xlsx",
+}
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 READABLE = f"{', '.join(SUFFIXES)} (text also as {' or '.join(COMPRESSIONS)})"
 
-COLUMN = "column"  # the note of a model that says where its documents stood
-
 LINES = "format='txt' (--format txt) reads each line as a document"
-# What helps with a file that has one of these endings; LINES with others.
+# What helps with a file that has one of these suffixes; LINES with others.
 ADVICE = {
     ".json": "format='jsonl' (--format jsonl) reads one object per line",
-    ".xls": "save it as .xlsx or .csv",
-    ".xlsb": "save it as .xlsx or .csv",
-    ".ods": "save it as .xlsx or .csv",
-    ".zip": "unpack it first",
-    ".bz2": "unpack it first, or compress it as .gz or .zst",
-    ".xz": "unpack it first, or compress it as .gz or .zst",
-    ".7z": "unpack it first",
+    **dict.fromkeys((".xls", ".xlsb", ".ods"), "save it as .xlsx or .csv"),
+    **dict.fromkeys((".zip", ".7z"), "unpack it first"),
+    **dict.fromkeys((".bz2", ".xz"), "unpack it first, or compress it as .gz or .zst"),
     ".pdf": "extract the text first",
-    ".doc": "save it as .txt",
-    ".docx": "save it as .txt",
-    ".feather": "write it as .parquet",
-    ".arrow": "write it as .parquet",
+    **dict.fromkeys((".doc", ".docx"), "save it as .txt"),
+    **dict.fromkeys((".feather", ".arrow"), "write it as .parquet"),
     ".dv": "it names a model, not documents",
     ".idx": "it names a collection, not documents",
 }
@@ -44,14 +54,14 @@ ADVICE = {
 
 @dataclass(frozen=True)
 class Reading:
-    """How files are to be read, as far as somebody has said so.
+    """How the caller wants files to be read.
 
     Attributes
     ----------
     column : str or None
         The documents' column.
     expected : str or None
-        The column to look for first if nobody has named one: the one of earlier documents.
+        The column to look for first if `column` is None: the one of earlier documents.
     format, encoding, delimiter : str or None
         How a text file is written.
     """
@@ -65,24 +75,49 @@ class Reading:
 
 @dataclass(frozen=True)
 class CorpusFile:
-    """One file of a corpus: where it is, how to read it, and what tells it from a later one."""
+    """One file of a corpus, or one stream.
+
+    Attributes
+    ----------
+    path : Path
+        Where it is; for a stream, what errors call it.
+    format, compression, encoding, delimiter : str or None
+        How it is written.
+    size, modified : int
+        What tells it from a later version.
+    stream : Stream or None
+        Its bytes, if they can be read only once.
+    column : str or None
+        The documents' column; None until it is chosen.
+    schema : pyarrow.Schema or None
+        Its columns; None until the file is opened.
+    documents : int or None
+        How many documents it has, if it says so.
+    note : str or None
+        What is left out of it.
+    """
 
     path: Path
     format: str
-    compression: str | None
-    size: int
-    modified: int
+    compression: str | None = None
+    size: int = 0
+    modified: int = 0
     encoding: str | None = None
     delimiter: str | None = None
+    stream: Stream | None = None
+    column: str | None = None
+    schema: pa.Schema | None = None
+    documents: int | None = None
+    note: str | None = None
 
 
-def found_files(source: str | os.PathLike[str], reading: Reading) -> tuple[CorpusFile, ...]:
+def find_files(source: str | os.PathLike[str], reading: Reading) -> tuple[CorpusFile, ...]:
     """The files that a path, a folder or a glob pattern stands for, sorted by name."""
     path = Path(source)
     if _exists(path):
         if path.is_dir():
             return _suitable(_inside(path), reading, f"the folder {path}")
-        return (named_file(path, reading),)
+        return (_named_file(path, reading),)
     if not glob.has_magic(str(source)):
         raise CorpusError(
             f"no such file: {source}; expected a file, a folder, a pattern such as "
@@ -96,7 +131,7 @@ def found_files(source: str | os.PathLike[str], reading: Reading) -> tuple[Corpu
     return _suitable(files, reading, str(source))
 
 
-def named_file(path: Path, reading: Reading) -> CorpusFile:
+def _named_file(path: Path, reading: Reading) -> CorpusFile:
     """The file at a path, its format by suffix unless one is given."""
     plain, compression = _uncompressed(path)
     known = reading.format or SUFFIXES.get(plain.suffix.lower())
@@ -123,8 +158,27 @@ def named_file(path: Path, reading: Reading) -> CorpusFile:
         status.st_size,
         status.st_mtime_ns,
         reading.encoding,
-        reading.delimiter,
+        reading.delimiter if known in DELIMITED else None,
+        column=reading.column,
     )
+
+
+def require_use(reading: Reading, formats: Collection[str], where: str) -> None:
+    """Refuse options that do not apply to any of the formats."""
+    if {*formats} == {"txt"} and reading.column not in (None, TEXT):
+        raise CorpusError(
+            f"{where}: read as txt, one document per line, it has no column {reading.column!r}: "
+            "leave column (--column) out, or say how it is written: format='csv' (--format csv)"
+        )
+    for name, given, users in (
+        ("delimiter", reading.delimiter, tuple(DELIMITED)),
+        ("encoding", reading.encoding, TEXT_FORMATS),
+    ):
+        if given is not None and not {*formats} & {*users}:
+            raise CorpusError(
+                f"{where}: {name} (--{name}) is for {', '.join(users)}, this is "
+                f"{', '.join(sorted({*formats}))}; leave it out"
+            )
 
 
 def _advice(path: Path) -> str:
@@ -151,7 +205,7 @@ def _uncompressed(path: Path) -> tuple[Path, str | None]:
 
 
 def _inside(folder: Path) -> list[Path]:
-    """All files in a folder and its folders; hidden ones left out, and pipes and devices."""
+    """All files in a folder and its folders, without hidden ones, pipes and devices."""
     found: list[Path] = []
 
     def refuse(error: OSError) -> None:
@@ -160,7 +214,7 @@ def _inside(folder: Path) -> list[Path]:
     for where, folders, names in os.walk(folder, onerror=refuse):
         folders[:] = [name for name in folders if not name.startswith(".")]
         paths = [Path(where, name) for name in names if not name.startswith(".")]
-        # to open a pipe is to wait for its writer, perhaps for ever
+        # opening a pipe waits for its writer, perhaps forever
         found += [
             path for path in paths if not (_exists(path) and _is_special(path.stat().st_mode))
         ]
@@ -180,4 +234,4 @@ def _suitable(paths: Iterable[Path], reading: Reading, where: str) -> tuple[Corp
             found = ", ".join(path.name for path in everything[:3])
             others = f"; found {found}: {_advice(_uncompressed(everything[0])[0])}"
         raise CorpusError(f"{where} holds no file to read; expected {READABLE}{others}")
-    return tuple(named_file(path, reading) for path in readable)
+    return tuple(_named_file(path, reading) for path in readable)

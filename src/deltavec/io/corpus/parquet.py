@@ -1,17 +1,16 @@
-"""Documents in parquet files, in batches of bounded size.
+"""Documents in Parquet files, in batches of bounded size.
 
 A file of a few hundred bytes can hold gigabytes: a value stands once in the dictionary of its
-column, and a million rows name it. So many rows are decoded at once as fit into memory even if
-each of them is as long as the longest value of the dictionary.
+column, and a million rows can refer to it. So only as many rows are decoded at once as fit into
+memory even if each of them is as long as the longest value of the dictionary.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 
@@ -22,17 +21,21 @@ from deltavec.io.corpus.columns import (
     CHUNK_DOCUMENTS,
     Piece,
     is_plain_text,
-    repaired,
+    repair_utf8,
 )
-from deltavec.io.corpus.footers import Chunk, row_groups
-from deltavec.io.corpus.formats import Wanted
-from deltavec.io.corpus.pages import dictionary_of, longest_value
+from deltavec.io.corpus.files import CorpusFile
+from deltavec.io.corpus.parquet_metadata import (
+    Chunk,
+    dictionary_of,
+    longest_value,
+    row_groups,
+)
 
-DECODED_BYTES = 1 << 30  # of rows that are decoded at once, whatever they name
+DECODED_BYTES = 1 << 30  # of rows that are decoded at once
 
 
-def parquet_file(path: Path) -> Any:
-    """The opened parquet file, once its footer has been read."""
+def open_parquet(path: Path) -> Any:
+    """The opened Parquet file, once its footer has been read."""
     from pyarrow import parquet
 
     try:
@@ -45,90 +48,60 @@ def parquet_file(path: Path) -> Any:
         raise unreadable(str(path), error) from error
 
 
-def parquet_pieces(path: Path, wanted: Wanted) -> Generator[Piece]:
-    """The documents and columns wanted, and the fraction of the rows read."""
-    with parquet_file(path) as file, path.open("rb") as raw:
+def parquet_pieces(source: CorpusFile, columns: Sequence[str]) -> Iterator[Piece]:
+    """Some columns of a file, and the fraction of its rows read."""
+    path = source.path
+    with open_parquet(path) as file, path.open("rb") as raw:
         rows, total = 0, file.metadata.num_rows
         try:
-            for run in _runs(path, raw, file.num_row_groups, wanted.columns):
-                for batch in file.iter_batches(run.at_once, run.groups, wanted.columns):
-                    sound = _sound(batch, wanted)
+            for number, group in enumerate(row_groups(path)):
+                chunks = [chunk for chunk in group if chunk.column in columns]
+                at_once = rows_at_once(path, raw, chunks)
+                for batch in file.iter_batches(at_once, [number], columns):
+                    sound = validate(batch.select(columns), source.column)
                     rows += len(batch)
                     yield Piece(sound, min(1.0, rows / max(1, total)))
             # Of a damaged page pyarrow may give fewer rows than there are, without an error.
             if rows < total:
                 raise pa.ArrowInvalid(f"{total - rows} of {total} rows are missing")
-        except (pa.ArrowException, OSError, UnicodeDecodeError, KeyError) as error:
+        except (pa.ArrowException, OSError, UnicodeDecodeError, LookupError) as error:
             raise CorpusError(
                 f"{path}: damaged after row {rows} ({error}); write it again"
             ) from error
 
 
-def _sound(batch: pa.RecordBatch, wanted: Wanted) -> pa.RecordBatch:
-    """The batch, its kept values validated; the documents are validated later.
+def validate(batch: pa.RecordBatch, document_column: str | None) -> pa.RecordBatch:
+    """The batch with valid values in all columns but the documents', which are checked later.
 
-    Text that is not UTF-8 is repaired, as it is in other formats.
+    Text that is not UTF-8 is repaired, as in other formats.
     """
-    batch = batch.select(wanted.columns)
-    columns = batch.columns
-    for place, column in enumerate(columns):
-        if wanted.columns[place] == wanted.column:
-            continue
-        columns[place] = repaired(column) if is_plain_text(column.type) else column
-        columns[place].validate(full=True)
+    columns = []
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        if name != document_column:
+            column = repair_utf8(column) if is_plain_text(column.type) else column
+            column.validate(full=True)
+        columns.append(column)
     return pa.record_batch(columns, names=batch.schema.names)
 
 
-class _Run(NamedTuple):
-    """Row groups that are read together, and how many rows to decode at once."""
-
-    groups: list[int]
-    at_once: int
-
-
-def _runs(path: Path, file: BinaryIO, count: int, columns: Sequence[str]) -> Iterator[_Run]:
-    """The row groups in order, small ones together."""
-    chunks = [[one for one in group if one.column in columns] for group in row_groups(path)]
-    _require_short_values(path, file, chunks)
-    fewest, begin = CHUNK_DOCUMENTS, 0
-    while begin < count:
-        end, rows, at_once = begin, 0, CHUNK_DOCUMENTS
-        while end < min(count, len(chunks)) and rows < CHUNK_DOCUMENTS:
-            at_once = min(at_once, _rows_at_once(file, chunks[end]))
-            rows += max((chunk.rows for chunk in chunks[end]), default=0)
-            end += 1
-        fewest = min(fewest, at_once)
-        if end == begin:  # beyond the groups that were looked at
-            end, at_once = count, fewest
-        yield _Run(list(range(begin, end)), at_once)
-        begin = end
-
-
-def _require_short_values(path: Path, file: BinaryIO, groups: Sequence[Sequence[Chunk]]) -> None:
-    """Refuse values that may be longer than a document may be."""
-    longest = 0
-    for chunk in chain.from_iterable(groups):
-        usual = chunk.size // max(1, chunk.rows)
-        longest = max(longest, usual, dictionary_of(file, chunk).size)
-    if longest > LARGEST_RECORD:
-        raise CorpusError(
-            f"{path}: a value may unfold to {longest:,} bytes, more than the {LARGEST_RECORD:,} "
-            "that a document may have; write it again with shorter documents"
-        )
-
-
-def _rows_at_once(file: BinaryIO, chunks: Sequence[Chunk]) -> int:
+def rows_at_once(path: Path, file: BinaryIO, chunks: Sequence[Chunk]) -> int:
     """Rows of a group that hold about one chunk of data, and never more than fits into memory."""
     dictionaries = [dictionary_of(file, chunk) for chunk in chunks]
-    each = [chunk.size / max(1, chunk.rows) for chunk in chunks]
-    of_all = sum(
+    means = [chunk.size / max(1, chunk.rows) for chunk in chunks]
+    largest = max((found.size for found in dictionaries), default=0)
+    longest = int(max([largest, *means]))
+    if longest > LARGEST_RECORD:
+        raise CorpusError(
+            f"{path}: a value may decode to {longest:,} bytes, more than the {LARGEST_RECORD:,} "
+            "that a document may have; write it again with shorter documents"
+        )
+    row_bytes = sum(
         max(mean, found.size / max(1, found.values))
-        for mean, found in zip(each, dictionaries, strict=True)
+        for mean, found in zip(means, dictionaries, strict=True)
     )
     # Three quarters: batches that are a little too large are cut, and what is cut off is copied.
-    usual = min(CHUNK_DOCUMENTS, int(CHUNK_BYTES * 3 / 4 / max(1.0, of_all)))
-    longest = max((found.size for found in dictionaries), default=0)
-    if usual * longest * len(chunks) > DECODED_BYTES:  # if each row named all of a dictionary
-        longest = max(map(partial(longest_value, file), chunks, dictionaries))
-    at_most = int(DECODED_BYTES / max(1.0, longest, *each) / max(1, len(chunks)))
+    usual = min(CHUNK_DOCUMENTS, int(CHUNK_BYTES * 3 / 4 / max(1.0, row_bytes)))
+    if usual * largest * len(chunks) > DECODED_BYTES:  # if each row held a whole dictionary
+        largest = max(map(partial(longest_value, file), chunks, dictionaries))
+    at_most = int(DECODED_BYTES / max(1.0, largest, *means) / max(1, len(chunks)))
     return max(1, min(usual, at_most))

@@ -1,92 +1,77 @@
-"""Which column holds the documents, where nobody says so.
+"""Which column holds the documents, if the caller does not say.
 
-The one called ``text``; or the only one; or the one that holds prose where all the others hold
-names, numbers and the like. What is not that plain is left to the user.
+The one called ``text``; or the only one; or the one that holds prose if all others hold names,
+numbers and the like. Anything less clear is an error.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
 from unicodedata import east_asian_width
 
 import pyarrow as pa
 
 from deltavec.core.text.batches import is_text
 from deltavec.errors import CorpusError
-from deltavec.io.corpus.columns import shown_columns
-from deltavec.io.corpus.formats import TEXT
+from deltavec.io.corpus.columns import show_columns
+from deltavec.io.corpus.files import TEXT, CorpusFile
+from deltavec.io.corpus.readers import first_rows
 
 PROSE = 20  # Latin letters of a value on average: more than a name or a date has
 WIDE = 3  # Latin letters that a Chinese, Japanese or Korean character is worth
 TIMES = 4  # how much longer than any other prose it must be: a text beside its title
 ROWS = 1000  # to look at
 
-FirstRows = Callable[[list[str]], "pa.RecordBatch | None"]
 
-
-class Chosen(NamedTuple):
-    """A column, and a sentence about the choice if it was a guess."""
-
-    column: str
-    note: str | None = None
-
-
-def chosen_column(
-    where: str, schema: pa.Schema, expected: str | None, first_rows: FirstRows
-) -> Chosen:
-    """The column that holds the documents of a table, as nobody has named it.
+def choose_column(file: CorpusFile, expected: str | None) -> tuple[str, str | None]:
+    """The column that holds the documents of a file, and a note if it is a guess.
 
     Parameters
     ----------
-    where
-        What errors call the table.
-    schema
-        Its columns.
+    file
+        The file; its schema is known.
     expected
         The column of earlier documents, taken if it is there.
-    first_rows
-        Gives some columns of the first rows.
 
     Raises
     ------
     CorpusError
         If no column stands out.
     """
+    schema = file.schema
+    assert schema is not None
     for name in (expected, TEXT):
         if name is not None and name in schema.names:
-            return Chosen(name)
+            return name, None
     texts = [
         field.name
         for field in schema
-        if is_text(_values(field.type)) and schema.names.count(field.name) == 1
+        if is_text(field.type.value_type if pa.types.is_dictionary(field.type) else field.type)
+        and schema.names.count(field.name) == 1
     ]
-    guess = texts if len(schema) == 1 else _standing_out(_prose(first_rows(texts), texts))
+    guess = texts if len(schema) == 1 else _longest(_prose(file, texts))
     if len(guess) != 1:
         several = f" ({', '.join(map(repr, guess))} do)" if guess else ""
         raise CorpusError(
-            f"{where}: no column {TEXT!r}, and not one that alone holds long text{several}; its "
-            f"columns are {shown_columns(schema.names)}: name the one with the documents, "
+            f"{file.path}: no column {TEXT!r}, and not one that alone holds long text{several}; "
+            f"its columns are {show_columns(schema.names)}: name the one with the documents, "
             "column= (--column)"
         )
-    told = f"{where}: the text is taken from the column {guess[0]!r}; --column names another"
-    return Chosen(guess[0], told)
+    note = f"{file.path}: the text is taken from the column {guess[0]!r}; --column names another"
+    return guess[0], note
 
 
-def _standing_out(lengths: Mapping[str, float]) -> list[str]:
-    """The column that is far longer than all others, if there is one; otherwise all of them."""
+def _longest(lengths: Mapping[str, float]) -> list[str]:
+    """The column whose values are far longer than all others; otherwise all columns."""
     names = sorted(lengths, key=lambda name: -lengths[name])
     if len(names) > 1 and lengths[names[0]] >= TIMES * lengths[names[1]]:
         return names[:1]
     return names
 
 
-def _values(kind: pa.DataType) -> pa.DataType:
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
-
-
-def _prose(batch: pa.RecordBatch | None, names: Sequence[str]) -> dict[str, float]:
+def _prose(file: CorpusFile, names: Sequence[str]) -> dict[str, float]:
     """The columns that hold prose, with the mean length of their values."""
+    batch = first_rows(file, names) if names else None
     if batch is None:
         return {}
     lengths: dict[str, float] = {}
@@ -99,13 +84,13 @@ def _prose(batch: pa.RecordBatch | None, names: Sequence[str]) -> dict[str, floa
 
 
 def _length(value: str) -> int:
-    """How long a text is, in Latin letters."""
+    """The length of a text, in Latin letters."""
     if value.isascii():
         return len(value)
     return sum(WIDE if east_asian_width(character) in "WF" else 1 for character in value)
 
 
 def _is_prose(value: str) -> bool:
-    """Whether a value may be a sentence: no address on the web, no JSON, no long number."""
+    """Whether a value may be a sentence: no URL, no JSON, no long number."""
     one_word = value.isascii() and len(value.split(maxsplit=1)) < 2
     return not one_word and not value.lstrip().startswith(("{", "["))

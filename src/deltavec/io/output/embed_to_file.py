@@ -21,9 +21,8 @@ from deltavec.core.statistics import TextCounts, warn_low_coverage
 from deltavec.core.threads import ordered_map
 from deltavec.errors import CorpusError
 from deltavec.io.corpus.columns import Piece
-from deltavec.io.corpus.corpus import Corpus, opened_corpus
+from deltavec.io.corpus.corpus import Corpus, open_corpus
 from deltavec.io.corpus.files import COLUMN, Reading
-from deltavec.io.corpus.sources import FileCorpus
 from deltavec.io.output import shards
 from deltavec.io.output.pipeline import embedded_pieces
 from deltavec.io.output.read_ahead import pieces_ahead
@@ -124,10 +123,9 @@ def embed_to_file(
         If the disk is full or forbids writing. What is finished stays, and the next run goes on.
     """
     require_whole("shard_documents", shard_documents)
-    documents = opened_corpus(corpus, Reading(expected=model.notes.get(COLUMN)))
+    documents = open_corpus(corpus, Reading(expected=model.notes.get(COLUMN)))
     target = Target.of(output, keep)
-    if isinstance(documents, FileCorpus):
-        target.check_apart_from(file.path for file in documents.files)
+    target.check_apart_from(file.path for file in documents.files if not file.stream)
     width = model.embed([]).shape[1]
     schema = shards.shard_schema(_kept_schema(documents, keep), width)
     manifest = {

@@ -10,7 +10,6 @@ from typing import TypeVar
 
 from deltavec.io.corpus.columns import Piece
 from deltavec.io.corpus.corpus import Corpus
-from deltavec.io.corpus.memory import StringCorpus
 
 Item = TypeVar("Item")
 
@@ -56,6 +55,6 @@ def read_ahead(items: Iterable[Item], depth: int = 2) -> Iterator[Iterator[Item]
 def pieces_ahead(corpus: Corpus, columns: Sequence[str]) -> AbstractContextManager[Iterator[Piece]]:
     """The documents of a corpus with other columns beside them, read ahead where that is safe."""
     pieces = corpus.pieces(columns)
-    if isinstance(corpus, StringCorpus):
-        return nullcontext(pieces)  # a caller's generator may belong to the caller's thread
-    return read_ahead(pieces)
+    if corpus.files or corpus.text is not None:
+        return read_ahead(pieces)
+    return nullcontext(pieces)  # a caller's generator may belong to the caller's thread

@@ -21,9 +21,8 @@ import numpy as np
 
 from deltavec.errors import CorpusError
 from deltavec.evaluation.pairs import as_label
-from deltavec.io.corpus.blocks import COMPRESSIONS
 from deltavec.io.corpus.corpus import read_corpus
-from deltavec.io.corpus.formats import SUFFIXES
+from deltavec.io.corpus.files import COMPRESSIONS, SUFFIXES
 from deltavec.lab.judged import parse_json
 from deltavec.lab.questions.forums import Forum, sort_pairs
 from deltavec.lab.questions.text import strip_markup

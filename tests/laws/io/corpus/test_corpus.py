@@ -14,11 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deltavec.errors import CorpusError
-from deltavec.io.corpus.blocks import ByteStream, row_end, whole_records
+from deltavec.io.corpus.blocks import byte_chunks, last_end, whole_records
 from deltavec.io.corpus.columns import Piece, bounded
 from deltavec.io.corpus.corpus import read_corpus
 from deltavec.io.corpus.encodings import checked_blocks
-from deltavec.io.corpus.formats import Wanted, text_format
+from deltavec.io.corpus.files import CorpusFile
+from deltavec.io.corpus.formats import BATCHES
 
 BYTE_ORDER_MARK = "\ufeff"  # at the very start of a file it is no part of the text
 
@@ -148,11 +149,11 @@ def test_lines_and_json_lines_read_back_in_any_encoding(data, suffix):
 
 def parsed(form, data, block_bytes):
     """The documents of some bytes read in blocks of a given size, or the error's type."""
-    stream = ByteStream("a", io.BytesIO(data), lambda: None)
-    blocks = whole_records(stream, text_format(form).last_end, block_bytes)
-    mended = checked_blocks(blocks, "a", "utf-8")
+    chunks = byte_chunks(io.BytesIO(data), "a", block_bytes)
+    blocks = whole_records(chunks, "a", "," if form == "csv" else None)
+    repaired = checked_blocks(blocks, "a", "utf-8")
     try:
-        batches = list(text_format(form).batches(mended, Wanted("a", "text")))
+        batches = list(BATCHES[form](repaired, CorpusFile(Path("a"), form), ["text"]))
     except CorpusError as error:
         return str(error)
     return [document for batch in batches for document in batch.column(0).to_pylist()]
@@ -183,15 +184,14 @@ def test_any_block_size_gives_the_same_json_lines(rows, block_bytes):
 
 @given(messy.map(b"".join), st.integers(1, 9))
 def test_blocks_hold_every_byte_and_end_where_rows_do(data, block_bytes):
-    stream = ByteStream("a", io.BytesIO(data), lambda: None)
-    last_end = row_end(",")
-    if last_end(data + b"\n") <= len(data):
+    chunks = byte_chunks(io.BytesIO(data), "a", block_bytes)
+    if last_end(data + b"\n", ",") <= len(data):
         with pytest.raises(CorpusError, match="ends inside a quoted field"):
-            list(whole_records(stream, last_end, block_bytes))
+            list(whole_records(chunks, "a", ","))
         return
-    blocks = list(whole_records(stream, last_end, block_bytes))
+    blocks = list(whole_records(chunks, "a", ","))
     assert b"".join(blocks) == data
-    assert all(last_end(block) == len(block) for block in blocks[:-1])
+    assert all(last_end(block, ",") == len(block) for block in blocks[:-1])
 
 
 @given(st.lists(st.lists(st.none() | any_text)), st.integers(1, 20), st.integers(1, 5))

@@ -136,5 +136,7 @@ def test_a_file_that_changes_after_its_types_were_found_is_an_error(tmp_path):
     path.write_text("text,number\na,1\n")
     corpus = read_corpus(path).typed(["number"])
     path.write_text("text,number\na,x\n")
-    with pytest.raises(CorpusError, match="column 'number' is no int64, as all were before"):
+    with pytest.raises(
+        CorpusError, match="column 'number' is no int64, as all were before: the file has changed"
+    ):
         list(corpus.batches(["number"]))

@@ -21,7 +21,7 @@ import pytest
 
 from deltavec.core.text.batches import as_corpus, as_text_batch
 from deltavec.errors import CorpusError
-from deltavec.io.corpus.blocks import ByteStream, line_end, row_end, whole_records
+from deltavec.io.corpus.blocks import byte_chunks, last_end, whole_records
 from deltavec.io.corpus.columns import CHUNK_BYTES, CHUNK_DOCUMENTS
 from deltavec.io.corpus.corpus import read_corpus
 
@@ -442,10 +442,12 @@ def test_a_file_that_is_gone_when_it_is_read_is_an_error_with_its_name(tmp_path)
 def test_a_stream_that_does_not_wait_for_its_data_is_an_error_and_not_the_end():
     reader, writer = os.pipe()
     os.set_blocking(reader, False)
-    with io.FileIO(reader) as file, io.FileIO(writer, "w"):
-        stream = ByteStream("a pipe", file, lambda: None)
-        with pytest.raises(CorpusError, match="a pipe: nothing there yet"):
-            stream.read(1)
+    with (
+        io.FileIO(reader) as file,
+        io.FileIO(writer, "w"),
+        pytest.raises(CorpusError, match="a pipe: no data yet"),
+    ):
+        next(byte_chunks(file, "a pipe", 1))
 
 
 def test_a_folder_without_readable_files_is_an_error_that_says_what_is_there(tmp_path):
@@ -551,7 +553,7 @@ def test_what_is_no_corpus_is_an_error_that_says_what_it_is():
     with pytest.raises(CorpusError, match="collect"):
         read_corpus(pl.LazyFrame({"text": ["a"]}))
     for bad in (3, ["a", "b"], b"bytes", float("nan")):
-        with pytest.raises(CorpusError, match=f"found {type(bad).__name__} .*at place 1"):
+        with pytest.raises(CorpusError, match=f"found {type(bad).__name__} .*at position 1"):
             documents(read_corpus(["a", bad]))
 
 
@@ -677,12 +679,12 @@ def test_thousands_of_small_files_do_not_make_thousands_of_chunks(tmp_path):
 
 def test_a_record_longer_than_the_limit_is_an_error_and_not_a_full_memory():
     data = b'1,"' + b"x\n" * 1000
-    for last_end in (row_end(","), line_end):
-        stream = ByteStream("a.csv", io.BytesIO(data.replace(b"\n", b" ")), lambda: None)
+    for delimiter in (",", None):
+        chunks = byte_chunks(io.BytesIO(data.replace(b"\n", b" ")), "a.csv", 64)
         with pytest.raises(
             CorpusError, match=r"a\.csv: one record is longer than 500 bytes.*quote"
         ):
-            list(whole_records(stream, last_end, block_bytes=64, largest=500))
+            list(whole_records(chunks, "a.csv", delimiter, largest=500))
 
 
 @pytest.mark.parametrize(
@@ -698,13 +700,13 @@ def test_a_record_longer_than_the_limit_is_an_error_and_not_a_full_memory():
     ],
 )
 def test_a_row_ends_at_a_line_break_outside_quotes(data, whole):
-    assert row_end(",")(data) == whole
+    assert last_end(data, ",") == whole
 
 
 def test_doubled_quotes_cost_no_memory_however_many():
     data = b'1,"' + b'""' * 300_000 + b'"\n'
     tracemalloc.start()
-    assert row_end(",")(data) == len(data)
+    assert last_end(data, ",") == len(data)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 100_000
@@ -760,7 +762,7 @@ def test_the_identity_of_a_corpus_changes_with_its_files(tmp_path):
     assert first == read_corpus(str(path)).identity
     assert first != read_corpus(path, column="other").identity
     assert first != read_corpus(path, encoding="cp1252").identity
-    assert first != read_corpus(path, delimiter=",").identity
+    assert first == read_corpus(path, delimiter=",").identity
     written(path, "text,other\n1,23")
     assert first != read_corpus(path).identity
     assert read_corpus(["a"]).identity is None

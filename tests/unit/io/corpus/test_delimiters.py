@@ -2,7 +2,7 @@ import pytest
 
 from deltavec.errors import CorpusError
 from deltavec.io.corpus.corpus import read_corpus
-from deltavec.io.corpus.delimiters import found_delimiter
+from deltavec.io.corpus.delimiters import find_delimiter
 
 
 def documents(corpus):
@@ -43,7 +43,7 @@ def test_the_usual_delimiters_are_found(tmp_path, delimiter, suffix):
     ],
 )
 def test_a_delimiter_is_in_the_header_and_parts_the_rows_alike(head, delimiter):
-    assert found_delimiter(head, ",") == delimiter
+    assert find_delimiter(head, ",") == delimiter
 
 
 def test_the_line_that_excel_puts_first_is_no_row(tmp_path):

@@ -3,10 +3,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from deltavec.errors import CorpusError
-from deltavec.io.corpus import columns, footers, pages, parquet
+from deltavec.io.corpus import columns, parquet, parquet_metadata
 from deltavec.io.corpus.corpus import read_corpus
-from deltavec.io.corpus.footers import row_groups
-from deltavec.io.corpus.pages import dictionary_of, longest_value
+from deltavec.io.corpus.parquet_metadata import dictionary_of, longest_value, row_groups
 
 
 def folded(path, text, rows, **options):
@@ -35,10 +34,10 @@ def test_rows_that_unfold_to_far_more_than_their_file_are_decoded_a_few_at_once(
 def test_a_dictionary_as_long_as_no_document_may_be_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setattr(parquet, "LARGEST_RECORD", 1000)
     path = folded(tmp_path / "a.parquet", "word " * 1000, 10)
-    with pytest.raises(CorpusError, match=r"a\.parquet: a value may unfold to 5,0\d\d bytes"):
+    with pytest.raises(CorpusError, match=r"a\.parquet: a value may decode to 5,0\d\d bytes"):
         list(read_corpus(path))
     plain = folded(tmp_path / "b.parquet", "word " * 1000, 1, use_dictionary=False)
-    with pytest.raises(CorpusError, match=r"b\.parquet: a value may unfold"):
+    with pytest.raises(CorpusError, match=r"b\.parquet: a value may decode"):
         list(read_corpus(plain))
 
 
@@ -84,7 +83,7 @@ def test_of_a_dictionary_that_is_not_what_it_says_all_counts_as_one_value(tmp_pa
         assert longest_value(file, chunk._replace(codec=6), sound) == 808  # not zstd
         assert longest_value(file, chunk._replace(codec=3), sound) == 808  # lzo, which none reads
         assert longest_value(file, chunk._replace(kind=2), sound) == 808  # numbers
-        large = sound._replace(size=pages.LARGEST_LOOKED_AT + 1)
+        large = sound._replace(size=parquet_metadata.LARGEST_DICTIONARY + 1)
         assert longest_value(file, chunk, large) == large.size
         file.seek(0, 2)
         behind_the_end = chunk._replace(begin=file.tell())
@@ -97,23 +96,17 @@ def test_a_dictionary_of_many_short_texts_is_read_in_large_batches(tmp_path):
     pq.write_table(pa.table({"text": texts * 3}), path, row_group_size=10_000)
     assert [len(chunk) for chunk in read_corpus(path)] == [27_000]
     with path.open("rb") as file:
-        runs = list(parquet._runs(path, file, 3, ["text"]))
-    assert [run.groups for run in runs] == [[0, 1, 2]]
-    assert runs[0].at_once > 50_000
+        assert all(parquet.rows_at_once(path, file, group) > 50_000 for group in row_groups(path))
 
 
-def test_groups_beyond_those_looked_at_are_read_as_carefully_as_the_worst_before(
-    tmp_path, monkeypatch
-):
+def test_each_group_is_read_as_carefully_as_its_own_dictionary_asks(tmp_path, monkeypatch):
     path = tmp_path / "a.parquet"
-    texts = ["a" * 1000, "b", "c", "d"] * 500
-    pq.write_table(pa.table({"text": texts}), path, row_group_size=500)
-    monkeypatch.setattr(footers, "MOST_CHUNKS", 2)
-    monkeypatch.setattr(parquet, "CHUNK_DOCUMENTS", 600)
+    texts = ["a" * 1000, "b", "c", "d"] * 250 + ["b", "c", "d", "e"] * 250
+    pq.write_table(pa.table({"text": texts}), path, row_group_size=1000)
     monkeypatch.setattr(parquet, "DECODED_BYTES", 100_000)
     with path.open("rb") as file:
-        runs = list(parquet._runs(path, file, 4, ["text"]))
-    assert [run[:2] for run in runs] == [([0, 1], 100), ([2, 3], 100)]
+        at_once = [parquet.rows_at_once(path, file, group) for group in row_groups(path)]
+    assert at_once[0] == 100 < at_once[1]
     assert [text for chunk in read_corpus(path) for text in chunk.to_pylist()] == texts
 
 

@@ -5,7 +5,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from deltavec.errors import CorpusError
-from deltavec.io.corpus.corpus import opened_corpus, read_corpus
+from deltavec.io.corpus.corpus import open_corpus, read_corpus
 from deltavec.io.corpus.files import Reading
 
 PROSE = "the room was quiet and the harbour near, we slept well"
@@ -93,11 +93,11 @@ def test_a_file_without_rows_shows_nothing_to_go_by(tmp_path):
 def test_the_column_of_earlier_documents_comes_first_and_is_no_condition(tmp_path):
     path = table(tmp_path / "a.csv", text=["a"], body=["b"])
     for expected, column in (("body", "body"), ("other", "text"), (None, "text")):
-        corpus = opened_corpus(path, Reading(expected=expected))
+        corpus = open_corpus(path, Reading(expected=expected))
         assert (corpus.column, corpus.note) == (column, None)
     lines = tmp_path / "a.txt"
     lines.write_text("one")
-    assert documents(opened_corpus(lines, Reading(expected="body"))) == ["one"]
+    assert documents(open_corpus(lines, Reading(expected="body"))) == ["one"]
 
 
 def test_a_column_of_a_text_file_is_refused(tmp_path):
