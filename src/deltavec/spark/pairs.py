@@ -17,12 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from deltavec.core.arrays import offsets_of
-from deltavec.core.learning.cooccurrence import (
-    Cooccurrence,
-    SparseRows,
-    count_blocks,
-    ids_of,
-)
+from deltavec.core.learning.cooccurrence import Cooccurrence, SparseRows, count_blocks, ids_of
 from deltavec.core.learning.spill import Allocate
 from deltavec.core.learning.split_half import Folds, Ids, folds_of
 from deltavec.core.statistics import CorpusStatistics

@@ -95,9 +95,7 @@ def repair_utf8(array: pa.Array) -> pa.Array:
 
 
 def bounded(
-    pieces: Iterable[Piece],
-    chunk_bytes: int = CHUNK_BYTES,
-    chunk_documents: int = CHUNK_DOCUMENTS,
+    pieces: Iterable[Piece], chunk_bytes: int = CHUNK_BYTES, chunk_documents: int = CHUNK_DOCUMENTS
 ) -> Iterator[Piece]:
     """The same documents in chunks of about `chunk_bytes` of text, as Arrow ``string``.
 

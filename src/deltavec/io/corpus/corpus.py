@@ -41,7 +41,6 @@ from deltavec.io.corpus.files import (
 from deltavec.io.corpus.memory import (
     describe_type,
     document_column,
-    is_table,
     select_columns,
     string_pieces,
     table_pieces,
@@ -201,7 +200,6 @@ class Corpus:
             return list(select_columns(self.source, keep).schema.types) if keep else []
         schemas = []
         for file in self.files:
-            assert file.schema is not None
             require_columns(str(file.path), keep, file.schema.names)
             schemas.append(pa.schema([(name, file.schema.field(name).type) for name in keep]))
         try:
@@ -341,21 +339,17 @@ def _from_memory(source: Any, column: str) -> Corpus:
         source = pa.Table.from_batches([source])
     columns = [column]
     is_column = name.endswith(" Series") or isinstance(source, pa.Array | pa.ChunkedArray)
-    if is_table(source) or is_column:
-        if is_column:
-            source = {column: source}
-        else:
-            names = source.schema.names if isinstance(source, pa.Table) else source.columns
-            columns = [each for each in names if isinstance(each, str)]
+    if is_column:
+        source = {column: source}
+    elif isinstance(source, pa.Table):
+        columns = source.schema.names
+    elif name.endswith(" DataFrame"):
+        columns = [each for each in source.columns if isinstance(each, str)]
+    if is_column or isinstance(source, pa.Table) or name.endswith(" DataFrame"):
         require_columns(name, [column], columns)
         text = document_column(source, column, name)
         return Corpus(
-            name=name,
-            column=column,
-            columns=columns,
-            documents=len(text),
-            text=text,
-            source=source,
+            name=name, column=column, columns=columns, documents=len(text), text=text, source=source
         )
     if not isinstance(source, Iterable) or isinstance(source, bytes | Mapping | set | frozenset):
         raise CorpusError(
@@ -400,7 +394,6 @@ def _from_files(first: str, files: tuple[CorpusFile, ...], reading: Reading) -> 
     if reading.column is None and tables:
         column, note = choose_column(tables[0], reading.expected)
     for file in tables:
-        assert file.schema is not None
         require_columns(str(file.path), [column], file.schema.names)
         require_text(str(file.path), column, file.schema.field(column).type)
     files = tuple(
@@ -411,7 +404,7 @@ def _from_files(first: str, files: tuple[CorpusFile, ...], reading: Reading) -> 
         )
         for file in files
     )
-    schemas = [file.schema.names for file in files if file.schema is not None]
+    schemas = [file.schema.names for file in files]
     counts = [file.documents for file in files if file.documents is not None]
     return Corpus(
         name=name,

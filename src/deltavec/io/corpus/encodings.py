@@ -138,19 +138,10 @@ def _not_utf8(block: bytes, name: str, lines: int) -> CorpusError:
         place = error.start
     line = lines + block.count(b"\n", 0, place) + 1
     begin = max(block.rfind(b"\n", 0, place) + 1, place - EXCERPT // 2)
-    excerpt = block[begin : begin + EXCERPT].splitlines()[0]
-    where = f"{name}, line {line}: not UTF-8 (the byte 0x{block[place]:02x})"
-    text = block.decode(UTF8, "replace")
-    broken = text.count("\ufffd")
-    whole = sum(character > "\x7f" for character in text) - broken
-    if whole > broken:
-        return CorpusError(
-            f"{where} in {excerpt.decode(UTF8, 'replace')!r}, though other letters are: read it "
-            "with U+FFFD for what is damaged: encoding='utf-8' (--encoding utf-8), or in the "
-            "encoding it was written in, such as --encoding cp1252"
-        )
+    excerpt = block[begin : begin + EXCERPT].splitlines()[0].decode("cp1252", "replace")
     return CorpusError(
-        f"{where}; if {excerpt.decode('cp1252', 'replace')!r} is how it should read, give "
-        "encoding='cp1252' (--encoding cp1252: Latin-1 and Western Windows), otherwise the "
-        "encoding it was written in"
+        f"{name}, line {line}: not UTF-8 (the byte 0x{block[place]:02x}); if {excerpt!r} is how it "
+        "should read, give encoding='cp1252' (--encoding cp1252: Latin-1 and Western Windows), "
+        "otherwise the encoding it was written in; to read damaged UTF-8 with U+FFFD for what is "
+        "broken, give encoding='utf-8' (--encoding utf-8)"
     )

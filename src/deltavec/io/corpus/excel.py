@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import date, datetime, time
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,9 +20,9 @@ import pyarrow as pa
 from deltavec.core.text.batches import string_array
 from deltavec.errors import CorpusError, needing
 from deltavec.io.corpus.blocks import unreadable
-from deltavec.io.corpus.columns import CHUNK_BYTES, Piece
+from deltavec.io.corpus.columns import Piece
 
-ROWS = 4096  # at once
+ROWS = 1024  # at once
 LARGEST_PART = 1 << 30  # bytes of what is held in memory: shared strings, styles, names
 EXACT = 1e15  # below, a float is a whole number only if it was written as one
 
@@ -83,34 +84,22 @@ def _first_sheet(path: Path, book: Any) -> Sheet:
 
 
 def excel_pieces(path: Path, columns: Sequence[str]) -> Iterator[Piece]:
-    """Some columns of the first sheet, and the fraction of its rows read."""
+    """Some columns of the first sheet without its blank rows, and the fraction of its rows read."""
     with open_sheet(path) as sheet:
-        places = [sheet.names.index(name) for name in columns]
+        positions = [sheet.names.index(name) for name in columns]
+        rows = (row for row in sheet.rows if any(cell is not None for cell in row))
         done = 0
-        for rows in _in_batches(sheet.rows, places):
-            done += len(rows)
-            arrays = [string_array(column, pa.string()) for column in zip(*rows, strict=True)]
+        while batch := list(islice(rows, ROWS)):
+            done += len(batch)
+            arrays = [
+                string_array(
+                    [_text(row[position]) if position < len(row) else None for row in batch],
+                    pa.string(),
+                )
+                for position in positions
+            ]
             consumed = min(1.0, done / sheet.stated) if sheet.stated else None
             yield Piece(pa.record_batch(arrays, names=columns), consumed)
-
-
-def _in_batches(
-    rows: Iterator[tuple[Any, ...]], places: list[int]
-) -> Iterator[list[tuple[str | None, ...]]]:
-    """Some cells of each row, without blank rows, in batches of bounded size."""
-    batch: list[tuple[str | None, ...]] = []
-    size = 0
-    for row in rows:
-        if all(cell is None for cell in row):
-            continue
-        cells = tuple(_text(row[place]) if place < len(row) else None for place in places)
-        batch.append(cells)
-        size += sum(len(cell) for cell in cells if cell)
-        if len(batch) == ROWS or size >= CHUNK_BYTES:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
 
 
 def _text(cell: Any) -> str | None:

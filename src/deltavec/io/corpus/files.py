@@ -10,7 +10,7 @@ import glob
 import os
 import stat
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
@@ -89,8 +89,8 @@ class CorpusFile:
         Its bytes, if they can be read only once.
     column : str or None
         The documents' column; None until it is chosen.
-    schema : pyarrow.Schema or None
-        Its columns; None until the file is opened.
+    schema : pyarrow.Schema
+        Its columns; none until the file is opened.
     documents : int or None
         How many documents it has, if it says so.
     note : str or None
@@ -106,7 +106,7 @@ class CorpusFile:
     delimiter: str | None = None
     stream: Stream | None = None
     column: str | None = None
-    schema: pa.Schema | None = None
+    schema: pa.Schema = field(default_factory=lambda: pa.schema([]))
     documents: int | None = None
     note: str | None = None
 
@@ -134,11 +134,12 @@ def find_files(source: str | os.PathLike[str], reading: Reading) -> tuple[Corpus
 def _named_file(path: Path, reading: Reading) -> CorpusFile:
     """The file at a path, its format by suffix unless one is given."""
     plain, compression = _uncompressed(path)
-    known = reading.format or SUFFIXES.get(plain.suffix.lower())
+    suffix = plain.suffix.lower()
+    known = reading.format or SUFFIXES.get(suffix)
     if known is None:
         raise CorpusError(
             f"{path}: cannot tell the format from the name; expected one of {READABLE}, or "
-            f"format= (--format) one of {', '.join(FORMATS)}: {_advice(plain)}"
+            f"format= (--format) one of {', '.join(FORMATS)}: {ADVICE.get(suffix, LINES)}"
         )
     if known in WHOLE and compression:
         raise CorpusError(f"{path}: {known} is compressed inside; decompress the file first")
@@ -179,10 +180,6 @@ def require_use(reading: Reading, formats: Collection[str], where: str) -> None:
                 f"{where}: {name} (--{name}) is for {', '.join(users)}, this is "
                 f"{', '.join(sorted({*formats}))}; leave it out"
             )
-
-
-def _advice(path: Path) -> str:
-    return ADVICE.get(path.suffix.lower(), LINES)
 
 
 def _is_special(mode: int) -> bool:
@@ -229,9 +226,10 @@ def _suitable(paths: Iterable[Path], reading: Reading, where: str) -> tuple[Corp
         if reading.format or _uncompressed(path)[0].suffix.lower() in SUFFIXES
     ]
     if not readable:
-        others = ""
-        if everything:
-            found = ", ".join(path.name for path in everything[:3])
-            others = f"; found {found}: {_advice(_uncompressed(everything[0])[0])}"
-        raise CorpusError(f"{where} holds no file to read; expected {READABLE}{others}")
+        found = ", ".join(path.name for path in everything[:3]) or "none"
+        suffix = _uncompressed(everything[0])[0].suffix.lower() if everything else ""
+        raise CorpusError(
+            f"{where} holds no file to read; expected {READABLE}; found {found}: "
+            f"{ADVICE.get(suffix, LINES)}"
+        )
     return tuple(_named_file(path, reading) for path in readable)

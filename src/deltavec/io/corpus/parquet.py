@@ -24,12 +24,7 @@ from deltavec.io.corpus.columns import (
     repair_utf8,
 )
 from deltavec.io.corpus.files import CorpusFile
-from deltavec.io.corpus.parquet_metadata import (
-    Chunk,
-    dictionary_of,
-    longest_value,
-    row_groups,
-)
+from deltavec.io.corpus.parquet_metadata import Chunk, dictionary_of, longest_value, row_groups
 
 DECODED_BYTES = 1 << 30  # of rows that are decoded at once
 

@@ -39,7 +39,6 @@ def choose_column(file: CorpusFile, expected: str | None) -> tuple[str, str | No
         If no column stands out.
     """
     schema = file.schema
-    assert schema is not None
     for name in (expected, TEXT):
         if name is not None and name in schema.names:
             return name, None

@@ -27,11 +27,7 @@ from deltavec.io.artifacts.atomic import replacing_folder
 from deltavec.io.artifacts.manifest import FolderKind, names, problems_of
 from deltavec.io.artifacts.tensors import layout, write_tensors
 from deltavec.io.export.card import TABLE_FILES, card
-from deltavec.io.export.word_level import (
-    require_word_level,
-    share_of_pairs,
-    word_level_tokenizer,
-)
+from deltavec.io.export.word_level import require_word_level, share_of_pairs, word_level_tokenizer
 from deltavec.io.vectors.write import Table, write_npy, write_safetensors, write_text
 from deltavec.version import __version__
 
