@@ -21,11 +21,11 @@ BUDGETS = {
     "core/kernels": 1_441,
     "core/text": 905,
     "core/learning": 1_950,
-    "io/corpus": 1_788,
+    "io/corpus": 1_518,
     "io/vectors": 830,
     "io/artifacts": 863,
-    "io/output": 611,
-    "io/export": 294,
+    "io/output": 608,
+    "io/export": 290,
     "search": 1_511,
     "search/quantized": 382,
     "search/lexical": 609,
@@ -37,7 +37,7 @@ BUDGETS = {
     "collection/map": 306,
     "server": 2_373,
     "cli": 2_425,
-    "spark": 765,
+    "spark": 754,
     "lab": 3_247,  # with cli/commands/evaluate.py
 }
 PRODUCT = 24_189
