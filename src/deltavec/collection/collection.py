@@ -418,7 +418,7 @@ class Collection:
         ----------
         n
             How many groups; no more than there are documents with a vector. By default a number
-            that suits the documents: see `deltavec.collection.topics.choose_k`.
+            that suits the documents: see `deltavec.collection.topics.clusters`.
         levels
             2 or 3 to join like groups to wider ones: ``wider`` of the result, and of that.
         seed
@@ -429,9 +429,9 @@ class Collection:
             Whether groups are found among documents that are moved towards their neighbors: they
             mostly agree better with labels, and take a search for ten neighbors of each document.
         """
-        from deltavec.collection.topics.choose_k import k_means
+        from deltavec.collection.topics.clusters import cluster
 
-        return k_means(self, n, levels=levels, seed=seed, words=words, smooth=smooth)
+        return cluster(self, n, levels=levels, seed=seed, words=words, smooth=smooth)
 
     def add(
         self,

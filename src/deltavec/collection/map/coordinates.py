@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from deltavec.core.arguments import require_one_of
-from deltavec.core.arrays import Float32s, Float64s, Int64s, blocks, fix_signs
+from deltavec.core.arrays import Float32s, Float64s, Int64s
 from deltavec.core.threads import one_blas_thread
 from deltavec.errors import InputError
 
@@ -48,7 +48,9 @@ class Axes(NamedTuple):
 
     def places(self, vectors: Float32s) -> Float32s:
         """Where documents stand on the map; those beyond its edge stand on it."""
-        plane = to_plane(vectors, self.mean, self.directions)
+        from deltavec.search.tsne.layout import project
+
+        plane = project(vectors, self.mean, self.directions)
         return np.clip((plane - self.middle) / self.reach, -1, 1).astype(np.float32)
 
 
@@ -193,25 +195,15 @@ class Frame(NamedTuple):
         return moved.astype(np.float32)
 
 
-def to_plane(vectors: Float32s, mean: Float64s, directions: Float64s) -> Float64s:
-    """The vectors along two directions that cross in a point."""
-    places = np.zeros((len(vectors), 2))
-    for rows in blocks(len(vectors)):
-        places[rows, : directions.shape[1]] = (vectors[rows] - mean) @ directions
-    return places
-
-
 @one_blas_thread()
 def pca(vectors: Float32s, points: int, seed: int) -> Positions:
-    """All documents along the two directions in which the shown ones differ most."""
+    """All documents along the first two principal axes of the shown ones."""
+    from deltavec.search.tsne.layout import principal_axes, project
+
     shown = sample_rows(np.arange(len(vectors)), points, seed)
-    sample = vectors[shown].astype(np.float64)
-    mean = sample.mean(axis=0) if len(sample) else np.zeros(vectors.shape[1])
-    centered = sample - mean
-    variances, directions = np.linalg.eigh(centered.T @ centered / max(len(sample), 1))
-    axes = fix_signs(directions[:, ::-1][:, :2], axis=0)
-    places = to_plane(vectors, mean, axes)
+    mean, axes, variances = principal_axes(vectors[shown])
+    places = project(vectors, mean, axes)
     total = float(variances.sum())
-    shares = (float(value) / total if total > 0 else 0.0 for value in variances[::-1][:2])
+    shares = (float(value) / total if total > 0 else 0.0 for value in variances[:2])
     frame = Frame.of(places)
     return Positions("pca", frame.scaled(places), shown, tuple(shares), Axes(mean, axes, *frame))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from deltavec.collection.map.coordinates import DIGITS, Positions
-from deltavec.core.arrays import Float32s, Int32s
+from deltavec.core.arrays import Float32s
 from deltavec.core.threads import one_blas_thread
 from deltavec.errors import InputError
 from deltavec.io.artifacts.manifest import require_types
@@ -53,6 +53,7 @@ def region_names(collection: Collection, positions: Positions) -> list[RegionNam
     Topics, as `Collection.cluster` finds them, are the first level; below them are regions of the
     map itself, so that what is read stands on what it names.
     """
+    from deltavec.collection.topics.clusters import k_means
     from deltavec.collection.topics.names import group_names
 
     there = np.flatnonzero(~np.isnan(positions.places[:, 0]))
@@ -64,7 +65,9 @@ def region_names(collection: Collection, positions: Positions) -> list[RegionNam
             labels, named = topics.labels, topics.names
         else:
             labels = np.full(len(positions.places), -1, np.int32)
-            labels[there] = regions(positions.places[there], count)
+            with one_blas_thread():
+                here = positions.places[there].astype(np.float64)
+                labels[there] = k_means(here, count, seed=0, starts=1).labels_
             named = group_names(collection, labels, words=WORDS)
         for topic, words in enumerate(named):
             members = there[labels[there] == topic]
@@ -72,17 +75,6 @@ def region_names(collection: Collection, positions: Positions) -> list[RegionNam
                 x, y = densest_cell(positions.places[members])
                 names.append(RegionName(", ".join(words), level, x, y, len(members)))
     return names
-
-
-@one_blas_thread()
-def regions(places: Float32s, count: int) -> Int32s:
-    """Which of so many regions of the map each place is in."""
-    from sklearn.cluster import MiniBatchKMeans
-
-    found: Int32s = MiniBatchKMeans(
-        count, random_state=0, n_init=1, batch_size=4096, reassignment_ratio=0.0
-    ).fit_predict(places.astype(np.float64))
-    return found
 
 
 def densest_cell(places: Float32s) -> tuple[float, float]:

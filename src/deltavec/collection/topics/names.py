@@ -8,27 +8,49 @@ share of all others, h the group nearest to g, and :math:`m_g` the direction of 
 
 The first factor asks that many documents of the group hold the word, the second that others do not,
 those next to it least of all; and the third that it means what the group is about, with
-:math:`w_i` the vector of the word by itself. Function words are left out
-(`deltavec.collection.topics.function_words`), and so is what holds no letter.
+:math:`w_i` the vector of the word by itself. Words without a letter are left out.
+
+So are function words: articles, pronouns, prepositions, conjunctions, auxiliaries, particles. They
+name no topic, although some distinguish groups well: *she* and *her* set a group of portraits
+apart. These classes are closed, so they can be listed. Unlike common lists of stop words, the lists
+have no content words (*fire*, *bill*, *system*). A list counts only if the documents are in its
+language: *war* is a function word in German alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
-from deltavec.collection.topics.function_words import function_words
-from deltavec.collection.topics.term_counts import TermCounts, count_terms
 from deltavec.core.arrays import Float32s, Float64s, Int32s, Int64s, blocks
+from deltavec.core.text.tokenize import Tokenized
+from deltavec.search.lexical.index import InvertedIndex
 
 if TYPE_CHECKING:
     from deltavec.collection.collection import Collection
+    from deltavec.core.model import EmbeddingModel
 
 CANDIDATES = 100  # words of a group whose meaning is looked at, and as many as are asked for
 SHORTEST_STEM = 3  # characters that make of two words forms of one, if
 LONGEST_ENDING = 2  # the other has only so many more
+# A language is present if its words make up more than this share of all (document, word) pairs,
+# beyond the words of languages found before it.
+WRITTEN = 0.08
+FEWEST = 5  # different ones; *sea* alone is not Spanish
+
+LANGUAGE = re.compile(r"^\[(\w+)\]$", re.MULTILINE)
+POSTINGS_AT_ONCE = 1 << 22
+CELLS_AT_ONCE = 1 << 24  # of terms by groups: 128 MB
+MEMBERS_TO_READ = 100  # of a group without stored words; of very many groups fewer,
+TEXTS_TO_READ = 10_000  # about so many for all groups together, but
+FEWEST_TO_READ = 10
 
 
 def group_names(
@@ -150,3 +172,143 @@ def mean_directions(vectors: Float32s, labels: Int32s, groups: int) -> Float64s:
             sums[group] += vectors[rows][here == group].sum(axis=0, dtype=np.float64)
     lengths = np.linalg.norm(sums, axis=1, keepdims=True)
     return sums / np.where(lengths > 0, lengths, 1)
+
+
+@cache
+def word_lists() -> Mapping[str, frozenset[str]]:
+    """The function words of each language, from ``function_words.txt``."""
+    text = files("deltavec.collection.topics").joinpath("function_words.txt").read_text("utf-8")
+    _, *parts = LANGUAGE.split(text)
+    lists = zip(parts[::2], parts[1::2], strict=True)
+    return {language: frozenset(words.split()) for language, words in lists}
+
+
+def function_words(held: Mapping[str, int]) -> frozenset[str]:
+    """The function words of the languages that documents are written in.
+
+    Parameters
+    ----------
+    held
+        How many documents hold each word.
+    """
+    total = sum(held.values())
+    known: frozenset[str] = frozenset()
+    while True:
+        # Languages share short words: count only those that no earlier list has.
+        more = [words - known for words in word_lists().values()]
+        often = [[held[word] for word in words if held.get(word)] for words in more]
+        shares = [sum(counts) if len(counts) >= FEWEST else 0 for counts in often]
+        best = max(shares)
+        if best <= WRITTEN * total:
+            return known
+        known |= more[shares.index(best)]
+
+
+class TermCounts(NamedTuple):
+    """How many documents of each group hold each word.
+
+    Attributes
+    ----------
+    words : list of str
+        The words; of forms that count as one, the most frequent.
+    counts : sparse matrix, words by groups
+        How many documents of the group hold the word.
+    sizes : ndarray of int64
+        How many documents of each group were looked at.
+    """
+
+    words: list[str]
+    counts: sparse.csc_matrix
+    sizes: Int64s
+
+
+def count_terms(collection: Collection, labels: Int32s, groups: int, seed: int = 0) -> TermCounts:
+    """How many documents of each group hold each word.
+
+    Where the collection stores words, all documents are counted. Else some texts of each group are
+    read.
+
+    Parameters
+    ----------
+    collection
+        Where the documents are.
+    labels
+        The group of each document; -1 for one that is in none.
+    groups
+        How many groups there are.
+    seed
+        For the texts that are read.
+    """
+    if collection.words is not None:
+        return from_postings(collection.words.words, collection.model, labels, groups)
+    return from_texts(collection, labels, groups, seed)
+
+
+def from_postings(
+    words: InvertedIndex, model: EmbeddingModel, labels: Int32s, groups: int
+) -> TermCounts:
+    """The counts of all documents, from the stored postings; no text is read."""
+    begins, documents = words.postings.begins, words.postings.documents
+    parts = [sparse.csr_matrix((0, groups), dtype=np.int64)]
+    for first, last in term_blocks(begins, groups):
+        held = documents[begins[first] : begins[last]]
+        terms = np.repeat(np.arange(last - first), np.diff(begins[first : last + 1]))
+        there = (held >= 0) & (held < len(labels))  # a damaged file leads nowhere
+        here = np.where(there, labels[np.where(there, held, 0)], -1)
+        cells = (terms * groups + here)[here >= 0]
+        counts = np.bincount(cells, minlength=(last - first) * groups)
+        parts.append(sparse.csr_matrix(counts.reshape(last - first, groups)))
+    sizes = np.bincount(labels[labels >= 0], minlength=groups)
+    return TermCounts(usual_forms(words, model), sparse.vstack(parts, "csc"), sizes)
+
+
+def term_blocks(begins: Int64s, groups: int) -> Iterator[tuple[int, int]]:
+    """Successive terms, so many at a time that neither postings nor counts take much memory."""
+    terms = len(begins) - 1
+    most = max(1, CELLS_AT_ONCE // max(groups, 1))
+    first = 0
+    while first < terms:
+        enough = int(np.searchsorted(begins, begins[first] + POSTINGS_AT_ONCE))
+        last = min(terms, first + most, max(first + 1, enough))
+        yield first, last
+        first = last
+
+
+def usual_forms(words: InvertedIndex, model: EmbeddingModel) -> list[str]:
+    """Of the forms of each term the one that the model's corpus has most of; else the shortest."""
+    names = words.words.words
+    numbers = model.vocabulary.ids(names)
+    often = np.where(numbers >= 0, model.statistics.token_counts[numbers], 0)
+    order = np.lexsort((np.diff(words.words.offsets), -often, words.stems.groups))
+    _, firsts = np.unique(words.stems.groups[order], return_index=True)
+    return [names[place] for place in order[firsts].tolist()]
+
+
+def from_texts(collection: Collection, labels: Int32s, groups: int, seed: int) -> TermCounts:
+    """The counts of some documents of each group, whose texts are read."""
+    rng = np.random.default_rng(seed)
+    most = max(FEWEST_TO_READ, min(MEMBERS_TO_READ, TEXTS_TO_READ // max(groups, 1)))
+    members = [np.flatnonzero(labels == group) for group in range(groups)]
+    some = [
+        rows if len(rows) <= most else np.sort(rng.choice(rows, most, replace=False))
+        for rows in members
+    ]
+    # All at once: each part of a file is read once, not once for each group.
+    rows = np.concatenate([np.zeros(0, np.int64), *some])
+    texts = collection.documents(rows).column("text").to_pylist()
+    counts = [Counter[str]() for _ in range(groups)]
+    for group, text in zip(labels[rows].tolist(), texts, strict=True):
+        counts[group].update(set(words_of(collection.model.tokenize(text))))
+    places = {word: place for place, word in enumerate(dict.fromkeys(w for c in counts for w in c))}
+    cells = [(places[w], group, n) for group, c in enumerate(counts) for w, n in c.items()]
+    row, column, value = np.array(cells, np.int64).reshape(-1, 3).T
+    matrix = sparse.csc_matrix((value, (row, column)), (len(places), groups))
+    return TermCounts(list(places), matrix, np.array([len(rows) for rows in some], np.int64))
+
+
+def words_of(parted: Tokenized) -> Iterator[str]:
+    """The words of a text, and in a script without spaces each two characters side by side."""
+    yield from parted.words
+    for first, last in parted.origins:
+        if last > first:
+            yield "".join(parted.words[first : last + 1])

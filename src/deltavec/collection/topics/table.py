@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -91,36 +91,29 @@ def topic_name(words: Sequence[str]) -> str:
 
 def topic_table(collection: Collection, found: Clusters, per_document: int = 1) -> pa.Table:
     """Each document with its topics, as `topics` gives them."""
-    parts = [*nearest_topics(collection, found, per_document)]
-    places = Places(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-    missing = places.topics < 0
-    table = {"id": collection.ids.take(pa.array(places.rows))}
+    parts = zip(*nearest_topics(collection, found, per_document), strict=True)
+    rows, ranks, numbers, cosines = (np.concatenate(part) for part in parts)
+    missing = numbers < 0
+    table = {"id": collection.ids.take(pa.array(rows))}
     if per_document > 1:
-        table["rank"] = pa.array(places.ranks.astype(np.int32))
-    level, numbers, suffix = found, places.topics, ""
+        table["rank"] = pa.array(ranks.astype(np.int32))
+    level, suffix = found, ""
     while True:
         topic = pa.array(numbers.astype(np.int32), mask=missing)
         names = pa.array([topic_name(words) for words in level.names], pa.string())
         table |= {f"cluster{suffix}": topic, f"name{suffix}": names.take(topic)}
         if level is found:
-            table["cosine"] = pa.array(places.cosines.astype(np.float32), mask=missing)
+            table["cosine"] = pa.array(cosines.astype(np.float32), mask=missing)
         if level.wider is None:
             return pa.table(table)
         numbers = np.array([*level.parents, -1])[numbers]  # -1 stays what it is
         level, suffix = level.wider, f"_{int(suffix[1:] or 1) + 1}"
 
 
-class Places(NamedTuple):
-    """The topics of documents: an entry for each document and topic."""
-
-    rows: Int64s
-    ranks: Int64s
-    topics: Int64s
-    cosines: Float64s
-
-
-def nearest_topics(collection: Collection, found: Clusters, count: int) -> Iterator[Places]:
-    """The topics of all documents, a block of documents at a time.
+def nearest_topics(
+    collection: Collection, found: Clusters, count: int
+) -> Iterator[tuple[Int64s, Int64s, Int64s, Float64s]]:
+    """The topics of all documents, a block at a time: rows, ranks, topics and cosines.
 
     The first is the document's own; then come the nearest others, as long as the cosine is above 0.
     """
@@ -139,4 +132,4 @@ def nearest_topics(collection: Collection, found: Clusters, count: int) -> Itera
         kept[:, 0] = True
         rows = np.broadcast_to((part.start + there)[:, None], order.shape)
         ranks = np.broadcast_to(np.arange(1, count + 1), order.shape)
-        yield Places(rows[kept], ranks[kept], order[kept], near[kept])
+        yield rows[kept], ranks[kept], order[kept], near[kept]

@@ -76,7 +76,8 @@ def neighbor_layout(
     firsts, members = different_rows(vectors, there)
     rows = np.ascontiguousarray(vectors[firsts], np.float32)
     places = np.full((len(vectors), 2), np.nan)
-    start = initial_coordinates(rows)
+    with one_blas_thread():
+        start = project(rows, *principal_axes(rows)[:2])
     if len(rows) >= FEWEST:
         count = min(NEIGHBORS, max(3, len(rows) // ROWS_A_NEIGHBOR))
         near = nearest_rows(rows, count, threads, lambda share: tell(SEARCHED * share))
@@ -119,20 +120,22 @@ def different_rows(vectors: Float32s, there: Int64s) -> tuple[Int64s, Int64s]:
     return there[firsts[order]], numbers[members.reshape(-1)]
 
 
-@one_blas_thread()
-def initial_coordinates(rows: Float32s) -> Float64s:
-    """The rows along the two directions in which they differ most."""
+def principal_axes(rows: Float32s) -> tuple[Float64s, Float64s, Float64s]:
+    """The mean of rows, their first two principal axes, one per column, and all variances."""
+    mean = rows.sum(axis=0, dtype=np.float64) / max(len(rows), 1)
+    moments = np.zeros((rows.shape[1], rows.shape[1]))
+    for part in blocks(len(rows)):
+        centered = rows[part] - mean
+        moments += centered.T @ centered
+    variances, directions = np.linalg.eigh(moments)
+    return mean, fix_signs(directions[:, ::-1][:, :2], axis=0), variances[::-1]
+
+
+def project(rows: Float32s, mean: Float64s, axes: Float64s) -> Float64s:
+    """The coordinates of rows along two axes that cross in their mean."""
     places = np.zeros((len(rows), 2))
-    if len(rows):
-        mean = rows.mean(axis=0, dtype=np.float64)
-        moments = np.zeros((rows.shape[1], rows.shape[1]))
-        for part in blocks(len(rows)):
-            centered = rows[part] - mean
-            moments += centered.T @ centered
-        _, directions = np.linalg.eigh(moments)
-        axes = fix_signs(directions[:, ::-1][:, :2], axis=0)
-        for part in blocks(len(rows)):
-            places[part, : axes.shape[1]] = (rows[part] - mean) @ axes
+    for part in blocks(len(rows)):
+        places[part, : axes.shape[1]] = (rows[part] - mean) @ axes
     return places
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
-from deltavec.collection.topics.smoothing import smooth_rows
+from deltavec.collection.topics.clusters import smooth_rows
 
 
 @given(st.integers(0, 30), st.integers(0, 5), st.integers(0, 9))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import deltavec as dv
-from deltavec.collection.topics import choose_k
+from deltavec.collection.topics.clusters import best_k, numbers_to_try
 
 
 def blobs(groups: int, members: int, spread: float) -> np.ndarray:
@@ -22,17 +22,17 @@ def blobs(groups: int, members: int, spread: float) -> np.ndarray:
 
 @pytest.mark.parametrize("groups", [8, 16])
 def test_as_many_groups_as_there_are_blobs(groups: int) -> None:
-    found = choose_k.best_k(blobs(groups, 40, 0.5), seed=0)
-    assert found.groups == groups
-    assert "nearly as well as any" in found.reason
+    found, reason = best_k(blobs(groups, 40, 0.5), seed=0)
+    assert found == groups
+    assert "nearly as well as any" in reason
 
 
 def test_few_documents_have_few_groups() -> None:
-    assert choose_k.numbers_to_try(1) == [1]
-    assert choose_k.numbers_to_try(9) == [2]
-    assert choose_k.numbers_to_try(45) == [2, 3, 4]
-    assert choose_k.numbers_to_try(350) == [8, 12, 16, 24, 32]
-    assert choose_k.numbers_to_try(10**6)[-1] == 64
+    assert numbers_to_try(1) == [1]
+    assert numbers_to_try(9) == [2]
+    assert numbers_to_try(45) == [2, 3, 4]
+    assert numbers_to_try(350) == [8, 12, 16, 24, 32]
+    assert numbers_to_try(10**6)[-1] == 64
 
 
 @pytest.mark.parametrize("texts", [["sea"], ["sea"] * 50, ["<b>sea</b> <p>"] * 20])

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 import deltavec as dv
-from deltavec.collection.topics import term_counts
-from deltavec.collection.topics.function_words import function_words, word_lists
-from deltavec.collection.topics.names import are_forms, group_names
+from deltavec.collection.topics import names as term_counts
+from deltavec.collection.topics.names import are_forms, function_words, group_names, word_lists
 
 TEXTS = [
     "She said that her boat was on the sea, and she was in the bay",
