@@ -45,7 +45,7 @@ def rules(
     """The rules that hold, each with the mean z of its pairs; and what chance is."""
     pairs = candidates(list(rows))
     n = len(pairs)
-    if n < 3:
+    if n < 5:
         return {}, (0.0, 1.0)
     step = round(0.618 * n)
     while math.gcd(step, n) != 1:
@@ -60,7 +60,7 @@ def rules(
     held = {
         rule: sum(values) / len(values)
         for rule, values in z.items()
-        if len(values) >= 3 and sum(values) / math.sqrt(len(values)) >= 4
+        if len(values) >= 5 and sum(values) / math.sqrt(len(values)) >= 4
     }
     return held, chance
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ from deltavec.collection.map.storage import StoredMap, draw_map, store_map
 from deltavec.collection.query import (
     Query,
     find_best,
+    find_quoted,
     parse_query,
     search_mode,
     vector_query,
@@ -193,8 +194,10 @@ class Collection:
         Parameters
         ----------
         query
-            A text, or a list of words. A word of a text with a hyphen before it (``-flood``) must
-            not occur in a result, except in a semantic search. There are no phrase queries.
+            A text, or a list of words. In a text of up to 8 words, one between quotation marks
+            (``"storms"``) must occur in a result as written; one with a hyphen before it
+            (``-flood``) must not occur in any form. Semantic search ignores both. There are no
+            phrase queries.
         k
             How many to find; there are fewer results if fewer match.
         filter
@@ -234,7 +237,18 @@ class Collection:
     def best(self, queries: Sequence[Query], *, threads: int | None = None) -> list[TopDocuments]:
         """The rows that match each query best, found in one pass over all documents."""
         masks = {one.filter: self.mask(one.filter) for one in queries if one.filter is not None}
-        return find_best(queries, self.index, self.words, masks, threads)
+        find = partial(find_best, index=self.index, words=self.words, masks=masks, threads=threads)
+        found = iter(find([query for query in queries if not query.quoted]))
+        return [
+            find_quoted(query, lambda wider: find([wider])[0], self._texts)
+            if query.quoted
+            else next(found)
+            for query in queries
+        ]
+
+    def _texts(self, rows: npt.NDArray[np.int64]) -> list[str]:
+        """The texts of some rows."""
+        return [text or "" for text in self.documents(rows)[TEXT].to_pylist()]
 
     def hits(
         self,

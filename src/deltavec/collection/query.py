@@ -11,8 +11,9 @@ the query, and so is the score: see `deltavec.collection.answers`.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -36,6 +37,10 @@ Mask: TypeAlias = npt.NDArray[np.bool_]
 
 BY = ("hybrid", "keyword", "semantic")
 COSINE_WEIGHT = 0.5  # w
+MOST_TERMS = 1024  # of a query, as in Lucene; each of them traverses its postings
+QUOTED = re.compile(r'"([^"\s]+)"')
+TYPED = 8  # words of a typed query at most; longer ones are prose, which quotes for other reasons
+LOOKED_AT = 4  # times k: documents to look for a quoted word in at first, and then times more
 
 NO_NUMBERS = np.zeros(0, np.int64)
 NO_TERMS = LexicalQuery([], NO_NUMBERS, NO_NUMBERS, NO_NUMBERS, np.zeros(0), [])
@@ -62,6 +67,8 @@ class Query:
         The factor of the cosine; 0 for a keyword query, or if the vector is zero.
     negated : list of list of str
         The units of each word that a document must not contain.
+    quoted : list of Tokenized
+        The words between quotation marks, which a document must contain as written.
     model : EmbeddingModel
         The model that parsed it.
     k : int
@@ -83,6 +90,7 @@ class Query:
     k: int = 10
     excluded: int | None = None
     filter: str | None = None
+    quoted: list[Tokenized] = field(default_factory=list)
 
     @property
     def embedded(self) -> Tokenized:
@@ -142,25 +150,33 @@ def parse_query(
     """Tokenize a query, weigh its terms and embed it.
 
     In a text, a word with a hyphen before it (``storm -flood``) is one that documents must not
-    contain, except in a semantic query.
+    contain, and one between quotation marks (``"storms"``) is one that they must contain as
+    written. Quotation marks mean nothing around several words, or in a text of more than 8 words:
+    long questions quote titles and terms. A semantic query has neither.
     """
     if not isinstance(query, str | list | tuple):
         raise InputError(f"a query is a text or a list of words, got {type(query).__name__}")
     require_whole("k", k)
     lexical = NO_TERMS
     negated: list[list[str]] = []
+    quoted: list[Tokenized] = []
     if by == "semantic" or words is None:
         tokens = model.tokenize(query)
     else:
-        tokens, negated = split_negated(query, model)
+        tokens, negated, quoted = split_operators(query, model)
         lexical = words.words.query(tokens.units)
+        terms = len(lexical.terms) + len(negated)
+        if terms > MOST_TERMS:
+            raise InputError(
+                f"a query may have {MOST_TERMS:,} different terms of the collection, got "
+                f"{terms:,}: search by 'semantic' for documents like a long text"
+            )
     whole = query_sum(NO_TOKENS if by == "keyword" else tokens, model.vocabulary, model.folded)
     scale = float(whole.vector.any())
     if scale and by != "semantic" and words is not None:
         scale = COSINE_WEIGHT / words.spread.cosine_std(whole.vector)
-    return Query(
-        by, tokens, lexical, whole, whole.vector, scale, negated, model, k, filter=filter
-    )  # fmt: skip
+    vector = whole.vector
+    return Query(by, tokens, lexical, whole, vector, scale, negated, model, k, None, filter, quoted)
 
 
 def vector_query(
@@ -177,18 +193,55 @@ def vector_query(
     return Query("semantic", NO_TOKENS, NO_TERMS, whole, unit, scale, [], model, k, row, filter)
 
 
-def split_negated(
+def split_operators(
     query: str | Sequence[str], model: EmbeddingModel
-) -> tuple[Tokenized, list[list[str]]]:
-    """The tokens of a query, and the units of each negated word."""
+) -> tuple[Tokenized, list[list[str]], list[Tokenized]]:
+    """The tokens of a query, the units of each negated word, and the quoted words."""
     if not isinstance(query, str):
-        return model.tokenize(list(query)), []
-    pieces = query.split()
-    negated = [piece for piece in pieces if piece[0] == "-" and piece[1:2].isalpha()]
-    if not negated:
-        return model.tokenize(query), []
-    kept = [piece for piece in pieces if piece not in negated]
-    return model.tokenize(" ".join(kept)), [model.tokenize(piece[1:]).units for piece in negated]
+        return model.tokenize(list(query)), [], []
+    quoted = [model.tokenize(word) for word in dict.fromkeys(QUOTED.findall(query))]
+    kept: list[str] = []
+    negated: dict[str, None] = {}
+    for piece in query.replace('"', " ").split():
+        if piece[0] == "-" and piece[1:2].isalpha():
+            negated[piece[1:]] = None
+        else:
+            kept.append(piece)
+    text = " ".join(kept) if negated else query
+    units = [model.tokenize(word).units for word in negated]
+    tokens = model.tokenize(text)
+    is_typed = len(tokens.words) <= TYPED
+    return tokens, units, [word for word in quoted if word.words and is_typed]
+
+
+def find_quoted(
+    query: Query,
+    find: Callable[[Query], TopDocuments],
+    texts: Callable[[Int64s], list[str]],
+) -> TopDocuments:
+    """The best documents that contain the quoted words of a query as written.
+
+    The best documents with any form of these words are looked at, and then more of them, until
+    enough contain the words as written.
+    """
+    count = LOOKED_AT * query.k
+    while True:
+        best = find(replace(query, k=count))
+        matches = [
+            place
+            for place, text in enumerate(texts(best.numbers))
+            if contains_all(query.model.tokenize(text).words, query.quoted)
+        ]
+        if len(matches) >= query.k or len(best.numbers) < count:
+            chosen = np.array(matches[: query.k], np.int64)
+            return TopDocuments(best.scores[chosen], best.numbers[chosen])
+        count *= LOOKED_AT
+
+
+def contains_all(words: list[str], quoted: list[Tokenized]) -> bool:
+    """Whether these words contain all quoted ones; a rule may make several words of one."""
+    joined = "\n".join(["", *words, ""])
+    return all("\n".join(["", *word.words, ""]) in joined for word in quoted)
 
 
 def find_best(
@@ -212,11 +265,12 @@ def find_best(
         How many cores to use; all of them by default.
     """
     found = [TopDocuments(np.empty(0), np.empty(0, np.int64)) for _ in queries]
-    # A query with negated words has a mask of its own and shares no pass.
+    # A query with negated or quoted words has a mask of its own and shares no pass.
     batches: dict[tuple[bool, int, str | None], list[int]] = {}
     for place, query in enumerate(queries):
         if not query.is_empty:
-            key = query.by == "semantic", place if query.negated else -1, query.filter
+            own = place if query.negated or query.quoted else -1
+            key = query.by == "semantic", own, query.filter
             batches.setdefault(key, []).append(place)
     for places in batches.values():
         batch = [queries[place] for place in places]
@@ -254,11 +308,14 @@ def best_by_score(
     mask: Mask | None,
     threads: int | None,
 ) -> list[TopDocuments]:
-    """The best documents for keyword or hybrid queries that negate the same words."""
-    refused = [words.words.holding(units) for units in queries[0].negated]
-    if refused:
-        unwanted = np.logical_or.reduce(refused)
-        mask = ~unwanted if mask is None else mask & ~unwanted
+    """The best documents for keyword or hybrid queries with the same negated and quoted words."""
+    for units in queries[0].negated:
+        allowed = ~words.words.holding(units)
+        mask = allowed if mask is None else mask & allowed
+    for word in queries[0].quoted:
+        if units := [unit for unit in word.units if len(unit.encode()) > 1]:
+            allowed = words.words.holding(units)
+            mask = allowed if mask is None else mask & allowed
     chosen: Int64s | None = None if mask is None else np.flatnonzero(mask)
     count = len(pieces) if chosen is None else len(chosen)
     wanted = [HybridQuery(q.lexical, q.vector.astype(np.float32), q.scale) for q in queries]

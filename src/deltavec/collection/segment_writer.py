@@ -24,6 +24,7 @@ from deltavec.collection.segment import (
     map_vectors,
     vectors_layout,
 )
+from deltavec.collection.topics.names import function_words
 from deltavec.core.arrays import Float32s, blocks
 from deltavec.core.learning.stemming import Stems, WordRows, learn_stems
 from deltavec.core.model import EmbeddingModel
@@ -382,7 +383,11 @@ def write_postings(
     def stems_of(vocabulary: Vocabulary) -> Stems:
         if before is None and not stems:
             return Stems.none(len(vocabulary))
+        counts = model.statistics.document_counts.tolist()
+        held = dict(zip(model.vocabulary.words, counts, strict=True))
+        function = vocabulary.ids(sorted(function_words(held)))
         rows = WordRows.of(vocabulary, model.vocabulary, model.folded)
+        rows = rows._replace(formless=function[function >= 0])
         if before is not None:
             return before.words.stems.extended(vocabulary, rows)
         return learn_stems(vocabulary, rows)

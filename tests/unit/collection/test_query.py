@@ -73,6 +73,54 @@ def test_a_word_with_a_hyphen_before_it_must_not_be_there(collection: dv.Collect
     assert collection.search("-town") == []
 
 
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ('"FLOODED"', {"0"}),
+        ('town "storm"', {"0", "1"}),
+        ('"town" -storm', {"2", "4"}),
+        ('"quiet" "beach"', {"3"}),
+        ('"a" storm', {"1", "3"}),  # one letter has no postings, and is looked for in the text
+        ('"nowhere" storm', set()),
+    ],
+)
+def test_a_word_between_quotation_marks_is_there_as_written(
+    collection: dv.Collection, query: str, found: set[str]
+) -> None:
+    assert set(ids(collection.search(query))) == found
+
+
+def test_other_quotation_marks_mean_nothing(collection: dv.Collection) -> None:
+    prose = 'which of the storms at sea were called "nowhere" storms'
+    for query in ('sea "" "', '"the sea"', prose, '"sea" storm'):
+        by = "semantic" if query == '"sea" storm' else "hybrid"
+        plain = query.replace('"', " ")
+        assert collection.search(query, by=by) == collection.search(plain, by=by)
+
+
+def test_a_quoted_word_is_looked_for_in_as_many_documents_as_it_takes(tmp_path: Path) -> None:
+    nouns = ["storm", "room", "pillow", "window", "towel", "lamp"]
+    texts = [f"{noun} {noun} {noun}s" for noun in nouns] + ["storm storm"] * 50 + ["the storms"] * 2
+    rows = np.repeat(np.eye(6, dtype=np.float32), 2, axis=0)
+    vectors = dv.WordVectors([noun + ending for noun in nouns for ending in ("", "s")], rows)
+    built = dv.build_collection(dv.fit(texts, vectors, "idf-sum"), texts, tmp_path / "c.idx")
+    assert len(built.search("storms", k=60, by="keyword")) == 53
+    assert set(ids(built.search('"storms"', k=3))) == {"0", "56", "57"}
+    assert len(built.search('"storm"', k=10)) == 10
+
+
+def test_a_query_has_a_bounded_number_of_terms(tmp_path: Path) -> None:
+    many = " ".join(f"w{n}" for n in range(2_000))
+    texts = ["storm sea", "storm", many]
+    built = dv.build_collection(dv.fit(texts, VECTORS, "idf-sum"), texts, tmp_path / "c.idx")
+    assert ids(built.search("storm " + "-sea " * 2_000, by="keyword")) == ["1"]
+    with pytest.raises(dv.InputError, match="1,024 different terms of the collection, got 2,000"):
+        built.search(many)
+    with pytest.raises(dv.InputError, match="got 1,101"):
+        built.search("storm " + " ".join(f"-x{n}" for n in range(1_100)))
+    assert built.search(many, by="semantic") == []
+
+
 def test_filters_hold_for_words_too(tmp_path: Path) -> None:
     import pyarrow as pa
 
@@ -153,6 +201,19 @@ def test_words_of_added_documents_are_found(collection: dv.Collection) -> None:
     assert grown.why("hurricanes", "8").score == pytest.approx(
         grown.search("hurricanes", k=1)[0].score, abs=1e-5
     )
+
+
+def test_function_words_have_no_other_forms(tmp_path: Path) -> None:
+    pairs = [(noun, noun + "in") for noun in ("with", "room", "pillow", "window", "towel", "lamp")]
+    rows = [*np.repeat(np.eye(7)[:6], 2, axis=0), *np.eye(7)[[6] * 6]]
+    others = ["the", "and", "of", "it", "this", "that"]
+    vectors = dv.WordVectors([*(word for pair in pairs for word in pair), *others], rows)
+    texts = [f"the {a} and the {b} of it" for pair in pairs for a, b in (pair, pair[::-1])]
+    texts += ["with this and that", "within this and that", "room for the two", "roomin for us"]
+    built = dv.build_collection(dv.fit(texts, vectors, "idf-sum"), texts, tmp_path / "c.idx")
+    assert {"14", "15"} <= set(ids(built.search("room", by="keyword", k=20)))
+    assert "13" not in ids(built.search("with", by="keyword", k=20))
+    assert "12" not in ids(built.search("within", by="keyword", k=20))
 
 
 def test_stems_can_be_left_out(tmp_path: Path) -> None:

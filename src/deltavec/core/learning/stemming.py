@@ -5,7 +5,7 @@ The pair of endings is a *rule*, and it holds if words that it joins are closer 
 chance:
 
 .. math:: z_{ij} = \frac{\cos(t_i, t_j) - \mu_0}{\sigma_0}, \qquad
-          \frac{\sum z_{ij}}{\sqrt n} \ge 4, \quad n \ge 3,
+          \frac{\sum z_{ij}}{\sqrt n} \ge 4, \quad n \ge 5,
 
 with :math:`t_i` a word's row less the center, each direction by its strength, :math:`\mu_0` and
 :math:`\sigma_0` the mean and spread of the same words paired anew, and the sum over the n pairs of
@@ -13,7 +13,8 @@ words with a row. Two words are *linked* if their rule holds and :math:`z_{ij} +
 :math:`\bar z` the mean over the rule's pairs and :math:`z_{ij} = 0` where a word is too rare to
 have a row: what the rule says of all its pairs counts as much as what the two rows say of this one
 (docs/decisions/0019). Links merge words into groups, the largest sum first, where at least half of
-the pairs of words between two groups are linked.
+the pairs of words between two groups are linked. Function words have no forms: *with* and *within*
+lie close to each other, as all function words do.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ from deltavec.core.vocabulary import Vocabulary
 LEAST_LETTERS = 4  # in common
 LONGEST_ENDING = 5  # -ation; as many letters as fit into a packed ending
 STRONG_ENOUGH = 4.0
-PAIRS_ENOUGH = 3
+PAIRS_ENOUGH = 5
 LEAST_SPREAD = 0.01  # of cosines by chance: below it is rounding
 MOST_LETTERS = (1 << int(stemming_kernels.LETTER_BITS)) - 1  # words with others have no forms
 PAIRS_AT_ONCE = 1 << 20
@@ -113,6 +114,7 @@ class WordRows(NamedTuple):
 
     table: Float32s
     numbers: Int64s  # -1 for a word without a row
+    formless: Int64s = np.zeros(0, np.int64)  # words without other forms, such as function words
 
     @classmethod
     def of(cls, vocabulary: Vocabulary, known: Vocabulary, folded: EmbeddingTable) -> WordRows:
@@ -142,11 +144,12 @@ def learn_stems(vocabulary: Vocabulary, rows: WordRows) -> Stems:
 
     Examples
     --------
-    >>> words = Vocabulary.of(["room", "rooms", "pillow", "pillows", "window", "windows"])
-    >>> table = np.repeat(np.eye(3, dtype=np.float32), 2, axis=0)
-    >>> stems = learn_stems(words, WordRows(table, np.arange(6)))
+    >>> nouns = ["room", "pillow", "window", "towel", "garden"]
+    >>> words = Vocabulary.of([noun + ending for noun in nouns for ending in ("", "s")])
+    >>> table = np.repeat(np.eye(5, dtype=np.float32), 2, axis=0)
+    >>> stems = learn_stems(words, WordRows(table, np.arange(10)))
     >>> stems.groups, stems.rules.endings
-    (array([0, 0, 1, 1, 2, 2], dtype=int32), [('', 's')])
+    (array([0, 0, 1, 1, 2, 2, 3, 3, 4, 4], dtype=int32), [('', 's')])
     """
     rules = learn_rules(vocabulary, rows)
     return group(vocabulary, rows, rules, np.zeros(0, np.int32))
@@ -163,10 +166,11 @@ class Letters:
     def __len__(self) -> int:
         return len(self.begins) - 1
 
-    @property
-    def may_have_forms(self) -> npt.NDArray[np.bool_]:
-        """Which words are long enough to have forms."""
-        return np.diff(self.begins) >= LEAST_LETTERS
+    def may_have_forms(self, formless: Int64s) -> npt.NDArray[np.bool_]:
+        """Which words are long enough to have forms, and are not known to have none."""
+        long_enough: npt.NDArray[np.bool_] = np.diff(self.begins) >= LEAST_LETTERS
+        long_enough[formless] = False
+        return long_enough
 
     @classmethod
     def of(cls, vocabulary: Vocabulary) -> Letters:
@@ -215,7 +219,8 @@ class Letters:
 def learn_rules(vocabulary: Vocabulary, rows: WordRows) -> Rules:
     """The pairs of endings between words that are closer than chance."""
     letters = Letters.of(vocabulary)
-    words, in_order = letters.sorted(np.flatnonzero(letters.may_have_forms & (rows.numbers >= 0)))
+    may_have_forms = letters.may_have_forms(rows.formless)
+    words, in_order = letters.sorted(np.flatnonzero(may_have_forms & (rows.numbers >= 0)))
     found = list(prefix_pairs(in_order))
     places = np.concatenate([np.zeros((0, 2), np.int32), *(pairs for pairs, _ in found)])
     if len(places) < PAIRS_ENOUGH:
@@ -295,7 +300,7 @@ def group(vocabulary: Vocabulary, rows: WordRows, rules: Rules, before: Int32s) 
 def links_between(vocabulary: Vocabulary, rows: WordRows, rules: Rules, old: int) -> Links:
     """The links of words with those from ``old`` on."""
     letters = Letters.of(vocabulary)
-    words, in_order = letters.sorted(np.flatnonzero(letters.may_have_forms))
+    words, in_order = letters.sorted(np.flatnonzero(letters.may_have_forms(rows.formless)))
     found = np.concatenate([np.zeros((0, 3), np.int32), *pairs_of_rules(in_order, rules)])
     a, b, rule = words[found[:, 0]], words[found[:, 1]], found[:, 2]
     known = (rows.numbers[a] >= 0) & (rows.numbers[b] >= 0)
