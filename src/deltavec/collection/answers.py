@@ -32,8 +32,7 @@ from deltavec.core.explain import (
     top_pairs,
 )
 from deltavec.core.model import EmbeddingModel
-from deltavec.core.text.spans import Spans, find_spans, spans
-from deltavec.core.text.tokenize import Tokenized
+from deltavec.core.text.tokenize import Spans, Tokenized, find_spans, spans
 from deltavec.search.lexical.storage import StoredPostings
 
 SENTENCE_END = re.compile(r"[.!?。！？]\s|\n")

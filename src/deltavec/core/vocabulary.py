@@ -18,7 +18,7 @@ from deltavec.core.jit import BUDGET
 from deltavec.core.kernels import embed as embed_kernels
 from deltavec.core.kernels import hashing, utf8
 from deltavec.core.text.batches import encode
-from deltavec.core.text.rules import strictest_rule
+from deltavec.core.text.rules import rule
 from deltavec.errors import InputError
 
 # Drawn by each process: whoever writes a corpus cannot know which words share a slot.
@@ -61,7 +61,7 @@ class Vocabulary:
         slots = np.zeros(4 * power_of_two(max(count, 8)), np.uint64)
         longest = int(np.diff(self.offsets).max(initial=0))
         table = hashing.VocabTable(slots, self.data, self.offsets, longest, SECRET)
-        clash = utf8.fill_slots(table, strictest_rule(), 0)
+        clash = utf8.fill_slots(table, rule("words"), 0)
         if clash >= 0:
             raise duplicate_token(self.word(clash))
         slots.flags.writeable = False

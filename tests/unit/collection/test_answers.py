@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deltavec.collection.answers import excerpt
-from deltavec.core.text.spans import spans
-from deltavec.core.text.tokenize import words
+from deltavec.core.text.tokenize import spans, words
 
 TEXT = "First comes nothing. Then a quiet sea, and the sea again. At last nothing more is said."
 

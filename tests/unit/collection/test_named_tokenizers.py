@@ -10,7 +10,7 @@ import pytest
 
 import deltavec as dv
 from deltavec.collection.answers import AnalyzedText
-from deltavec.core.text.spans import find_spans
+from deltavec.core.text.tokenize import find_spans
 
 CODE = 'def cut(text):\n    return (part.lower() for part in text.replace("-", " ").split())\n'
 TEXTS = ["Sea-room sea", "room-lamp", "lamp-Sea room", "sea"] * 3

@@ -14,7 +14,7 @@ from deltavec.core.kernels import count as count_kernels
 from deltavec.core.kernels import hashing, utf8
 from deltavec.core.kernels.count import DocumentTerms
 from deltavec.core.text.batches import Chunked, Tokenizer, as_text_batch
-from deltavec.core.text.rules import TextBatch, are_unspaced, strictest_rule
+from deltavec.core.text.rules import TextBatch, are_unspaced, rule
 from deltavec.core.threads import ordered_map, thread_count
 from deltavec.core.vocabulary import SECRET, Vocabulary, power_of_two
 from deltavec.errors import CorpusError
@@ -72,7 +72,7 @@ class WordCounts:
 
     def _fill_slots(self, first: int) -> None:
         """Let the words from this one on be found."""
-        utf8.fill_slots(self._known(), strictest_rule(), first)
+        utf8.fill_slots(self._known(), rule("words"), first)
 
     def _known(self) -> hashing.VocabTable:
         """The table as it is, to be read."""

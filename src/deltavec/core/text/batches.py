@@ -12,18 +12,17 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 
 from deltavec.core.arguments import require_one_of
 from deltavec.core.arrays import pack, read_only
 from deltavec.core.text import rules
 from deltavec.core.text.external import is_name, named_tokenizer
+from deltavec.core.text.normalize import fold_batch
+from deltavec.core.text.rules import TextBatch
 from deltavec.errors import CorpusError, InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from deltavec.core.text.rules import TextBatch
 
 Tokenizer: TypeAlias = str | Callable[[str], Iterable[str]]
 Chunk: TypeAlias = "pa.Array | Sequence[str] | Sequence[Sequence[str]]"
@@ -39,7 +38,7 @@ class Chunked(Protocol):
 
     @property
     def one_shot(self) -> bool:
-        """Whether it can be walked through only once."""
+        """Whether it can be read only once."""
 
     def __iter__(self) -> Iterator[Any]:
         """Chunks of documents."""
@@ -86,21 +85,21 @@ class Streamed:
 
 
 class Once:
-    """What can be taken once: documents that are gone when they have been read."""
+    """Guards documents that can be read only once."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.taken = False
 
     def take(self) -> None:
-        """Nothing the first time, a CorpusError after that."""
+        """Raise a CorpusError, except for the first time."""
         if self.taken:
             raise read_only_once(self.name)
         self.taken = True
 
 
 def read_only_once(name: str) -> CorpusError:
-    """The error for reading again what is gone."""
+    """The error for reading a one-shot corpus again."""
     return CorpusError(
         f"this corpus ({name}) can be read only once, and this needs to read it again: write it "
         "to a file, or pass a list"
@@ -164,7 +163,9 @@ def as_arrow(column: Any) -> Any:
     try:
         array = pa.Array.from_pandas(column)
     except (pa.ArrowException, UnicodeEncodeError):  # types are mixed, or a text is to be mended
-        return arrow_strings(replace_missing(column.to_list()))
+        documents = replace_missing(column.to_list())
+        require_strings(documents)
+        return string_array(documents)
     return pa.nulls(len(array)) if array.null_count == len(array) else array
 
 
@@ -193,37 +194,31 @@ def as_text_batch(chunk: Any, tokenizer: Tokenizer) -> TextBatch:
     Documents that are lists of words keep them as they are. Strings are tokenized by the named
     rule; a callable is asked for each string's words.
     """
-    if is_batch(chunk):
-        return cast("TextBatch", chunk)
+    if isinstance(chunk, TextBatch):
+        return chunk
     if not is_column(chunk):
         documents = list(chunk)
         if any(isinstance(document, list | tuple) for document in documents):
             return batch_of_tokens([word_list(document) for document in documents], tokenizer)
+        require_strings(documents)
         if len(documents) <= FEW and not callable(tokenizer):
-            return normalize_batch(batch_of_strings(documents, rules.rule(tokenizer)), tokenizer)
-        chunk = arrow_strings(documents)
+            # Arrow takes a third of the time for many strings. But the first list that it is given
+            # makes it import pandas, which takes longer than all of a short program.
+            data = pack(encode(document or "" for document in documents))
+            return normalize_batch(TextBatch(*data, rules.rule(tokenizer)), tokenizer)
+        chunk = string_array(documents)
     if is_list_column(chunk):
         return batch_of_tokens([document or [] for document in chunk.to_pylist()], tokenizer)
+    strings = as_strings(chunk)
     if callable(tokenizer):
-        return batch_of_tokens(
-            [call_tokenizer(tokenizer, document) for document in as_strings(chunk).to_pylist()],
-            tokenizer,
-        )
-    return normalize_batch(batch_of_arrow(as_strings(chunk), rules.rule(tokenizer)), tokenizer)
+        listed = [call_tokenizer(tokenizer, document) for document in strings.to_pylist()]
+        return batch_of_tokens(listed, tokenizer)
+    return normalize_batch(batch_of_arrow(strings, rules.rule(tokenizer)), tokenizer)
 
 
 def normalize_batch(texts: TextBatch, name: str) -> TextBatch:
-    """The documents as the rule of this name reads them: as they are, or written in one way."""
-    if not rules.is_folded(name):
-        return texts
-    from deltavec.core.text.normalize import fold_batch
-
-    return fold_batch(texts)
-
-
-def is_batch(documents: Any) -> bool:
-    """Whether the documents are bytes that kernels read: somebody else had use for them before."""
-    return hasattr(documents, "rule")
+    """The documents as the rule of this name reads them: as they are, or normalized."""
+    return fold_batch(texts) if rules.is_folded(name) else texts
 
 
 def is_column(documents: Any) -> bool:
@@ -253,21 +248,18 @@ def resolve_tokenizer(
         )
     if isinstance(tokenizer, str) and is_name(tokenizer):
         tokenizer = named_tokenizer(tokenizer)
-    if isinstance(tokenizer, str) and tokenizer != "tokens":
-        name = rules.full_name(tokenizer, counted, normalization)
-        rules.rule(name)
-        return name
-    if callable(tokenizer) and counted.gram:
-        raise InputError(
-            f"units {units!r} part words by a rule of ours: with a tokenizer of your own, let it "
-            "return the units, and leave units out"
-        )
-    if not callable(tokenizer):
-        raise InputError(
-            "tokenizer must be 'words', 'whitespace', a third-party tokenizer ('jieba', "
-            f"'spacy:ja', 'module:function') or a callable, got {tokenizer!r}"
-        )
-    return tokenizer
+    if callable(tokenizer):
+        if counted.gram:
+            raise InputError(
+                f"units {units!r} are for the built-in tokenizers: with a tokenizer of your own, "
+                "let it return the units, and leave units out"
+            )
+        return tokenizer
+    if not isinstance(tokenizer, str) or tokenizer == "tokens":
+        raise rules.unknown_tokenizer(tokenizer)
+    name = rules.full_name(tokenizer, counted, normalization)
+    rules.rule(name)
+    return name
 
 
 def call_tokenizer(tokenizer: Callable[[str], Iterable[str]], document: str) -> list[str]:
@@ -293,7 +285,7 @@ def batch_of_tokens(documents: list[list[str]], tokenizer: Tokenizer) -> TextBat
     """Documents given as words, as bytes with a separator that no word can hold."""
     pieces = [rules.TOKEN_SEPARATOR.join(encode(words)) for words in documents]
     rule = rules.rule_of_lists(tokenizer if isinstance(tokenizer, str) else "words")
-    return text_batch(*pack(pieces), rule)
+    return TextBatch(*pack(pieces), rule)
 
 
 def require_strings(documents: Sequence[Any]) -> None:
@@ -303,25 +295,6 @@ def require_strings(documents: Sequence[Any]) -> None:
             raise CorpusError(
                 f"every document must be a string, got {describe(document)} at place {place}"
             )
-
-
-def batch_of_strings(documents: Sequence[Any], rule: rules.Rule) -> TextBatch:
-    """A few strings (or None) as bytes, without Arrow.
-
-    Arrow takes a third of the time for many. But the first time that it is given a list it imports
-    pandas, if there is one, to see whether the list is pandas' own, and that takes longer than
-    anything else that a short program does.
-    """
-    require_strings(documents)
-    return text_batch(*pack(encode(document or "" for document in documents)), rule)
-
-
-def arrow_strings(documents: Sequence[Any]) -> Any:
-    """A list of strings (or None) as an Arrow array."""
-    import pyarrow as pa
-
-    require_strings(documents)
-    return string_array(documents, pa.large_string())
 
 
 def encode(texts: Iterable[str]) -> list[bytes]:
@@ -342,10 +315,11 @@ def repair_surrogates(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def string_array(texts: Sequence[str | None], kind: Any) -> Any:
-    """An Arrow array of this type of strings, mended if need be."""
+def string_array(texts: Sequence[str | None], kind: Any = None) -> Any:
+    """An Arrow array of these strings, large strings unless told; surrogates are repaired."""
     import pyarrow as pa
 
+    kind = kind or pa.large_string()
     try:
         return pa.array(texts, kind)
     except UnicodeEncodeError:
@@ -393,20 +367,10 @@ def batch_of_arrow(strings: Any, rule: rules.Rule) -> TextBatch:
     import pyarrow.types as types
 
     if len(strings) == 0:  # its buffers may be missing
-        return text_batch(*pack([]), rule)
+        return TextBatch(*pack([]), rule)
     kind = np.int64 if types.is_large_string(strings.type) else np.int32
     _, ends, data = strings.buffers()
     first, last = strings.offset, strings.offset + len(strings) + 1
     places = np.frombuffer(ends, kind)[first:last].astype(np.int64)
     text = np.frombuffer(data if data is not None else b"", np.uint8)
-    return text_batch(read_only(text), read_only(places), rule)
-
-
-def text_batch(
-    data: npt.NDArray[np.uint8], ends: npt.NDArray[np.int64], rule: rules.Rule
-) -> TextBatch:
-    """Documents as the kernels take them."""
-    # Imported here: whoever only reads a corpus does without numba, which is slow to load.
-    from deltavec.core.text.rules import TextBatch
-
-    return TextBatch(data, ends, rule)
+    return TextBatch(read_only(text), read_only(places), rule)

@@ -1,6 +1,6 @@
-"""Which units a corpus is best counted in, told from its words alone.
+"""Choice of features, words or character n-grams, by the word counts of a corpus.
 
-What was measured is in experiments/languages, and why it was decided so in docs/decisions/0016.
+The measurements are in experiments/languages, the reasons in docs/decisions/0016.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from deltavec.core.vectors import WordVectors
 from deltavec.errors import InputError
 
 TOO_SMALL = 1_000  # words: below, nothing was measured
-LARGE_CORPUS = 1_000_000  # words: from here on runs of characters were not tried, and take long
-OFTEN_ONCE = 0.06  # of all words, those that stand nowhere else
+LARGE_CORPUS = 1_000_000  # words: from here on n-grams were not tried, and take long
+OFTEN_ONCE = 0.06  # of all words, those that occur only once
 MOSTLY_ONCE = 0.25
 
 
@@ -23,7 +23,7 @@ WORDS_AS_USUAL = "words: as usual"
 
 
 class AskedUnits(NamedTuple):
-    """The rule that parts and counts a corpus, why it does, and whether units are still open."""
+    """The rule of a corpus, the reason for it, and whether features are still to be chosen."""
 
     tokenizer: Tokenizer
     reason: str
@@ -55,62 +55,46 @@ class AskedUnits(NamedTuple):
         return cls(settled, f"{Units.named(units).name}: as asked for")
 
 
-class CountedUnits(NamedTuple):
-    """The rule that is used, and all units of the corpus under it, counted."""
-
-    asked: AskedUnits
-    counts: WordCounts
-
-
-class ChosenUnits(NamedTuple):
-    """Units, and why these."""
-
-    units: Units
-    reason: str
-
-
-def count_units(corpus: Chunked, tokenizer: Tokenizer, threads: int | None = None) -> CountedUnits:
-    """The units of a corpus that suit its words, counted.
+def count_units(
+    corpus: Chunked, tokenizer: Tokenizer, threads: int | None = None
+) -> tuple[AskedUnits, WordCounts]:
+    """The features that suit the words of a corpus, and their counts.
 
     A corpus is read once more if its words are too rare.
     """
     counts = word_counts(corpus, tokenizer, threads)
     chosen = units_for(counts, tokenizer)
-    if chosen.tokenizer == tokenizer:
-        return CountedUnits(chosen, counts)
-    return CountedUnits(chosen, word_counts(corpus, chosen.tokenizer, threads))
+    if chosen.tokenizer != tokenizer:
+        counts = word_counts(corpus, chosen.tokenizer, threads)
+    return chosen, counts
 
 
 def units_for(counts: WordCounts, tokenizer: Tokenizer) -> AskedUnits:
     """The rule that suits a corpus whose words were counted under this one, and why."""
-    units, reason = choose_units(counts)
-    return AskedUnits(with_units(str(tokenizer), units), reason)
+    units, why = choose_units(counts)
+    return AskedUnits(with_units(str(tokenizer), Units.named(units)), f"{units}: {why}")
 
 
-def choose_units(counts: WordCounts) -> ChosenUnits:
-    """The units for a corpus whose words were counted.
+def choose_units(counts: WordCounts) -> tuple[str, str]:
+    """The features for a corpus whose words were counted, and the reason.
 
-    Where many words stand nowhere else, in short texts and in languages with many endings, whole
-    words are too rare: what they have in common with others is lost, and runs of characters keep
-    it. Where very many do, runs are better alone; else the words beside them help.
+    If many words occur only once, as in short texts and in languages with many endings, whole words
+    are too rare. Character n-grams keep what rare words have in common with others. If very many
+    words occur once, n-grams are better alone, otherwise together with the words.
     """
-    words = Units.named("words")
     if counts.of_lists:
-        return ChosenUnits(words, "words: documents were given as lists of words")
+        return "words", "documents were given as lists of words"
     if counts.tokens < TOO_SMALL:
-        return ChosenUnits(words, f"words: the corpus has no more than {counts.tokens:,}")
+        return "words", f"the corpus has no more than {counts.tokens:,}"
     if counts.tokens >= LARGE_CORPUS:
-        return ChosenUnits(words, f"words: the corpus has {counts.tokens:,} of them")
+        return "words", f"the corpus has {counts.tokens:,} of them"
     if counts.unspaced > counts.tokens / 2:
-        return ChosenUnits(words, "words: most are characters of a script without spaces")
+        return "words", "most are characters of a script without spaces"
     once = counts.seen_once / counts.tokens
     if once < OFTEN_ONCE:
-        units, why = words, f"below {OFTEN_ONCE:.0%}"
+        units, why = "words", f"below {OFTEN_ONCE:.0%}"
     elif once < MOSTLY_ONCE:
-        units, why = Units.named("words+grams"), f"from {OFTEN_ONCE:.0%} to {MOSTLY_ONCE:.0%}"
+        units, why = "words+grams-4", f"from {OFTEN_ONCE:.0%} to {MOSTLY_ONCE:.0%}"
     else:
-        units, why = Units.named("grams"), f"at least {MOSTLY_ONCE:.0%}"
-    return ChosenUnits(
-        units,
-        f"{units.name}: {once:.1%} of {counts.tokens:,} words stand nowhere else, {why}",
-    )
+        units, why = "grams-4", f"at least {MOSTLY_ONCE:.0%}"
+    return units, f"{once:.1%} of {counts.tokens:,} words occur only once, {why}"

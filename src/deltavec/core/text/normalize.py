@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.core.arrays import pack
-from deltavec.core.text.rules import SEPARATOR, rule, unicode_table
+from deltavec.core.text.rules import SEPARATOR, parse_ranges, rule, unicode_table
 
 if TYPE_CHECKING:
     from deltavec.core.text.rules import TextBatch
@@ -43,26 +43,8 @@ DOTTED_I = re.compile("i\u0307+")
 INERT_RANGES = "3400-4DBF 4E00-9FFF AC00-D7A3 17000-187F7 20000-2A6DF 2A700-2EBE0 30000-3134A"
 
 
-class Mappings(NamedTuple):
-    """What becomes of characters, and which of them may change what stands before them.
-
-    Attributes
-    ----------
-    parts
-        The folded and decomposed form of each character that has another; empty if it is ignored.
-    joins
-        Characters whose first part goes before, or composes with, what stands before it.
-    pairs
-        Two characters that compose, and what they become; not those of Hangul, which are reckoned.
-    """
-
-    parts: dict[str, str]
-    joins: frozenset[str]
-    pairs: dict[str, str]
-
-
 class Folded(NamedTuple):
-    """A text, normalized, and of each of its characters where what it came from begins and ends."""
+    """A normalized text, and for each of its characters the offsets of what it came from."""
 
     text: str
     begins: npt.NDArray[np.int64]
@@ -71,7 +53,7 @@ class Folded(NamedTuple):
 
 @functools.cache
 def in_words() -> npt.NDArray[np.bool_]:
-    """For each code point whether it stands in words."""
+    """For each code point whether it is a word character."""
     table = rule("words")
     inside: npt.NDArray[np.bool_] = (table.pages != SEPARATOR)[table.page_of].reshape(-1)
     return inside
@@ -79,32 +61,18 @@ def in_words() -> npt.NDArray[np.bool_]:
 
 def in_ranges(ranges: str) -> list[int]:
     """All code points of the ranges."""
-    found = re.findall(r"(\w+)-(\w+)", ranges)
-    return [code for first, last in found for code in range(int(first, 16), int(last, 16) + 1)]
+    return [code for first, last in parse_ranges(ranges) for code in range(first, last + 1)]
 
 
 @functools.cache
-def mappings() -> Mappings:
-    """What becomes of every character, by the mappings of Unicode."""
+def mappings() -> dict[int, str]:
+    """For each code point that changes: its folded and decomposed form, empty if it is ignored."""
+    changed = dict.fromkeys(map(ord, ignored()), "")
     inert = frozenset(in_ranges(INERT_RANGES))
-    parts = dict.fromkeys(ignored(), "")
-    pairs: dict[str, str] = {}
-    listed = [chr(code) for code in np.flatnonzero(in_words()).tolist() if code not in inert]
-    for character in listed:
-        pair = unicodedata.decomposition(character).split()
-        if len(pair) == 2 and pair[0][0] != "<" and unicodedata.is_normalized("NFC", character):
-            pairs["".join(chr(int(code, 16)) for code in pair)] = character
-        own = decompose(character)
-        if own != character:
-            parts.setdefault(character, own)
-    seconds = {pair[1] for pair in pairs}.union(map(chr, range(0x1161, 0x11C3)))
-    joins = frozenset(
-        character
-        for character in listed
-        if (own := parts.get(character, character))
-        and (unicodedata.combining(own[0]) or own[0] in seconds)
-    )
-    return Mappings(parts, joins, pairs)
+    for code in np.flatnonzero(in_words()).tolist():
+        if code not in inert and (own := decompose(chr(code))) != chr(code):
+            changed.setdefault(code, own)
+    return changed
 
 
 def decompose(character: str) -> str:
@@ -137,66 +105,58 @@ def fold(text: str) -> str:
     """
     if text.isascii():
         return text.lower()
-    kept = text.translate(translations().ignored)
-    return translations().word.sub(lambda run: normalize_run(run[0]), kept)
-
-
-class Translations(NamedTuple):
-    """What `fold` looks up: characters to drop, runs of word characters, and their parts."""
-
-    ignored: dict[int, str]
-    word: re.Pattern[str]
-    parts: dict[int, str]
+    kept = text.translate(dict.fromkeys(map(ord, ignored()), ""))
+    return word_pattern().sub(lambda run: normalize_run(run[0]), kept)
 
 
 @functools.cache
-def translations() -> Translations:
-    """The tables of `fold`."""
-    ranges = re.findall(r"(\w+)-(\w+)", unicode_table()["word"])
-    characters = "".join(f"\\U{int(a, 16):08x}-\\U{int(b, 16):08x}" for a, b in ranges)
-    parts = {ord(character): own for character, own in mappings().parts.items()}
-    return Translations(
-        dict.fromkeys(map(ord, ignored()), ""), re.compile(f"[{characters}]+"), parts
-    )
-
-
-def fold_with_offsets(text: str) -> Folded:
-    """The same, with the places that each character came from."""
-    if text.isascii():
-        places = np.arange(len(text), dtype=np.int64)
-        return Folded(text.lower(), places, places + 1)
-    pieces: list[str] = []
-    begins: list[int] = []
-    ends: list[int] = []
-    for begin, end in stretches(text):
-        piece = normalize_run(text[begin:end])
-        pieces.append(piece)
-        begins += [begin] * len(piece)
-        ends += [end] * len(piece)
-    return Folded("".join(pieces), np.array(begins, np.int64), np.array(ends, np.int64))
-
-
-def stretches(text: str) -> list[tuple[int, int]]:
-    """Where a text may be cut so that its pieces are normalized each by itself."""
-    joins, inside, unseen = mappings().joins, in_words(), ignored()
-    cuts = []
-    before = False  # whether what comes next may belong to the character before
-    for place, character in enumerate(text):
-        if character in unseen:
-            continue
-        if not (before and character in joins):
-            cuts.append(place)
-        before = bool(inside[ord(character)])
-    return list(itertools.pairwise([0, *cuts[1:], len(text)]))
+def word_pattern() -> re.Pattern[str]:
+    """Matches a run of word characters."""
+    ranges = parse_ranges(unicode_table()["word"])
+    characters = "".join(f"\\U{first:08x}-\\U{last:08x}" for first, last in ranges)
+    return re.compile(f"[{characters}]+")
 
 
 def normalize_run(run: str) -> str:
     """A run of word characters, or a separator, normalized."""
-    own = run.translate(translations().parts)
+    own = run.translate(mappings())
     if len(own) == 1 and not in_words()[ord(own)]:
         return own
     ordered = DOTTED_I.sub("i", unicodedata.normalize("NFD", own))
     return unicodedata.normalize("NFC", ordered)
+
+
+def fold_with_offsets(text: str) -> Folded:
+    """The normalized text, with the offsets that each character came from.
+
+    The text is cut into pieces that are normalized each by itself.
+    """
+    if text.isascii():
+        places = np.arange(len(text), dtype=np.int64)
+        return Folded(text.lower(), places, places + 1)
+    begins = [0]
+    for place in range(1, len(text)):
+        if not joins(text, begins[-1], place):
+            begins.append(place)
+    ends = [*begins[1:], len(text)]
+    pieces = [normalize_run(text[i:j]) for i, j in zip(begins, ends, strict=True)]
+    lengths = [len(piece) for piece in pieces]
+    return Folded("".join(pieces), np.repeat(begins, lengths), np.repeat(ends, lengths))
+
+
+def joins(text: str, begin: int, place: int) -> bool:
+    """Whether the character at a place is normalized together with the text since ``begin``."""
+    character, before = text[place], place - 1
+    while before > begin and text[before] in ignored():
+        before -= 1
+    if character in ignored() or text[before] in ignored():
+        return True
+    if not (in_words()[ord(character)] and in_words()[ord(text[before])]):
+        return False
+    if unicodedata.combining(mappings().get(ord(character), character)[0]):
+        return True
+    piece = text[begin:place]
+    return normalize_run(piece + character) != normalize_run(piece) + normalize_run(character)
 
 
 def fold_batch(texts: TextBatch) -> TextBatch:

@@ -27,6 +27,7 @@ from __future__ import annotations
 import functools
 import re
 import sys
+from collections.abc import Callable
 from importlib.resources import files
 from typing import NamedTuple
 
@@ -50,13 +51,7 @@ USUAL_GRAM = 4
 GRAMS = range(2, 9)
 LONGEST_WORD = 256  # characters; n-grams of a longer word are those of several words
 UNITS = re.compile(rf"(words\+)?grams(?:-([{GRAMS[0]}-{GRAMS[-1]}]))?")
-WHITESPACE = (
-    *range(0x09, 0x0E),
-    *range(0x1C, 0x21),
-    *(0x85, 0xA0, 0x1680),
-    *range(0x2000, 0x200B),
-    *(0x2028, 0x2029, 0x202F, 0x205F, 0x3000),
-)
+WHITESPACE = "9-D 1C-20 85-85 A0-A0 1680-1680 2000-200A 2028-2029 202F-202F 205F-205F 3000-3000"
 
 
 class Rule(NamedTuple):
@@ -151,18 +146,12 @@ def full_name(tokenizer: str, units: Units, normalization: str = "none") -> str:
 
 def with_units(name: str, units: Units) -> str:
     """The name of the rule that parts text as this one does, and counts these units."""
-    base = name.partition(":")[0]
-    return f"{base}:{units.name}" if units.gram else base
+    return full_name(name.partition(":")[0], units)
 
 
 def is_folded(name: str) -> bool:
     """Whether texts are written in one way before the rule of this name parts them."""
     return name.partition(":")[0].endswith(FOLDED)
-
-
-def without_folding(name: str) -> str:
-    """The name of the rule that takes texts as this one does once they are written in one way."""
-    return name.replace(FOLDED, "", 1)
 
 
 def plain_name(name: str) -> str:
@@ -198,20 +187,20 @@ def shifts_of_words() -> npt.NDArray[np.int32]:
 
 def fill(shifts: npt.NDArray[np.int32], ranges: str, value: int | np.int32) -> None:
     """Write the value at every code point of the ranges."""
-    for first, last in re.findall(r"(\w+)-(\w+)", ranges):
-        shifts[int(first, 16) : int(last, 16) + 1] = value
+    for first, last in parse_ranges(ranges):
+        shifts[first : last + 1] = value
+
+
+def parse_ranges(ranges: str) -> list[tuple[int, int]]:
+    """The first and last code points of ranges such as ``41-5A 61-7A``."""
+    return [(int(a, 16), int(b, 16)) for a, b in re.findall(r"(\w+)-(\w+)", ranges)]
 
 
 def shifts_of_whitespace() -> npt.NDArray[np.int32]:
     """For each code point 0, or ``SEPARATOR``, under ``whitespace``."""
     shifts = np.zeros(CODE_POINTS, np.int32)
-    shifts[list(WHITESPACE)] = SEPARATOR
+    fill(shifts, WHITESPACE, SEPARATOR)
     return shifts
-
-
-def shifts_of_tokens() -> npt.NDArray[np.int32]:
-    """For each code point 0: words of a caller are taken as they are."""
-    return np.zeros(CODE_POINTS, np.int32)
 
 
 def rule_of_table(shifts: npt.NDArray[np.int32]) -> Rule:
@@ -243,12 +232,20 @@ def token_rule() -> Rule:
     return freeze(Rule(every_byte, False, np.zeros(1, np.uint8), np.zeros((1, 1), np.int32)))
 
 
-TABLES = {
+TABLES: dict[str, Callable[[], npt.NDArray[np.int32]]] = {
     "words": shifts_of_words,
     f"words{FOLDED}": shifts_of_words,
     "whitespace": shifts_of_whitespace,
-    "tokens": shifts_of_tokens,
+    "tokens": lambda: np.zeros(CODE_POINTS, np.int32),  # tokens of a caller are taken as they are
 }
+
+
+def unknown_tokenizer(given: object) -> InputError:
+    """The error for what is neither a tokenizer nor the name of one."""
+    return InputError(
+        "tokenizer must be 'words', 'whitespace', a third-party tokenizer ('jieba', "
+        f"'spacy:ja', 'module:function') or a callable, got {given!r}"
+    )
 
 
 @functools.cache
@@ -256,10 +253,7 @@ def rule(name: str) -> Rule:
     """The tables of the rule of this name."""
     base, colon, _ = name.partition(":")
     if base not in TABLES:
-        raise InputError(
-            "tokenizer must be 'words', 'whitespace', a third-party tokenizer ('jieba', "
-            f"'spacy:ja', 'module:function') or a callable, got {name!r}"
-        )
+        raise unknown_tokenizer(name)
     if not colon:
         return token_rule() if name == "tokens" else rule_of_table(TABLES[base]())
     units = units_of(name)
@@ -282,8 +276,3 @@ def shifts_of(characters: str, table: Rule) -> npt.NDArray[np.int32]:
 def are_unspaced(characters: str) -> npt.NDArray[np.bool_]:
     """For each character whether it is of a script without spaces."""
     return np.asarray(shifts_of(characters, rule("words")) == UNSPACED)
-
-
-def strictest_rule() -> Rule:
-    """The rule for which a word that it reads as it is written is one for every other rule too."""
-    return rule("words")

@@ -1,13 +1,19 @@
-"""The units of a text, one code point at a time: the slow reference that defines every rule.
+"""The slow reference tokenizer, which defines every rule: words, their offsets, and their units.
 
-Explanations are read from it too: it says which words a unit came from.
+Kernels find the same units faster. Explanations and excerpts read a text here, since they need the
+words behind the units, and where the words are in the text.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from deltavec.core.text.normalize import fold
+import numpy as np
+import numpy.typing as npt
+
+from deltavec.core.arrays import Int32s, Int64s
+from deltavec.core.text.normalize import fold, fold_with_offsets
 from deltavec.core.text.rules import (
     BEFORE_WORD,
     BEHIND_WORD,
@@ -23,6 +29,8 @@ from deltavec.core.text.rules import (
     units_of,
 )
 
+FAR = 100  # characters: a word that is not found within them has no position
+
 
 class Tokenized(NamedTuple):
     """A text in words and in units.
@@ -30,23 +38,30 @@ class Tokenized(NamedTuple):
     Attributes
     ----------
     words
-        The words in their order; in a script without spaces, its characters with their marks.
+        The words in order. In a script without spaces, its characters with their marks.
     units
-        What is counted, in its order: the words themselves, or runs of their characters.
+        What is counted, in order: the words themselves, or their character n-grams.
     origins
-        For each unit the places of its first and its last word.
+        For each unit the positions of its first and its last word.
     """
 
     words: list[str]
     units: list[str]
     origins: list[tuple[int, int]]
 
+    def add(self, word: str, units: list[str]) -> None:
+        """Add a word and its units."""
+        self.origins.extend([(len(self.words), len(self.words))] * len(units))
+        self.words.append(word)
+        self.units.extend(units)
 
-class Run(NamedTuple):
-    """Characters side by side of one kind; of a script without spaces, each with its marks."""
 
-    unspaced: bool
-    characters: list[str]
+class Spans(NamedTuple):
+    """The words of a text in order, with the offsets where each begins and ends."""
+
+    words: list[str]
+    begins: Int64s
+    ends: Int64s
 
 
 def words(text: str, name: str = "words") -> list[str]:
@@ -78,25 +93,33 @@ def tokenize(text: str, name: str) -> Tokenized:
 def tokenize_by(text: str, table: Rule, units: Units) -> Tokenized:
     """The words and units of a text under this rule, which counts these units."""
     found = Tokenized([], [], [])
-    for run in runs(text, table):
-        if run.unspaced:
-            add_characters(found, run.characters)
+    (names, begins, ends), unspaced = find_words(text, table)
+    before = -1  # where the word before ends, if it is a character of a script without spaces
+    for word, begin, end, alone in zip(
+        names, begins.tolist(), ends.tolist(), unspaced.tolist(), strict=True
+    ):
+        if alone:
+            if begin == before:
+                found.origins.append((len(found.words) - 1, len(found.words)))
+                found.units.append(found.words[-1] + word)
+            found.add(word, [word])
         elif units.gram:
-            for begin in range(0, len(run.characters), LONGEST_WORD):
-                add_word(found, "".join(run.characters[begin : begin + LONGEST_WORD]), units)
+            for first in range(0, len(word), LONGEST_WORD):
+                part = word[first : first + LONGEST_WORD]
+                found.add(part, ngrams(part, units))
         else:
-            add_word(found, "".join(run.characters), units)
+            found.add(word, [word])
+        before = end if alone else -1
     return found
 
 
 def tokenize_list(document: list[str], name: str) -> Tokenized:
-    """The same for a document that is a list of words."""
+    """The words and units of a document that is a list of words."""
     units = units_of(name)
     if not units.gram:
         return Tokenized(document, document, [(place, place) for place in range(len(document))])
-    parts = [tokenize(word, f"tokens:{units.name}") for word in document]
     found = Tokenized([], [], [])
-    for part in parts:
+    for part in (tokenize(word, f"tokens:{units.name}") for word in document):
         before = len(found.words)
         found.words.extend(part.words)
         found.units.extend(part.units)
@@ -104,49 +127,8 @@ def tokenize_list(document: list[str], name: str) -> Tokenized:
     return found
 
 
-def runs(text: str, table: Rule) -> list[Run]:
-    """The words of a text, those of scripts without spaces character by character."""
-    separator, mark, without_spaces = int(SEPARATOR), int(MARK), int(UNSPACED)
-    found: list[Run] = []
-    inside = False  # a word: what comes next may belong to it
-    for character, shift in zip(text, shifts_of(text, table).tolist(), strict=True):
-        if shift == separator:
-            inside = False
-        elif shift == mark and inside and found[-1].unspaced:
-            found[-1].characters[-1] += character
-        else:
-            unspaced = shift == without_spaces
-            lowered = character if shift < separator else chr(ord(character) + shift)
-            if inside and found[-1].unspaced == unspaced:
-                found[-1].characters.append(lowered)
-            else:
-                found.append(Run(unspaced, [lowered]))
-            inside = True
-    return found
-
-
-def add_characters(found: Tokenized, characters: list[str]) -> None:
-    """Each character, and each with the next."""
-    for place, character in enumerate(characters):
-        number = len(found.words)
-        if place:
-            found.units.append(characters[place - 1] + character)
-            found.origins.append((number - 1, number))
-        found.words.append(character)
-        found.units.append(character)
-        found.origins.append((number, number))
-
-
-def add_word(found: Tokenized, word: str, units: Units) -> None:
-    """A word: itself, or the runs of its characters."""
-    own = [word] if not units.gram else ngrams(word, units)
-    found.origins.extend([(len(found.words), len(found.words))] * len(own))
-    found.words.append(word)
-    found.units.extend(own)
-
-
 def ngrams(word: str, units: Units) -> list[str]:
-    """The runs of a word's characters, its edges marked, and before them the word if it counts."""
+    """The character n-grams of a word with marked edges; before them the word, if it counts."""
     marked = f"{BEFORE_WORD}{word}{BEHIND_WORD}"
     if len(marked) <= units.gram:
         return [marked]
@@ -154,3 +136,71 @@ def ngrams(word: str, units: Units) -> list[str]:
     return whole + [
         marked[begin : begin + units.gram] for begin in range(len(marked) - units.gram + 1)
     ]
+
+
+def spans(text: str, name: str) -> Spans:
+    """The words of a text under the rule of this name, and their offsets.
+
+    Examples
+    --------
+    >>> found = spans("Don't PANIC", "words")
+    >>> found.words, found.begins.tolist(), found.ends.tolist()
+    (['don', 't', 'panic'], [0, 4, 6], [3, 5, 11])
+    """
+    if not is_folded(name):
+        return find_words(text, rule(name))[0]
+    folded = fold_with_offsets(text)
+    own, _ = find_words(folded.text, rule(name))
+    return Spans(own.words, folded.begins[own.begins], folded.ends[own.ends - 1])
+
+
+def find_words(text: str, table: Rule) -> tuple[Spans, npt.NDArray[np.bool_]]:
+    """The words of a text with their offsets, and which are of a script without spaces."""
+    shifts = shifts_of(text, table)
+    # A lone surrogate is one code point here too, and separates words.
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.int64)
+    inside, starts = shifts != SEPARATOR, word_starts(shifts)
+    begins = np.flatnonzero(starts)
+    ends = np.flatnonzero(inside & ~np.append(inside[1:] & ~starts[1:], False)) + 1
+    lower = np.where(shifts < SEPARATOR, codes, np.where(inside, codes + shifts, 0))
+    lowered = lower.astype(np.uint32).tobytes().decode("utf-32-le")
+    found = [lowered[i:j] for i, j in zip(begins.tolist(), ends.tolist(), strict=True)]
+    return Spans(found, begins, ends), shifts[begins] == UNSPACED
+
+
+def word_starts(shifts: Int32s) -> npt.NDArray[np.bool_]:
+    """Whether a word begins at each character, by the shifts of the rule."""
+    unspaced = shifts == UNSPACED
+    # A mark has the kind of the character before it; after a separator it begins a word.
+    places = np.maximum.accumulate(np.where(shifts == MARK, -1, np.arange(len(shifts))))
+    of_unspaced = np.append(unspaced, False)[places]
+    inside = shifts != SEPARATOR
+    before_inside = np.append(False, inside)[:-1]
+    before_unspaced = np.append(False, of_unspaced)[:-1]
+    starts: npt.NDArray[np.bool_] = inside & (
+        ~before_inside | unspaced | (before_unspaced & (shifts != MARK))
+    )
+    return starts
+
+
+def find_spans(text: str, words: Sequence[str]) -> Spans:
+    """The offsets of words that follow one another in a text, in any case.
+
+    A word that a tokenizer makes and the text does not contain, such as a lemma, is left out.
+    """
+    lower = "".join(map(lower_character, text))
+    found: list[tuple[str, int, int]] = []
+    done = 0
+    for word in words:
+        begin = lower.find("".join(map(lower_character, word)), done, done + len(word) + FAR)
+        if begin >= 0 and word:
+            done = begin + len(word)
+            found.append((word, begin, done))
+    offsets = np.array([one[1:] for one in found], np.int64).reshape(-1, 2)
+    return Spans([word for word, _, _ in found], offsets[:, 0], offsets[:, 1])
+
+
+def lower_character(character: str) -> str:
+    """The lower case of a character if that is one character, otherwise the character."""
+    lower = character.lower()
+    return lower if len(lower) == 1 else character

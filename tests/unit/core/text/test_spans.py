@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from deltavec.core.text.normalize import fold_with_offsets
-from deltavec.core.text.spans import find_spans
+from deltavec.core.text.tokenize import find_spans
 
 
 def test_words_of_any_tokenizer_are_found_in_their_order() -> None:
