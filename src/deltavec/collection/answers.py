@@ -178,93 +178,97 @@ class AnalyzedText:
         return find_spans(self.text, self.tokens.words)
 
 
-def explain_score(
-    query: Query,
-    words: StoredPostings | None,
-    row: int,
-    vector: Float32s,
-    document: AnalyzedText,
-    pairs: int,
-) -> SearchExplanation:
-    """Why one document has its score.
+@dataclass(frozen=True, eq=False)
+class Match(AnalyzedText):
+    """A document and a query that it matches.
 
-    Parameters
+    Attributes
     ----------
-    query
+    query : Query
         The query.
-    words
+    words : StoredPostings or None
         The postings of the collection; None if it has none.
     row, vector
         The row of the document, and its vector.
-    document
-        Its text.
-    pairs
-        How many pairs of related words to list.
     """
-    lexical = query.lexical
-    added = words.words.shares(lexical, row) if words and lexical.words else np.zeros(0)
-    keyword = sum_by_word(query.tokens, dict(zip(lexical.words, added.tolist(), strict=True)))
-    direction = vector.astype(np.float64)
-    direction /= np.linalg.norm(direction) or 1.0
-    asked = query.contributions
-    semantic = dict(zip(asked.words, query.scale * (asked.terms @ direction), strict=True))
-    center = query.scale * float(asked.offset @ direction)
-    counts = Counter(query.tokens.words)
-    found = [
-        QueryWord(word, counts[word], keyword.get(word, 0.0), float(semantic.get(word, 0.0)))
-        for word in dict.fromkeys([*keyword, *semantic])
-    ]
-    matched = matched_words(query, words, document.tokens)
-    same, apart = set(matched), document.contributions
-    left = [place for place, word in enumerate(apart.words) if word not in same]
-    others = replace(apart, words=[apart.words[place] for place in left], terms=apart.terms[left])
-    near = [
-        pair._replace(share=query.scale * pair.share)
-        for pair in top_pairs(asked, others, pairs if query.scale else 0)
-    ]
-    return SearchExplanation(
-        query.by,
-        sum(word.share for word in found) + center,
-        tuple(sorted(found, key=lambda word: -word.share)),
-        center,
-        matched,
-        tuple(near),
-        tuple(query.unknown),
-    )
 
+    query: Query
+    words: StoredPostings | None
+    row: int
+    vector: Float32s
 
-def document_shares(
-    query: Query,
-    words: StoredPostings | None,
-    row: int,
-    document: AnalyzedText,
-) -> dict[str, float]:
-    """What each word of a document adds to its score.
+    @cached_property
+    def lexical(self) -> dict[str, float]:
+        """What each unit of the query adds to the score by BM25."""
+        if self.words is None or not self.query.lexical.words:
+            return {}
+        added = self.words.words.shares(self.query.lexical, self.row)
+        return dict(zip(self.query.lexical.words, added.tolist(), strict=True))
 
-    Parameters
-    ----------
-    query, words, row, document
-        As for `explain_score`. Forms of one term share what it adds by how often they occur.
-    """
-    cosine_shares = shares(document.contributions, query.vector).by_word
-    added = {word: query.scale * share for word, share in cosine_shares.items()}
-    if words is None or not query.lexical.words:
+    @cached_property
+    def matched(self) -> tuple[str, ...]:
+        """The words of the document that are words of the query, in any form."""
+        if self.words is None or not self.query.lexical.words:
+            asked = set(self.query.contributions.words)
+            return tuple(word for word in dict.fromkeys(self.tokens.words) if word in asked)
+        wanted = set(self.query.lexical.terms.tolist())
+        units = list(dict.fromkeys(self.tokens.units))
+        held = {unit: 1.0 for unit, term in terms_of(self.words, units) if term in wanted}
+        return tuple(sum_by_word(self.tokens, held))
+
+    def explain(self, pairs: int) -> SearchExplanation:
+        """Why the document has its score, with so many pairs of related words."""
+        query, asked = self.query, self.query.contributions
+        keyword = sum_by_word(query.tokens, self.lexical)
+        direction = self.vector.astype(np.float64)
+        direction /= np.linalg.norm(direction) or 1.0
+        semantic = dict(zip(asked.words, query.scale * (asked.terms @ direction), strict=True))
+        center = query.scale * float(asked.offset @ direction)
+        counts = Counter(query.tokens.words)
+        found = [
+            QueryWord(word, counts[word], keyword.get(word, 0.0), float(semantic.get(word, 0.0)))
+            for word in dict.fromkeys([*keyword, *semantic])
+        ]
+        same, apart = set(self.matched), self.contributions
+        left = [place for place, word in enumerate(apart.words) if word not in same]
+        others = replace(apart, words=[apart.words[n] for n in left], terms=apart.terms[left])
+        near = top_pairs(asked, others, pairs if query.scale else 0)
+        return SearchExplanation(
+            query.by,
+            sum(word.share for word in found) + center,
+            tuple(sorted(found, key=lambda word: -word.share)),
+            center,
+            self.matched,
+            tuple(pair._replace(share=query.scale * pair.share) for pair in near),
+            tuple(query.unknown),
+        )
+
+    def shares(self) -> dict[str, float]:
+        """What each word of the document adds to its score.
+
+        Forms of one term share what it adds by how often they occur.
+        """
+        cosine_shares = shares(self.contributions, self.query.vector).by_word
+        added = {word: self.query.scale * share for word, share in cosine_shares.items()}
+        if self.words is None or not self.lexical:
+            return added
+        lexical, values = self.query.lexical, np.array([*self.lexical.values()])
+        by_term = np.bincount(lexical.places, values, minlength=len(lexical.terms))
+        worth = dict(zip(lexical.terms.tolist(), by_term.tolist(), strict=True))
+        counts = Counter(self.tokens.units)
+        term_of = {unit: term for unit, term in terms_of(self.words, list(counts)) if term in worth}
+        totals: Counter[int] = Counter()
+        for unit, term in term_of.items():
+            totals[term] += counts[unit]
+        own = {unit: worth[term] * counts[unit] / totals[term] for unit, term in term_of.items()}
+        for word, share in sum_by_word(self.tokens, own).items():
+            added[word] = added.get(word, 0.0) + share
         return added
-    lexical = query.lexical
-    by_term = np.bincount(
-        lexical.places, words.words.shares(lexical, row), minlength=len(lexical.terms)
-    )
-    worth = dict(zip(lexical.terms.tolist(), by_term.tolist(), strict=True))
-    tokens = document.tokens
-    counts = Counter(tokens.units)
-    term_of = {unit: term for unit, term in terms_of(words, list(counts)) if term in worth}
-    totals: Counter[int] = Counter()
-    for unit, term in term_of.items():
-        totals[term] += counts[unit]
-    own = {unit: worth[term] * counts[unit] / totals[term] for unit, term in term_of.items()}
-    for word, share in sum_by_word(tokens, own).items():
-        added[word] = added.get(word, 0.0) + share
-    return added
+
+    def excerpt(self, length: int) -> Excerpt:
+        """The passage of so many characters that matches best, cut at the words that count."""
+        shown = excerpt(self.text, self.spans, self.shares(), length)
+        return shown._replace(matched=self.matched)
 
 
 def sum_by_word(tokens: Tokenized, of_units: Mapping[str, float]) -> dict[str, float]:
@@ -285,29 +289,6 @@ def terms_of(words: StoredPostings, units: list[str]) -> list[tuple[str, int]]:
     ids = words.words.words.ids(long)
     groups = words.words.stems.groups
     return [(unit, int(groups[n])) for unit, n in zip(long, ids.tolist(), strict=True) if n >= 0]
-
-
-def matched_words(query: Query, words: StoredPostings | None, tokens: Tokenized) -> tuple[str, ...]:
-    """The words of a document that are words of the query, in any form."""
-    if words is None or not query.lexical.words:
-        asked = set(query.contributions.words)
-        return tuple(word for word in dict.fromkeys(tokens.words) if word in asked)
-    wanted = set(query.lexical.terms.tolist())
-    units = list(dict.fromkeys(tokens.units))
-    held = {unit: 1.0 for unit, term in terms_of(words, units) if term in wanted}
-    return tuple(sum_by_word(tokens, held))
-
-
-def mark_excerpt(
-    query: Query, words: StoredPostings | None, row: int, document: AnalyzedText, length: int
-) -> Excerpt:
-    """The passage of a document that matches a query best, cut at the words that add to its score.
-
-    Parameters are those of `explain_score`, and how many characters the passage may have.
-    """
-    added = document_shares(query, words, row, document)
-    shown = excerpt(document.text, document.spans, added, length)
-    return shown._replace(matched=matched_words(query, words, document.tokens))
 
 
 def excerpt(text: str, found: Spans, shares: Mapping[str, float], length: int) -> Excerpt:

@@ -14,16 +14,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from deltavec.collection import ids as identities
-from deltavec.collection.answers import (
-    AnalyzedText,
-    Excerpt,
-    Hit,
-    Keyword,
-    SearchExplanation,
-    explain_score,
-    mark_excerpt,
-)
-from deltavec.collection.filters.kept import load_mask
+from deltavec.collection.answers import Excerpt, Hit, Keyword, Match, SearchExplanation
+from deltavec.collection.filters.masks import Filter
 from deltavec.collection.info import collection_info
 from deltavec.collection.manifest import CollectionManifest
 from deltavec.collection.map.storage import StoredMap, draw_map, store_map
@@ -46,12 +38,14 @@ from deltavec.search.hybrid.search import TopDocuments
 from deltavec.search.lexical.storage import StoredPostings
 
 if TYPE_CHECKING:
-    from deltavec.collection.duplicates.overlap import Overlap
+    from deltavec.collection.overlap import Overlap
     from deltavec.collection.segment_writer import OnProgress
     from deltavec.collection.topics.clusters import Clusters
     from deltavec.search import Duplicates
 
-# What changes a collection is imported by the methods that do: most programs only ask.
+MASKS_KEPT = 16  # of filters: a page asks many times with the same one
+
+# Updates are imported by the methods that make them: most programs only search.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -179,7 +173,15 @@ class Collection:
         ``or``, brackets and ``is null`` are known too. A missing value fulfils no comparison. What
         is not in the language, or compares what cannot be, is an `InputError`.
         """
-        return load_mask(self.masks, filter, self.store, [ID, *self.columns])
+        mask = self.masks.get(filter) if isinstance(filter, str) else None
+        if mask is None:
+            parsed = Filter.of(filter, [ID, *self.columns])
+            mask = parsed.mask(self.store.columns(parsed.columns))
+            mask.flags.writeable = False
+            if len(self.masks) >= MASKS_KEPT:
+                self.masks.clear()
+            self.masks[filter] = mask
+        return mask
 
     def search(
         self,
@@ -220,8 +222,8 @@ class Collection:
         filter: str | None = None,
     ) -> Query:
         """A parsed query: its terms, their weights and its vector."""
-        by = search_mode(by, self.words, self.path)
-        return parse_query(query, by, self.model, self.words, k, filter)
+        mode = search_mode(by, self.words, self.path)
+        return parse_query(query, mode, self.model, self.words, k, filter)
 
     def vector_query(
         self,
@@ -279,21 +281,20 @@ class Collection:
         for row, score, entry in zip(rows, scores, self.entries(rows), strict=True):
             stop_if_cancelled()
             hit = Hit(entry.pop(ID), score, entry.pop(TEXT) or "", entry)
-            text = AnalyzedText(self.model, hit.text)
+            match = self.match(query, row, hit.text) if query else None
             if length is not None:
                 is_long = longest is not None and len(hit.text) > longest
-                shown = (
-                    mark_excerpt(query, self.words, row, text, length)
-                    if query is not None and not is_long
-                    else Excerpt(0, hit.text[:length])
-                )
-                hit = replace(hit, excerpt=shown)
-            if query is not None and pairs is not None:
-                added = shares(text.contributions, query.vector)
-                why = self.explain_row(query, row, text, pairs)
-                hit = replace(hit, contributions=added, why=why)
+                passage = match.excerpt(length) if match and not is_long else None
+                hit = replace(hit, excerpt=passage or Excerpt(0, hit.text[:length]))
+            if match and pairs is not None:
+                added = shares(match.contributions, match.query.vector)
+                hit = replace(hit, contributions=added, why=match.explain(pairs))
             hits.append(hit)
         return hits
+
+    def match(self, query: Query, row: int, text: str) -> Match:
+        """A query and the document in a row, whose text is given, to be explained."""
+        return Match(self.model, text, query, self.words, row, self.index.vectors[row])
 
     def why(
         self, query: str | Sequence[str], id: str, *, by: str | None = None, pairs: int = 10
@@ -303,14 +304,7 @@ class Collection:
         Query, id and mode are those of `search`; ``pairs`` is how many pairs of related words to
         list.
         """
-        text = AnalyzedText(self.model, self.text(id))
-        return self.explain_row(self.query(query, by=by), self.row(id), text, pairs)
-
-    def explain_row(
-        self, query: Query, row: int, text: AnalyzedText, pairs: int
-    ) -> SearchExplanation:
-        """Why a row, whose text is given, has its score for a parsed query."""
-        return explain_score(query, self.words, row, self.index.vectors[row], text, pairs)
+        return self.match(self.query(query, by=by), self.row(id), self.text(id)).explain(pairs)
 
     def similar(self, id: str, k: int = 10, *, filter: str | None = None) -> list[Hit]:
         """The documents most similar to one of the collection, which is left out, best first.
@@ -388,7 +382,7 @@ class Collection:
         on_progress
             Called with the number of documents of the other corpus that are done.
         """
-        from deltavec.collection.duplicates.overlap import find_overlap
+        from deltavec.collection.overlap import find_overlap
 
         return find_overlap(
             self, other, threshold, id_column=id_column, threads=threads, on_progress=on_progress
@@ -413,7 +407,7 @@ class Collection:
             What the collection was built from, to write all its columns; by default ``id``,
             ``text`` and the columns that were kept.
         """
-        from deltavec.collection.duplicates.unique import write_unique
+        from deltavec.collection.overlap import write_unique
 
         return write_unique(self, removed, output, corpus=corpus)
 

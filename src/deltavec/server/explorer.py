@@ -229,9 +229,9 @@ def why(explorer: Explorer, request: WhyRequest) -> bytes:
     query = explorer.query(request.query, request.by)
     count = within("pairs", request.pairs, 10, explorer.limits.pairs)
     row = explorer.row(request.id)
-    text = explorer.stored(row, "id")
-    explorer.require_pairs(query.contributions, text.contributions)
-    why = explorer.collection.explain_row(query, row, text, count)
+    match = explorer.collection.match(query, row, explorer.stored(row, "id").text)
+    explorer.require_pairs(query.contributions, match.contributions)
+    why = match.explain(count)
     return as_json(
         {
             "by": why.by,

@@ -17,8 +17,7 @@ from deltavec.cli.progress import stages
 
 if TYPE_CHECKING:
     from deltavec.collection import Collection
-    from deltavec.collection.duplicates.overlap import Overlap
-    from deltavec.collection.duplicates.report import Step
+    from deltavec.collection.overlap import Overlap, Step
     from deltavec.io.corpus.corpus import Corpus
     from deltavec.search import Duplicates
 
@@ -85,8 +84,7 @@ def duplicates(
     require_usage(against is None or output is None, "'--output'", expected)
     require_files(output, table, write_unique, [corpus, against])
     with stages("opening the collection") as work:
-        from deltavec.collection.duplicates.overlap import Overlap
-        from deltavec.collection.duplicates.report import THRESHOLDS, duplicate_steps, overlap_steps
+        from deltavec.collection.overlap import THRESHOLDS, Overlap, duplicate_steps, overlap_steps
         from deltavec.io.output.tables import writing_table
 
         opened = open_collection(collection, trust)
@@ -157,7 +155,7 @@ def open_other(source: str) -> Collection | Corpus:
 
 def as_record(found: Duplicates | Overlap, *, listed: bool) -> dict[str, object]:
     """Groups and pairs, or matches, as plain objects; without those that a file holds."""
-    from deltavec.collection.duplicates.overlap import Overlap
+    from deltavec.collection.overlap import Overlap
 
     if isinstance(found, Overlap):
         about = {"threshold": found.threshold, "others": found.documents, "found": len(found)}

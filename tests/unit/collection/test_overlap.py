@@ -10,7 +10,7 @@ import pytest
 from pyarrow import csv, parquet
 
 import deltavec as dv
-from deltavec.collection.duplicates.report import duplicate_steps, overlap_steps
+from deltavec.collection.overlap import duplicate_steps, overlap_steps
 
 VECTORS = dv.WordVectors(["sea", "room", "bay", "bed"], [[1, 0], [0, 1], [0.9, 0.1], [0.1, 0.9]])
 TEXTS = ["the sea", "<b>sea</b> sea", "a room", "sea bay", "bed", "", "xyz"]

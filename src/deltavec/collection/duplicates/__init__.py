@@ -1,1 +1,0 @@
-"""Text reuse within a collection and against another corpus."""
