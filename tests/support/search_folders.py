@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from deltavec.io.artifacts.manifest import sealed
+from deltavec.io.artifacts.manifest import with_checksum
 
 
 def entries_of(folder: Path) -> dict[str, Any]:
@@ -25,4 +25,4 @@ def with_file(folder: Path, name: str, content: bytes) -> None:
         "bytes": len(content),
         "sha256": hashlib.sha256(content).hexdigest(),
     }
-    (folder / "index.json").write_bytes(sealed(entries))
+    (folder / "index.json").write_bytes(with_checksum(entries))

@@ -12,7 +12,7 @@ from deltavec.cli.failures import require_usage
 from deltavec.errors import InputError
 
 if TYPE_CHECKING:
-    from deltavec.io.artifacts.manifest import FolderKind
+    from deltavec.io.artifacts.manifest import Artifact
 
 
 OUTPUT = "'--output' / '-o'"
@@ -64,7 +64,7 @@ def lock_file(path: Path, suffixes: Iterable[str]) -> AbstractContextManager[Non
     return only_writer(path)
 
 
-def lock_folder(path: Path, kind: FolderKind) -> AbstractContextManager[None]:
+def lock_folder(path: Path, kind: Artifact) -> AbstractContextManager[None]:
     """Lock a folder to write; raise an error if another kind of folder is there."""
     from deltavec.io.artifacts.locks import only_writer
 

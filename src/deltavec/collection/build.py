@@ -35,13 +35,12 @@ from deltavec.core.text.external import NamedTokenizer
 from deltavec.core.text.rules import TextBatch
 from deltavec.core.threads import cancellable, ordered_map
 from deltavec.errors import CorpusError, InputError, ModelError
-from deltavec.io.artifacts.atomic import replacing_folder
 from deltavec.io.artifacts.model import save
 from deltavec.io.corpus.columns import Piece
 from deltavec.io.corpus.corpus import open_corpus
 from deltavec.io.corpus.files import COLUMN, Reading
 from deltavec.io.output.embed_to_file import Progress
-from deltavec.io.output.read_ahead import pieces_ahead
+from deltavec.io.output.pipeline import pieces_ahead
 from deltavec.search.lexical.writer import PostingsWriter
 
 if TYPE_CHECKING:
@@ -120,7 +119,7 @@ def build_collection(
         )
     with (
         writing(target),
-        replacing_folder(target, COLLECTION_FOLDER.remove) as fresh,
+        COLLECTION_FOLDER.replacing(target) as fresh,
         PostingsWriter(fresh) if words else nullcontext() as writer,
     ):
         if derived:

@@ -29,8 +29,7 @@ from deltavec.errors import DeltavecError, InputError
 from deltavec.io.artifacts.atomic import UNFINISHED
 from deltavec.io.artifacts.manifest import (
     LARGEST_COUNT,
-    FolderKind,
-    Unsealed,
+    Artifact,
     problems_of,
     require_ranges,
     require_size,
@@ -50,7 +49,7 @@ LARGEST_NAMES = 10_000_000  # bytes of the names of a map
 SHA256 = re.compile(r"[0-9a-f]{64}")
 # Our own files that can be written again, or never were complete.
 OWN_FILE = re.compile("|".join([*NAMES.values(), UNFINISHED]))
-COLLECTION_FOLDER = FolderKind(
+COLLECTION_FOLDER = Artifact(
     "collection",
     VERSION,
     "collection.json",
@@ -171,7 +170,7 @@ JSON_TYPES: dict[Any, type[Any]] = {tuple: list}  # everything else is an object
 Entry = TypeVar("Entry", CollectionManifest, StoredFile, WordsFile, MapFile, TextCounts)
 
 
-def read_manifest(stated: Unsealed) -> CollectionManifest:
+def read_manifest(entries: Mapping[str, Any]) -> CollectionManifest:
     """The manifest with these entries, all of them checked.
 
     Raises
@@ -179,7 +178,6 @@ def read_manifest(stated: Unsealed) -> CollectionManifest:
     InputError
         If an entry is missing, of the wrong type or out of range.
     """
-    entries = stated.entries
     require_entry(CollectionManifest, entries, RANGES)
     if not all(type(name) is str for name in entries["columns"]):
         raise InputError("columns must be a list of strings")
@@ -252,17 +250,17 @@ def load_manifest(folder: Path) -> CollectionManifest:
     InputError
         If there is none, or it is damaged.
     """
-    if (folder / MODEL_FOLDER.description).is_file():
+    if (folder / MODEL_FOLDER.manifest).is_file():
         raise InputError(f"{folder}: it is a model: build a collection with it")
     COLLECTION_FOLDER.identity(folder)
-    stated = COLLECTION_FOLDER.described(folder)
-    with problems_of(folder / COLLECTION_FOLDER.description):
-        return read_manifest(stated)
+    entries = COLLECTION_FOLDER.read_manifest(folder)
+    with problems_of(folder / COLLECTION_FOLDER.manifest):
+        return read_manifest(entries)
 
 
 def save_manifest(folder: Path, manifest: CollectionManifest) -> None:
     """Replace the manifest: the moment at which a collection changes."""
-    COLLECTION_FOLDER.describe(folder, as_entries(manifest))
+    COLLECTION_FOLDER.write_manifest(folder, as_entries(manifest))
 
 
 @contextmanager

@@ -102,7 +102,7 @@ def open_state(
     dimensions = manifest.dimensions
     is_other = verify and model.fingerprint != manifest.model
     if is_other or model.dimensions != dimensions:
-        name = COLLECTION_FOLDER.description
+        name = COLLECTION_FOLDER.manifest
         raise InputError(f"{folder / MODEL}: not the model that {name} names")
     vectors = map_vectors(folder, manifest.vectors, dimensions, verify=verify)
     with problems_of(folder / manifest.vectors.name):

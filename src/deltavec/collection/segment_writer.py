@@ -38,8 +38,7 @@ from deltavec.io.corpus.column_types import without_missing
 from deltavec.io.corpus.columns import Piece
 from deltavec.io.corpus.corpus import Corpus
 from deltavec.io.output.embed_to_file import Progress
-from deltavec.io.output.pipeline import embedded_pieces
-from deltavec.io.output.read_ahead import pieces_ahead
+from deltavec.io.output.pipeline import embedded_pieces, pieces_ahead
 from deltavec.io.output.shards import EmbeddedRows, check_writable, in_shards, zero_rows
 from deltavec.search.hybrid.score_scale import ScoreScale, measure_scale
 from deltavec.search.lexical.index import InvertedIndex

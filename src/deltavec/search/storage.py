@@ -19,10 +19,10 @@ import pyarrow as pa
 
 from deltavec.core.arrays import Float32s, Int64s, read_only
 from deltavec.errors import InputError
-from deltavec.io.artifacts.atomic import on_disk, replacing_folder
+from deltavec.io.artifacts.atomic import on_disk
 from deltavec.io.artifacts.manifest import (
     LARGEST_COUNT,
-    FolderKind,
+    Artifact,
     names,
     problems_of,
     require_ranges,
@@ -37,7 +37,7 @@ from deltavec.search.matrix import LARGEST_ERROR, ChunkedMatrix, length_error
 from deltavec.search.query import IndexState
 
 DESCRIPTION, VECTORS, IDS = FILES = ("index.json", "vectors.npy", "ids.arrow")
-INDEX_FOLDER = FolderKind("index", 1, DESCRIPTION, names(FILES))
+INDEX_FOLDER = Artifact("index", 1, DESCRIPTION, names(FILES))
 BYTES_AT_ONCE = 1 << 24
 
 ENTRIES: dict[str, type[Any]] = {
@@ -60,8 +60,8 @@ FILE_ENTRIES: dict[str, type[Any]] = {"bytes": int, "sha256": str}
 
 def save(state: IndexState, folder: Path) -> None:
     """Write an index to a folder, in the place of the one that stands there."""
-    INDEX_FOLDER.require_replaceable(folder)
-    with problems_of(folder), replacing_folder(folder, INDEX_FOLDER.remove) as fresh:
+    replacement = INDEX_FOLDER.replacing(folder)
+    with problems_of(folder), replacement as fresh:
         with (fresh / VECTORS).open("wb") as file:
             write_vectors(state.pieces, file)
         if state.ids.given or state.ids.following != len(state.ids):
@@ -69,7 +69,7 @@ def save(state: IndexState, folder: Path) -> None:
                 write_ids(state.ids, file)
         there = [name for name in FILES if (fresh / name).exists()]
         files = {name: on_disk(fresh / name)._asdict() for name in there}
-        INDEX_FOLDER.describe(fresh, manifest_entries(state, files))
+        INDEX_FOLDER.write_manifest(fresh, manifest_entries(state, files))
 
 
 def manifest_entries(state: IndexState, files: Mapping[str, Any]) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def load(folder: Path, *, mmap: bool, verify: bool) -> IndexState:
 
 def read(folder: Path, *, mmap: bool, verify: bool) -> IndexState:
     """The index in a folder that nobody replaces meanwhile."""
-    _, entries = INDEX_FOLDER.described(folder)
+    entries = INDEX_FOLDER.read_manifest(folder)
     with problems_of(folder / DESCRIPTION):
         require_sound(entries)
     files = entries["files"]

@@ -60,7 +60,7 @@ class Reloader:
 
     def check(self) -> None:
         """Serve the state on disk; if it cannot be opened, log that and keep the current one."""
-        path = self.explorer.collection.path / COLLECTION_FOLDER.description
+        path = self.explorer.collection.path / COLLECTION_FOLDER.manifest
         try:
             status = path.stat()
             found = status.st_ino, status.st_mtime_ns, status.st_size

@@ -12,9 +12,7 @@ never a side effect, so a task that is run twice changes nothing.
 >>> dv.spark.embed(frame, "text", model).write.parquet("vectors")  # doctest: +SKIP
 """
 
-from deltavec.spark.embed import embed
-from deltavec.spark.fit import fit
-from deltavec.spark.similarity import similarity
-from deltavec.spark.train import train_vectors
+from deltavec.spark.embed import embed, similarity
+from deltavec.spark.fit import fit, train_vectors
 
 __all__ = ["embed", "fit", "similarity", "train_vectors"]

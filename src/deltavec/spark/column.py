@@ -2,26 +2,83 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
 from deltavec.core.components import leading_components
 from deltavec.core.learning.corpora import LearnedVocabulary, LearningCorpus
-from deltavec.core.learning.vocabulary_builder import frequent_words
+from deltavec.core.learning.vocabulary_builder import WordCounts, frequent_words
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.statistics import CorpusStatistics
+from deltavec.core.text.batches import Tokenizer, as_text_batch
 from deltavec.core.text.external import NamedTokenizer
 from deltavec.core.text.feature_choice import units_for
+from deltavec.core.text.rules import are_unspaced, units_of
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import InputError
+from deltavec.io.vectors.rows import binary_array, vocabulary_of
+from deltavec.spark.frames import bytes_type, failing_clearly
 from deltavec.spark.pairs import cooccurrence, sampled_folds
 from deltavec.spark.reduce import corpus_statistics, second_moment
 from deltavec.spark.ship import ship_model, ship_vocabulary
-from deltavec.spark.words import WordsInSpark
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+
+# A task that has met so many distinct words hands them on, and begins anew.
+DISTINCT_AT_ONCE = 1 << 20
+SCHEMA = "word binary, count long"
+
+
+class WordsInSpark(WordCounts):
+    """Words that were counted in Spark, and stay there until it is known which are wanted.
+
+    They are asked for several times and counted once, so Spark keeps them until `close`.
+    """
+
+    def __init__(self, texts: DataFrame, tokenizer: Tokenizer) -> None:
+        from pyspark.sql import functions
+
+        self.of_grams = isinstance(tokenizer, str) and units_of(tokenizer).gram > 0
+        self._all = counted_words(texts, tokenizer).persist()
+        self._counted = self._all.where("word is not null")
+        with failing_clearly():
+            self.distinct = self._counted.count()
+            passed = self._all.where("word is null").agg(functions.sum("count")).first()
+        self.tokens = int((passed and passed[0]) or 0)
+
+    def close(self) -> None:
+        """Let Spark forget them; what is asked for later is counted again."""
+        self._all.unpersist()
+
+    @property
+    def seen_once(self) -> int:
+        """How many words occurred once."""
+        with failing_clearly():
+            return self._counted.where("count = 1").count()
+
+    @property
+    def unspaced(self) -> int:
+        """How many of all words are characters of scripts without spaces, or pairs of them."""
+        vocabulary, counts = self.frequent(1)
+        firsts = "".join(word[0] for word in vocabulary.words)
+        return int(counts[are_unspaced(firsts)].sum())
+
+    def frequent(self, min_count: int) -> tuple[Vocabulary, npt.NDArray[np.int64]]:
+        """The words that occur at least so often and their counts, the most frequent first."""
+        with failing_clearly():
+            table = self._counted.where(f"count >= {int(min_count)}").toArrow()
+        # Bytes decide between words of one count, as on one machine.
+        table = table.sort_by([("count", "descending"), ("word", "ascending")])
+        words = table["word"].cast(pa.large_binary()).combine_chunks()
+        return vocabulary_of(words), table["count"].to_numpy()
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,3 +139,32 @@ class SparkColumn(LearningCorpus):
         moment = second_moment(self.texts, shipped, model.dimensions)
         components = leading_components(moment, model.recipe.n_components_removed)
         return replace(model, folded=model.folded.without(components))
+
+
+def counted_words(texts: DataFrame, tokenizer: Tokenizer) -> DataFrame:
+    """All words with their counts; beside null, how many words there are in all."""
+    from pyspark.sql import functions
+
+    stored = bytes_type(texts)
+
+    def counted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        counts = WordCounts()
+        for batch in batches:
+            counts.add(as_text_batch(batch.column(0), tokenizer))
+            if counts.distinct >= DISTINCT_AT_ONCE:
+                yield from word_rows(counts, stored)
+                counts = WordCounts()
+        yield from word_rows(counts, stored)
+
+    partial = texts.mapInArrow(counted, SCHEMA)
+    return partial.groupBy("word").agg(functions.sum("count").alias("count"))
+
+
+def word_rows(counts: WordCounts, stored: pa.DataType) -> Iterator[pa.RecordBatch]:
+    """The counted words as Spark's rows, and beside null the sum of all."""
+    yield pa.RecordBatch.from_arrays(
+        [pa.array([None], stored), pa.array([counts.tokens], pa.int64())], ["word", "count"]
+    )
+    vocabulary, occurrences = counts.frequent(1)
+    words = binary_array(vocabulary.data, vocabulary.offsets)
+    yield pa.RecordBatch.from_arrays([words.cast(stored), occurrences], ["word", "count"])

@@ -1,4 +1,4 @@
-"""The vectors of a column, as one more column."""
+"""The vectors of a column, or the cosines of two, as one more column."""
 
 from __future__ import annotations
 
@@ -68,6 +68,49 @@ def embed(
         ship_model(frame.sparkSession, model, trust=trust),
         lambda batch, arrived: as_lists(vectors_of(batch.column(place), arrived)),
     )
+
+
+def similarity(
+    frame: DataFrame,
+    a: str,
+    b: str,
+    model: EmbeddingModel | str | PathLike[str],
+    output: str = "similarity",
+    *,
+    trust: bool = False,
+) -> DataFrame:
+    """The frame with one more column: the cosine of the texts of two columns, a float.
+
+    It is the product of the vectors that `EmbeddingModel.embed` gives, whatever the partitions. 0
+    where a text is null, or holds no known word. Rows keep their partitions, their order and their
+    other columns.
+
+    Parameters
+    ----------
+    frame
+        The documents.
+    a, b
+        The columns with the texts.
+    model
+        A model, or the folder of one, as the driver sees it.
+    output
+        The name of the new column.
+    trust
+        As for `deltavec.spark.embed`.
+    """
+    for column in (a, b):
+        require_text_column(frame, column)
+    from pyspark.sql.types import FloatType
+
+    one, other = frame.columns.index(a), frame.columns.index(b)
+
+    def cosines(batch: pa.RecordBatch, arrived: EmbeddingModel) -> pa.Array:
+        x, y = (vectors_of(batch.column(place), arrived) for place in (one, other))
+        products = np.einsum("ij,ij->i", x.astype(np.float64), y.astype(np.float64))
+        return pa.array(products.astype(np.float32))
+
+    shipped = ship_model(frame.sparkSession, model, trust=trust)
+    return with_column(frame, output, FloatType(), shipped, cosines)
 
 
 def with_column(

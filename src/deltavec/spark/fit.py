@@ -1,4 +1,4 @@
-"""A model of a column: counted in Spark, folded on the driver."""
+"""A model, or word vectors, of a column: counted in Spark, learned on the driver."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from deltavec.core.fitting import fit_recipe, require_use, resolve_recipe
 from deltavec.core.learning.cooccurrence import DEFAULT_MEMORY
+from deltavec.core.learning.ppmi import DIMENSIONS, WINDOW, ppmi_vectors
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.recipes import Recipe
 from deltavec.core.text.feature_choice import AskedUnits
 from deltavec.core.vectors import WordVectors
 from deltavec.spark.column import SparkColumn
 from deltavec.spark.frames import rereadable_text
+from deltavec.training import require_sizes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -41,8 +43,8 @@ def fit(
     ----------
     frame
         The documents to learn from; null is an empty one. Executors read it once, and once more if
-        components are removed; without vectors, three times, and
-        once more if its words are so rare that runs of characters are learned.
+        components are removed; without vectors, three times, and once more if its words are so
+        rare that character n-grams are learned.
     column
         The column with the text.
     vectors
@@ -81,3 +83,60 @@ def fit(
         on_stage=on_stage,
     )
     return fit_recipe(source, choice, vectors, prior)
+
+
+def train_vectors(
+    frame: DataFrame,
+    column: str,
+    *,
+    dimensions: int = DIMENSIONS,
+    window: int = WINDOW,
+    min_count: int | None = None,
+    seed: int = 0,
+    tokenizer: str = "words",
+    threads: int | None = None,
+    max_memory: int = DEFAULT_MEMORY,
+    on_stage: Callable[[str], None] | None = None,
+) -> WordVectors:
+    """Word vectors learned from the co-occurrence of words in a column.
+
+    The method ``ppmi`` of `deltavec.train_vectors`, and the same vectors. The column is read three
+    times by the executors; what reaches the driver is the vocabulary and the counted pairs, which
+    it factorizes.
+
+    Parameters
+    ----------
+    frame
+        The documents; null is an empty one.
+    column
+        The column with the text.
+    dimensions
+        The length of a vector; fewer where the vocabulary is smaller.
+    window
+        How far to look to either side.
+    min_count
+        How often a word must occur; by default 5, 2 in a corpus below 300,000 words, 1 below
+        3,000.
+    seed
+        Where random numbers begin.
+    tokenizer
+        ``words`` or ``whitespace``, or a third-party tokenizer by its name (``jieba``,
+        ``module:function``), which executors import.
+    threads
+        How many of the driver's cores to use; all of them by default.
+    max_memory
+        Bytes of counts that the driver may hold; beyond, they are kept in temporary files.
+    on_stage
+        Called with a word or two when each stage begins.
+    """
+    require_sizes(dimensions=dimensions, window=window, min_count=min_count)
+    source = SparkColumn(
+        rereadable_text(frame, column),
+        tokenizer=tokenizer,
+        threads=threads,
+        max_memory=max_memory,
+        on_stage=on_stage,
+    )
+    return ppmi_vectors(
+        source, dimensions=dimensions, window=window, min_count=min_count, seed=seed
+    )

@@ -1,4 +1,4 @@
-"""How often words stand near each other, counted in Spark.
+"""Co-occurrence counts, computed in Spark.
 
 Each task counts the pairs of its own text with the kernels, a few million words at a time, and
 hands on one row for each pair of words that it met. Spark adds up equal pairs, on disk where memory
@@ -9,7 +9,6 @@ by one task, and the driver reads one after the other.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,7 +44,7 @@ def cooccurrence(
     window: int,
     allocate: Allocate,
 ) -> Cooccurrence:
-    """The counts of every two words that stand at most ``window`` places apart in a document.
+    """The counts of every two words at most ``window`` positions apart in a document.
 
     Parameters
     ----------
@@ -60,25 +59,27 @@ def cooccurrence(
     """
     from pyspark.sql import functions
 
-    words = len(statistics.token_counts)
-    starts = block_starts(statistics.token_counts, window)
+    borders = block_borders(statistics.token_counts, window)
     stored = bytes_type(texts)
 
     def counted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         vocabulary = arrived_vocabulary(key)
         for ids in gathered_ids(batches, tokenizer, vocabulary):
-            for rows in all_rows(ids, len(vocabulary), window):
-                yield from pair_rows(rows, starts)
+            words = len(vocabulary)
+            for rows, _ in count_blocks(
+                ids, None, words, window, np.empty, 1, COUNTING_MEMORY, np.int64
+            ):
+                yield from pair_rows(rows, borders)
 
     def packed(group: pa.Table) -> pa.Table:
-        return packed_block(group, starts, words, stored)
+        return packed_block(group, borders, stored)
 
     pairs = texts.mapInArrow(counted, PAIR).repartition("block")
     total = functions.sum("count").alias("count")
     blocks = pairs.groupBy("block", "word", "neighbor").agg(total)
     rows = blocks.groupBy("block").applyInArrow(packed, PACKED)
     with failing_clearly():
-        return unpacked(rows.toLocalIterator(), starts, words, allocate)
+        return unpacked(rows.toLocalIterator(), borders, allocate)
 
 
 def sampled_folds(texts: DataFrame, tokenizer: Tokenizer, key: str, share: float) -> Folds:
@@ -102,12 +103,12 @@ def sampled_folds(texts: DataFrame, tokenizer: Tokenizer, key: str, share: float
     return Folds.of(*(np.concatenate([np.zeros(0, np.int32), *parts]) for parts in found))
 
 
-def block_starts(occurrences: npt.NDArray[np.int64], window: int) -> npt.NDArray[np.int64]:
-    """The first word of each block; a block's words have so many neighbors at the most."""
+def block_borders(occurrences: npt.NDArray[np.int64], window: int) -> npt.NDArray[np.int64]:
+    """The first word of each block, and the number of words; a block bounds its pairs."""
     at_most = np.minimum(2 * window * occurrences, len(occurrences))
     before = np.cumsum(at_most) - at_most
-    starts: npt.NDArray[np.int64] = np.unique(before // PAIRS_IN_A_BLOCK, return_index=True)[1]
-    return starts
+    starts = np.unique(before // PAIRS_IN_A_BLOCK, return_index=True)[1]
+    return np.append(starts, len(occurrences))
 
 
 def gathered_ids(
@@ -124,31 +125,23 @@ def gathered_ids(
         yield np.concatenate(held)
 
 
-def all_rows(ids: npt.NDArray[np.int32], words: int, window: int) -> Iterator[SparseRows]:
-    """The counts of these documents, some words' rows at a time."""
-    counted = count_blocks(ids, None, words, window, np.empty, 1, COUNTING_MEMORY, np.int64)
-    return (whole for whole, _ in counted)
-
-
-def pair_rows(rows: SparseRows, starts: npt.NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
+def pair_rows(rows: SparseRows, borders: npt.NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
     """Counts as Spark's rows, one for each pair of words."""
     lengths = np.diff(rows.begins)
     words = np.repeat(np.arange(rows.first, rows.first + len(lengths), dtype=np.int32), lengths)
     for first in range(0, len(words), PAIRS_IN_A_BATCH):
         part = slice(first, first + PAIRS_IN_A_BATCH)
-        blocks = (np.searchsorted(starts, words[part], side="right") - 1).astype(np.int32)
+        blocks = (np.searchsorted(borders, words[part], side="right") - 1).astype(np.int32)
         columns = (blocks, words[part], rows.columns[part], rows.values[part])
         yield pa.RecordBatch.from_arrays(
             [pa.array(column) for column in columns], ["block", "word", "neighbor", "count"]
         )
 
 
-def packed_block(
-    group: pa.Table, starts: npt.NDArray[np.int64], words: int, stored: pa.DataType
-) -> pa.Table:
+def packed_block(group: pa.Table, borders: npt.NDArray[np.int64], stored: pa.DataType) -> pa.Table:
     """A block's pairs as one row: the lengths of its words' rows, then all of them in order."""
     block, word, neighbor, count = (group[name].to_numpy() for name in group.column_names)
-    first, last = ends_of(int(block[0]), starts, words)
+    first, last = borders[block[0] : block[0] + 2].tolist()
     order = np.lexsort((neighbor, word))
     arrays = {
         "lengths": np.bincount(word - first, minlength=last - first),
@@ -159,28 +152,22 @@ def packed_block(
     return pa.table({"block": pa.array(block[:1]), **packed})
 
 
-def ends_of(block: int, starts: npt.NDArray[np.int64], words: int) -> tuple[int, int]:
-    """The first word of a block, and that of the next."""
-    first, last = chain(starts[block : block + 2], [words] if block + 1 == len(starts) else [])
-    return int(first), int(last)
-
-
 def unpacked(
-    rows: Iterable[Any], starts: npt.NDArray[np.int64], words: int, allocate: Allocate
+    rows: Iterable[Any], borders: npt.NDArray[np.int64], allocate: Allocate
 ) -> Cooccurrence:
     """The counts of all words, in whatever order the blocks come."""
     found: dict[int, SparseRows] = {}
     for row in rows:
-        first, _ = ends_of(row.block, starts, words)
+        first = int(borders[row.block])
         begins = offsets_of(np.frombuffer(row.lengths, np.int64))
         columns = kept(row.neighbors, np.dtype(np.int32), allocate)
         counts = kept(row.counts, np.dtype(np.int64), allocate)
         found[row.block] = SparseRows(first, begins, columns, counts)
     empty = (np.zeros(0, np.int32), np.zeros(0, np.int64))
-    for block in set(range(len(starts))) - found.keys():
-        first, last = ends_of(block, starts, words)
+    for block in set(range(len(borders) - 1)) - found.keys():
+        first, last = borders[block : block + 2].tolist()
         found[block] = SparseRows(first, np.zeros(last - first + 1, np.int64), *empty)
-    return Cooccurrence(words, tuple(found[block] for block in sorted(found)))
+    return Cooccurrence(int(borders[-1]), tuple(found[block] for block in sorted(found)))
 
 
 def kept(content: bytes, kind: np.dtype[Any], allocate: Allocate) -> npt.NDArray[Any]:

@@ -19,7 +19,7 @@ import deltavec as dv
 from deltavec.collection.info import refit_reason
 from deltavec.collection.manifest import COLLECTION_FOLDER, as_entries, read_manifest, writing
 from deltavec.core.statistics import TextCounts
-from deltavec.io.artifacts.manifest import sealed
+from deltavec.io.artifacts.manifest import with_checksum
 from deltavec.search.matrix import LARGEST_ERROR
 
 VECTORS = dv.WordVectors(["sea", "room", "quiet"], [[1, 0], [0, 1], [0.6, 0.8]])
@@ -300,7 +300,7 @@ def rewritten(collection: dv.Collection, **entries: object) -> None:
             del stated[name]
         else:
             stated[name] = value
-    (collection.path / "collection.json").write_bytes(sealed(stated))
+    (collection.path / "collection.json").write_bytes(with_checksum(stated))
 
 
 SHA = "0" * 64
@@ -326,7 +326,7 @@ WORDS = {
         ({"map": {**MAP, "name": "../map-000001.safetensors"}}, "name of a file"),
         ({"map": {**MAP, "name_bytes": 10**12}}, "name_bytes"),
         ({"map": {**MAP, "documents": 3}}, "map-000001.*: not as many documents"),
-        ({"format_version": "1"}, "format version"),
+        ({"format_version": "1"}, "version 1 of the format"),
         ({"length_error": None}, "'length_error' is missing"),
         ({"length_error": 0.5}, "length_error must be from 0 to 0.001"),
         ({"dimensions": None}, "missing"),
@@ -386,7 +386,7 @@ def test_a_segment_named_twice_is_refused(collection: dv.Collection) -> None:
         vectors=replace(stated.vectors, documents=2 * stated.documents),
     )
     with pytest.raises(dv.InputError, match="named twice"):
-        read_manifest(COLLECTION_FOLDER.unsealed(COLLECTION_FOLDER.sealed(as_entries(twice))))
+        read_manifest(COLLECTION_FOLDER.decode(COLLECTION_FOLDER.encode(as_entries(twice))))
 
 
 def test_info_tells_coverage_and_drift(collection: dv.Collection) -> None:

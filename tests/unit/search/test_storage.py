@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import deltavec as dv
-from deltavec.io.artifacts.manifest import sealed
+from deltavec.io.artifacts.manifest import with_checksum
 from deltavec.search.storage import require_ascending
 from support.search_folders import entries_of, with_file
 from support.search_strategies import unit_rows
@@ -109,8 +109,8 @@ def test_a_file_that_was_cut_is_noticed_without_reading_it(folder):
     ("changes", "message"),
     [
         ({"format": "deltavec model"}, "expected the format 'deltavec index'"),
-        ({"format_version": 0}, "format version from 1 on, got 0"),
-        ({"format_version": "1"}, "format version"),
+        ({"format_version": 0}, "expected version 1 of the format, got 0"),
+        ({"format_version": "1"}, "version 1 of the format"),
         ({"format_version": 2}, "written by a newer deltavec"),
         ({"rows": -1}, "rows must be from 0"),
         ({"rows": 49}, "expected 912 bytes"),
@@ -128,7 +128,7 @@ def test_a_file_that_was_cut_is_noticed_without_reading_it(folder):
     ],
 )
 def test_descriptions_that_make_no_sense_are_refused(folder, changes, message):
-    (folder / "index.json").write_bytes(sealed({**entries_of(folder), **changes}))
+    (folder / "index.json").write_bytes(with_checksum({**entries_of(folder), **changes}))
     with pytest.raises(dv.InputError, match=message):
         dv.load_index(folder)
 
@@ -137,7 +137,7 @@ def test_descriptions_that_make_no_sense_are_refused(folder, changes, message):
 def test_row_numbers_that_were_not_given_out_in_order_are_refused(tmp_path, ids):
     dv.Index(np.eye(2), ids).save(tmp_path / "x.idx")
     entries = {**entries_of(tmp_path / "x.idx"), "ids_given": False, "following": 1}
-    (tmp_path / "x.idx" / "index.json").write_bytes(sealed(entries))
+    (tmp_path / "x.idx" / "index.json").write_bytes(with_checksum(entries))
     with pytest.raises(dv.InputError, match="numbers must ascend from 0, and stay below 1"):
         dv.load_index(tmp_path / "x.idx")
 

@@ -7,12 +7,12 @@ import pyarrow as pa
 import pytest
 
 from deltavec.core.kernels.count import LONGEST_LEARNED
-from deltavec.core.learning.cooccurrence import cooccurrence
+from deltavec.core.learning.cooccurrence import cooccurrence, count_blocks
 from deltavec.core.learning.vocabulary_builder import WordCounts
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.text.batches import as_text_batch
 from deltavec.core.vocabulary import Vocabulary
-from deltavec.spark import pairs, words
+from deltavec.spark import column, pairs
 from deltavec.spark import reduce as passes
 from deltavec.spark.column import SparkColumn
 from deltavec.spark.embed import as_lists
@@ -28,14 +28,14 @@ def ids() -> np.ndarray:
     return closed.astype(np.int32).ravel()
 
 
-def spread_out(ids: np.ndarray, starts: np.ndarray) -> list[pa.Table]:
+def spread_out(ids: np.ndarray, borders: np.ndarray) -> list[pa.Table]:
     """The pairs of two halves of the documents, added up by Arrow, a table for each block."""
     halves = (ids[: ids.size // 2], ids[ids.size // 2 :])
     batches = [
         batch
         for half in halves
-        for rows in pairs.all_rows(half, 200, WINDOW)
-        for batch in pairs.pair_rows(rows, starts)
+        for rows, _ in count_blocks(half, None, 200, WINDOW, np.empty, 1, 1 << 28, np.int64)
+        for batch in pairs.pair_rows(rows, borders)
     ]
     table = pa.Table.from_batches(batches)
     added = table.group_by(["block", "word", "neighbor"]).aggregate([("count", "sum")])
@@ -49,13 +49,11 @@ def test_pairs_counted_in_parts_and_packed_in_blocks_are_those_of_the_whole(
 ) -> None:
     monkeypatch.setattr(pairs, "PAIRS_IN_A_BLOCK", 1000)
     monkeypatch.setattr(pairs, "PAIRS_IN_A_BATCH", 100)
-    starts = pairs.block_starts(np.bincount(ids[ids >= 0], minlength=200), WINDOW)
-    assert len(starts) > 2
-    tables = [
-        pairs.packed_block(group, starts, 200, pa.binary()) for group in spread_out(ids, starts)
-    ]
+    borders = pairs.block_borders(np.bincount(ids[ids >= 0], minlength=200), WINDOW)
+    assert len(borders) > 2
+    tables = [pairs.packed_block(group, borders, pa.binary()) for group in spread_out(ids, borders)]
     rows = [Row(**row) for table in reversed(tables) for row in table.to_pylist()]
-    counts = pairs.unpacked(rows, starts, 200, np.empty)
+    counts = pairs.unpacked(rows, borders, np.empty)
     whole = cooccurrence(ids, 200, WINDOW)
     np.testing.assert_array_equal(counts.matrix().toarray(), whole.matrix().toarray())
     np.testing.assert_array_equal(counts.totals, whole.totals)
@@ -69,8 +67,8 @@ class Row:
 
 
 def test_a_block_of_words_that_never_meet_is_empty() -> None:
-    starts = np.array([0, 2])
-    counts = pairs.unpacked([], starts, 5, np.empty)
+    borders = np.array([0, 2, 5])
+    counts = pairs.unpacked([], borders, np.empty)
     assert [block.first for block in counts.blocks] == [0, 2]
     assert counts.matrix().shape == (5, 5)
     assert counts.matrix().nnz == 0
@@ -86,7 +84,7 @@ def test_documents_are_gathered_until_counting_pays(monkeypatch: pytest.MonkeyPa
 def test_counted_words_become_rows_and_their_sum_stands_beside_null() -> None:
     counts = WordCounts()
     counts.add(as_text_batch(["the Sea the sea", "x" * (LONGEST_LEARNED + 1), "Ça"], "words"))
-    rows = pa.Table.from_batches(list(words.word_rows(counts, pa.binary()))).to_pylist()
+    rows = pa.Table.from_batches(list(column.word_rows(counts, pa.binary()))).to_pylist()
     found = {row["word"]: row["count"] for row in rows}
     assert found == {None: 6, b"the": 2, b"sea": 2, "ça".encode(): 1}
 

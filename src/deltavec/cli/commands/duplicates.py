@@ -148,7 +148,7 @@ def open_other(source: str) -> Collection | Corpus:
     """The other documents: a collection, or a corpus."""
     from deltavec.collection.manifest import COLLECTION_FOLDER
 
-    if (Path(source) / COLLECTION_FOLDER.description).is_file():
+    if (Path(source) / COLLECTION_FOLDER.manifest).is_file():
         return open_collection(Path(source))
     return open_corpus(source, options.CorpusOptions())
 

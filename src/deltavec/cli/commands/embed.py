@@ -79,8 +79,7 @@ def embed(
 def writing_vectors(output: str, keep: list[str]) -> AbstractContextManager[None]:
     """Lock the output; raise an error if it cannot be written."""
     from deltavec.io.artifacts.locks import only_writer
-    from deltavec.io.output.sink import Target
-    from deltavec.io.output.writers import WRITERS
+    from deltavec.io.output.sink import WRITERS, Target
 
     path = Path(output)
     if not path.is_dir() and not output.endswith("/"):

@@ -1,8 +1,8 @@
-"""The folders that deltavec writes, and the sealed JSON in each that says what the folder is.
+"""Artifacts: the folders that deltavec writes, each with a manifest and its checksum.
 
-The first entry of that JSON is the SHA-256 of the file itself, taken with sixty-four zeros in its
-own place. It guards against accidents, not against people: who means harm can compute it anew, so
-every value is looked at as well.
+The first entry of the manifest is the SHA-256 of the file itself, computed with sixty-four zeros in
+its own place. It guards against accidents, not against attacks: an attacker can compute it again,
+so every value is validated as well.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, TypeAlias, TypeVar
+from typing import Any, BinaryIO, TypeAlias, TypeVar
 
 from deltavec.errors import InputError
-from deltavec.io.artifacts.atomic import UNFINISHED, replacing, sha256
+from deltavec.io.artifacts.atomic import UNFINISHED, replacing, replacing_folder, sha256
 from deltavec.version import __version__
 
 Entries: TypeAlias = Mapping[str, Any]
@@ -28,8 +28,8 @@ Content = TypeVar("Content")
 LONGEST = 1 << 20  # bytes; a real one has about a thousand
 LARGEST_COUNT = 1 << 53  # above it JSON readers that know only float64 lose digits
 NO_CHECKSUM = b"0" * 64
-SEAL = re.compile(rb'\{\n  "checksum": "([0-9a-f]{64})"')
-IN_EVERY_DESCRIPTION = ("checksum", "format", "format_version", "library_version")
+CHECKSUM = re.compile(rb'\{\n  "checksum": "([0-9a-f]{64})"')
+IN_EVERY_MANIFEST = ("checksum", "format", "format_version", "library_version")
 ANOTHER_NAME = "choose another name"
 KINDS_OF_VALUES: dict[type[Any], str] = {
     str: "a string",
@@ -41,96 +41,84 @@ KINDS_OF_VALUES: dict[type[Any], str] = {
 }
 
 
-class Unsealed(NamedTuple):
-    """What a description says: the version of its format, and the entries of its kind."""
-
-    version: int
-    entries: dict[str, Any]
-
-
 @dataclass(frozen=True)
-class FolderKind:
-    """A kind of folder that deltavec writes.
+class Artifact:
+    """A kind of folder that deltavec writes: a model, an index, a collection, an export.
 
     Attributes
     ----------
     name : str
-        What it is called: a model, an index, a collection.
+        What it is called.
     version : int
-        The newest version of its format.
-    description : str
+        The version of its format.
+    manifest : str
         The file that says what it is.
     files : re.Pattern
-        What the files in it are called.
+        The names of the files in it.
     error : type
         What is raised for a folder that cannot be used.
-    folders : mapping of str to FolderKind
+    folders : mapping of str to Artifact
         The folders in it.
     """
 
     name: str
     version: int
-    description: str
+    manifest: str
     files: re.Pattern[str]
     error: type[InputError] = InputError
-    folders: Mapping[str, FolderKind] = field(default_factory=dict)
+    folders: Mapping[str, Artifact] = field(default_factory=dict)
 
     @property
     def format(self) -> str:
-        """What its description says it is."""
+        """The name of its format, in its manifest."""
         return f"deltavec {self.name}"
 
-    def describe(self, folder: Path, entries: Entries) -> None:
-        """Write a description, sealed; it appears whole, in the place of the one before."""
-        with replacing(folder / self.description) as temporary:
-            temporary.write_bytes(self.sealed(entries))
+    def write_manifest(self, folder: Path, entries: Entries) -> None:
+        """Write the manifest of a folder, with its checksum, in one step."""
+        with replacing(folder / self.manifest) as temporary:
+            temporary.write_bytes(self.encode(entries))
 
-    def described(self, folder: Path) -> Unsealed:
-        """What the description in a folder says."""
-        with self.opened(folder / self.description) as file:
-            return self.unsealed(file.read(LONGEST + 1))
+    def read_manifest(self, folder: Path) -> dict[str, Any]:
+        """The entries in the manifest of a folder."""
+        with self.opened(folder / self.manifest) as file:
+            return self.decode(file.read(LONGEST + 1))
 
-    def sealed(self, entries: Entries) -> bytes:
-        """The entries as sealed JSON of the newest version."""
+    def encode(self, entries: Entries) -> bytes:
+        """The entries as a manifest."""
         about = {
             "format": self.format,
             "format_version": self.version,
             "library_version": __version__,
         }
-        return sealed({**about, **entries})
+        return with_checksum({**about, **entries})
 
-    def unsealed(self, data: bytes) -> Unsealed:
-        """What a description says that is whole, of this format, and of a version we know."""
+    def decode(self, data: bytes) -> dict[str, Any]:
+        """The entries of a manifest that is undamaged, of this format and its version."""
         what = f"damaged, or not a {self.format}"
-        seal = SEAL.match(data)
+        start = CHECKSUM.match(data)
         if len(data) > LONGEST:
             raise InputError(f"expected at most {LONGEST:,} bytes: {what}")
-        if seal is None:
+        if start is None:
             raise InputError(f"the first line is not a checksum: {what}")
-        blank = data[: seal.start(1)] + NO_CHECKSUM + data[seal.end(1) :]
-        require_checksum(hashlib.sha256(blank).hexdigest(), seal[1].decode())
+        blank = data[: start.start(1)] + NO_CHECKSUM + data[start.end(1) :]
+        require_checksum(hashlib.sha256(blank).hexdigest(), start[1].decode())
         try:
             entries: dict[str, Any] = json.loads(data.decode())
         except (ValueError, RecursionError) as error:
             raise InputError(f"expected JSON: {error}") from None
-        self._require_known_version(entries)
-        own = {name: value for name, value in entries.items() if name not in IN_EVERY_DESCRIPTION}
-        return Unsealed(entries["format_version"], own)
-
-    def _require_known_version(self, entries: Entries) -> None:
         found, version = entries.get("format"), entries.get("format_version")
         if found != self.format:
             raise InputError(f"expected the format {self.format!r}, got {found!r:.60}")
-        if type(version) is not int or version < 1:
-            raise InputError(f"expected a format version from 1 on, got {version!r:.60}")
-        if version > self.version:
+        if type(version) is not int or version != self.version:
+            newer = type(version) is int and version > self.version
             raise InputError(
-                f"written by a newer deltavec, in version {version!r:.60} of the format; this one "
-                f"reads up to version {self.version}: upgrade deltavec"
+                f"expected version {self.version} of the format, got {version!r:.60}"
+                + (": written by a newer deltavec; upgrade deltavec" if newer else "")
             )
+        return {name: value for name, value in entries.items() if name not in IN_EVERY_MANIFEST}
 
     def require_replaceable(self, folder: Path) -> None:
-        """Refuse to write where something stands that is not of this kind."""
+        """Refuse to write where something else is."""
         with problems_of(folder, self.error):
             if not os.path.lexists(folder):
                 return
@@ -138,29 +126,33 @@ class FolderKind:
                 what = "a file" if folder.is_file() else "something else"
                 raise InputError(f"expected a folder, or nothing, found {what}: {ANOTHER_NAME}")
             for entry in folder.iterdir():
-                if not self.holds(entry):
+                is_ours = entry.is_file() and self.files.fullmatch(entry.name) is not None
+                if not (entry.is_dir() if entry.name in self.folders else is_ours):
                     raise InputError(
                         f"the folder holds {entry.name!r}, which is not part of a {self.format}, "
                         f"and is left alone: {ANOTHER_NAME}"
                     )
             mark = json.dumps({"format": self.format}).strip("{}").encode()
-            if any(folder.iterdir()) and mark not in start_of(folder / self.description):
+            start = b""
+            if (folder / self.manifest).is_file():
+                with (folder / self.manifest).open("rb") as file:
+                    start = file.read(1024)
+            if any(folder.iterdir()) and mark not in start:
                 raise InputError(
                     f"the folder is not a {self.format}, and is left alone: {ANOTHER_NAME}"
                 )
 
-    def holds(self, entry: Path) -> bool:
-        """Whether a folder of this kind may hold a file or folder like this."""
-        if entry.name in self.folders:
-            return entry.is_dir()
-        return entry.is_file() and self.files.fullmatch(entry.name) is not None
+    def replacing(self, folder: Path) -> AbstractContextManager[Path]:
+        """A new folder that replaces this one, in one step, at the end of the context."""
+        self.require_replaceable(folder)
+        return replacing_folder(folder, self.remove)
 
     def remove(self, folder: Path) -> None:
-        """Remove a folder of this kind, if it is there; one that holds anything else stays."""
-        # What is in the way here (a file in use, on Windows) is no reason to call a save failed.
+        """Remove a folder of this kind; files that are not part of it stay, and the folder too."""
+        # A file in use, on Windows, is no reason to call a save failed.
         with suppress(OSError):
             for name, kind in self.folders.items():
-                if not (folder / name).is_symlink():  # what it points to is not ours
+                if not (folder / name).is_symlink():  # its target is not ours
                     kind.remove(folder / name)
             for entry in list(folder.iterdir()):
                 unfinished = re.fullmatch(UNFINISHED, entry.name)
@@ -172,7 +164,7 @@ class FolderKind:
             folder.rmdir()
 
     def read_whole(self, folder: Path, read: Callable[[Path], Content]) -> Content:
-        """What is read from the files of a folder that somebody may replace meanwhile."""
+        """What `read` gives for a folder that another process may replace meanwhile."""
         while True:
             before = self.identity(folder)
             try:
@@ -183,10 +175,10 @@ class FolderKind:
             else:
                 if self.identity(folder) == before:
                     return content
-            # Another was put there between the reading of two files: once more.
+            # The folder was replaced between the reading of two files: once more.
 
     def identity(self, folder: Path) -> tuple[int, int, int]:
-        """What tells a folder from the one that takes its place."""
+        """What tells a folder from the one that replaces it."""
         with problems_of(folder, self.error):
             if not folder.is_dir():
                 what = "a file" if folder.exists() else "nothing there"
@@ -211,20 +203,20 @@ def names(files: Iterable[str]) -> re.Pattern[str]:
     return re.compile("|".join(map(re.escape, files)))
 
 
-def sealed(entries: Entries) -> bytes:
-    """The entries as JSON with its own checksum; floats keep all their digits."""
+def with_checksum(entries: Entries) -> bytes:
+    """The entries as JSON that begins with its own checksum; floats keep all their digits."""
     content = {"checksum": NO_CHECKSUM.decode(), **entries}
     blank = json.dumps(content, indent=2, allow_nan=False).encode() + b"\n"
     if len(blank) > LONGEST:
         raise InputError(
-            "the notes are too long, or the columns too many: a description has at most "
+            "the notes are too long, or the columns too many: a manifest has at most "
             f"{LONGEST:,} bytes"
         )
     return blank.replace(NO_CHECKSUM, hashlib.sha256(blank).hexdigest().encode(), 1)
 
 
 def require_types(entries: Entries, kinds: Mapping[str, type[Any]]) -> None:
-    """Refuse an object that does not have just these entries, of these types."""
+    """Refuse entries other than these, or of other types."""
     if odd := sorted(entries.keys() ^ kinds.keys()):
         what = "is missing" if odd[0] in kinds else "is unknown"
         raise InputError(f"the entry {odd[0]!r:.60} {what}")
@@ -235,7 +227,7 @@ def require_types(entries: Entries, kinds: Mapping[str, type[Any]]) -> None:
 
 
 def require_ranges(entries: Entries, ranges: Mapping[str, tuple[float, float]]) -> None:
-    """Refuse numbers that are too small or too large; those that are not there are no matter."""
+    """Refuse numbers that are too small or too large; missing ones are not checked."""
     for name, (smallest, largest) in ranges.items():
         value = entries.get(name, smallest)
         if not smallest <= value <= largest:
@@ -247,12 +239,12 @@ def require_size(file: BinaryIO, expected: int) -> None:
     found = os.fstat(file.fileno()).st_size
     if found != expected:
         raise InputError(
-            f"expected {expected:,} bytes, found {found:,}: the file was cut short or exchanged"
+            f"expected {expected:,} bytes, found {found:,}: the file was cut short or replaced"
         )
 
 
 def require_unchanged(file: BinaryIO, expected: str, begin: int = 0) -> None:
-    """Refuse a file with another checksum, taken from a place on."""
+    """Refuse a file with another checksum, computed from an offset on."""
     require_checksum(sha256(file, begin), expected)
 
 
@@ -262,17 +254,9 @@ def require_checksum(found: str, expected: str) -> None:
         raise InputError("the content does not have its checksum: the file is damaged")
 
 
-def start_of(path: Path) -> bytes:
-    """The first bytes of a file, none if it is not there."""
-    if not path.is_file():
-        return b""
-    with path.open("rb") as file:
-        return file.read(1024)
-
-
 @contextmanager
 def problems_of(path: Path, kind: type[InputError] = InputError) -> Iterator[None]:
-    """Whatever goes wrong inside, as an error of this kind that begins with the path."""
+    """Turn errors into errors of this kind whose message begins with the path."""
     try:
         yield
     except InputError as error:

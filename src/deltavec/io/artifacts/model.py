@@ -1,7 +1,7 @@
 """Models on disk: a folder of two files, ``model.safetensors`` and ``model.json``; never a pickle.
 
-Nothing that is read is trusted: sizes are compared with the file before anything is mapped, and
-values with what a fitted model can hold before anything is computed from them.
+Nothing that is read is trusted: sizes are checked against the file before anything is mapped, and
+values against the ranges of a fitted model before anything is computed from them.
 """
 
 from __future__ import annotations
@@ -19,46 +19,80 @@ import numpy as np
 from deltavec.core.arrays import blocks
 from deltavec.core.forms import EmbeddingTable
 from deltavec.core.model import EmbeddingModel
+from deltavec.core.recipes import DEFAULTS, Recipe
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.text.external import STORED, NamedTokenizer, named_tokenizer
 from deltavec.core.text.rules import rule
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import InputError, ModelError, OtherTokenizerWarning
-from deltavec.io.artifacts.atomic import on_disk, replacing_folder
-from deltavec.io.artifacts.manifest import FolderKind, names, problems_of, require_unchanged
-from deltavec.io.artifacts.model_description import (
-    LARGEST_NUMBER,
-    MEASURED,
-    description,
-    model_layout,
-    require_sound,
-    stored_recipe,
+from deltavec.io.artifacts.atomic import on_disk
+from deltavec.io.artifacts.manifest import (
+    LARGEST_COUNT,
+    Artifact,
+    names,
+    problems_of,
+    require_ranges,
+    require_types,
+    require_unchanged,
 )
-from deltavec.io.artifacts.tensors import Arrays, mapped_tensors, require_words, write_tensors
+from deltavec.io.artifacts.tensors import (
+    Arrays,
+    Layout,
+    layout,
+    mapped_tensors,
+    require_words,
+    write_tensors,
+)
 
-DESCRIPTION, TENSORS = FILES = ("model.json", "model.safetensors")
+MANIFEST, TENSORS = FILES = ("model.json", "model.safetensors")
 MODEL_OF_COLLECTION = "model.dv"  # in the folder of a collection
-MODEL_FOLDER = FolderKind("model", 1, DESCRIPTION, names(FILES), ModelError)
+MODEL_FOLDER = Artifact("model", 1, MANIFEST, names(FILES), ModelError)
+
+SMALLEST_RATIO = 1e-9
+MEASURED = ("signal", "deflation")
+LARGEST_NUMBER = 1e9  # weights are below a hundred; sums of such numbers cannot overflow
+
+RECIPE: dict[str, type[Any]] = {
+    name: int if default is None else type(default) for name, default in DEFAULTS.items()
+}
+ENTRIES: dict[str, type[Any]] = {
+    "recipe": dict,
+    "reason": str,
+    "tokenizer": str,
+    "notes": dict,
+    "documents": int,
+    "unknown_documents": int,
+    "tokens": int,
+    "offset_norm": float,
+    "length_ratio": float,
+    "words": int,
+    "word_bytes": int,
+    "dimensions": int,
+    "components_removed": int,
+    "measured_dimensions": int,
+    "tensor_bytes": int,
+    "tensor_sha256": str,
+}
 
 
 def save(model: EmbeddingModel, folder: str | PathLike[str]) -> None:
-    """Write a model to a folder, which appears whole or not at all.
+    """Write a model to a folder, in one atomic step.
 
-    The files are written to a folder beside it (``.deltavec-*.part``), flushed to disk, and put in
-    place by renaming. A model that stands there already is replaced; it stays in place until the
-    new one is complete, and whoever has it loaded keeps it.
+    The files are written to a folder beside it (``.deltavec-*.part``), flushed to disk, and
+    renamed. An existing model is replaced when the new one is complete; processes that have loaded
+    it keep it.
 
     Parameters
     ----------
     model
         What `deltavec.fit` gave. Its tokenizer must be a name.
     folder
-        Where to; by custom it ends in ``.dv``. Folders above it are made.
+        The path; by convention it ends in ``.dv``. Parent folders are created.
 
     Raises
     ------
     ModelError
-        If the tokenizer is a callable, something that is not a deltavec model stands there, or it
+        If the tokenizer is a callable, the folder is something else than a deltavec model, or it
         cannot be written.
     """
     if not isinstance(model.tokenizer, str | NamedTokenizer):
@@ -68,16 +102,16 @@ def save(model: EmbeddingModel, folder: str | PathLike[str]) -> None:
             "pass documents as lists of the words that yours finds"
         )
     target = Path(folder)
-    MODEL_FOLDER.require_replaceable(target)
+    replacement = MODEL_FOLDER.replacing(target)
     with problems_of(target, ModelError):
-        arrays, entries = arrays_of(model), description(model)
-        require_sound(entries)
-        require_sound_arrays(arrays, entries, rows=True)
-        with replacing_folder(target, MODEL_FOLDER.remove) as fresh:
+        arrays, entries = arrays_of(model), manifest_entries(model)
+        require_valid(entries)
+        require_valid_arrays(arrays, entries, rows=True)
+        with replacement as fresh:
             with (fresh / TENSORS).open("wb") as file:
                 write_tensors(file, model_layout(entries), arrays)
             entries["tensor_sha256"] = on_disk(fresh / TENSORS).sha256
-            MODEL_FOLDER.describe(fresh, entries)
+            MODEL_FOLDER.write_manifest(fresh, entries)
 
 
 def load(
@@ -115,7 +149,7 @@ def load(
     """
     path = Path(folder)
     inner = path / MODEL_OF_COLLECTION
-    if not (path / DESCRIPTION).exists() and (inner / DESCRIPTION).is_file():
+    if not (path / MANIFEST).exists() and (inner / MANIFEST).is_file():
         raise ModelError(f"{path}: a collection, expected a model; use its own: {inner}")
     model = MODEL_FOLDER.read_whole(path, partial(read, verify=verify))
     if trust and isinstance(model.tokenizer, NamedTokenizer):
@@ -128,8 +162,8 @@ def trusted(named: NamedTokenizer) -> NamedTokenizer:
     here = named_tokenizer(named.name)
     if here.version != named.version:
         warnings.warn(
-            f"the model was fitted with {named}, and {here} is here: it may part words in another "
-            "way; fit the model anew, or install that version",
+            f"the model was fitted with {named}, and {here} is here: it may tokenize in "
+            "another way; fit the model anew, or install that version",
             OtherTokenizerWarning,
             stacklevel=3,
         )
@@ -137,17 +171,17 @@ def trusted(named: NamedTokenizer) -> NamedTokenizer:
 
 
 def read(folder: Path, *, verify: bool) -> EmbeddingModel:
-    """The model in a folder that nobody replaces meanwhile."""
-    entries = MODEL_FOLDER.described(folder).entries
-    with problems_of(folder / DESCRIPTION, ModelError):
-        require_sound(entries)
+    """The model in a folder that is not replaced meanwhile."""
+    entries = MODEL_FOLDER.read_manifest(folder)
+    with problems_of(folder / MANIFEST, ModelError):
+        require_valid(entries)
         recipe = stored_recipe(entries)
         tokenizer = stored_tokenizer(entries["tokenizer"])
     with MODEL_FOLDER.opened(folder / TENSORS) as file:
         arrays = mapped_tensors(file, model_layout(entries))
         if verify:
             require_unchanged(file, entries["tensor_sha256"])
-        require_sound_arrays(arrays, entries, rows=verify)
+        require_valid_arrays(arrays, entries, rows=verify)
         vocabulary = Vocabulary(arrays["words"], arrays["word_offsets"])
     return EmbeddingModel(
         recipe=recipe,
@@ -197,7 +231,7 @@ def arrays_of(model: EmbeddingModel) -> Arrays:
     }
 
 
-def require_sound_arrays(arrays: Arrays, entries: Mapping[str, Any], *, rows: bool) -> None:
+def require_valid_arrays(arrays: Arrays, entries: Mapping[str, Any], *, rows: bool) -> None:
     """Refuse arrays that no fitted model has; the table itself is read only if ``rows``."""
     require_words(arrays)
     token_counts, document_counts = arrays["token_counts"], arrays["document_counts"]
@@ -229,3 +263,89 @@ def require_within(name: str, array: Any, smallest: float, largest: float) -> No
         low, high = array[block].min(initial=0.0), array[block].max(initial=0.0)
         if not (low >= smallest and high <= largest):
             raise ModelError(f"{name} must be finite and from {smallest:g} to {largest:g}")
+
+
+def model_layout(entries: Mapping[str, Any]) -> Layout:
+    """The layout of a model's file of arrays, by the sizes in its manifest."""
+    words, dimensions = entries["words"], entries["dimensions"]
+    removed, measured = entries["components_removed"], entries["measured_dimensions"]
+    covariances = {name: ("F64", (measured, measured)) for name in MEASURED if measured}
+    shapes = {
+        "token_counts": ("I64", (words,)),
+        "document_counts": ("I64", (words,)),
+        "word_offsets": ("I64", (words + 1,)),
+        "penalties": ("F64", (words,)),
+        "offset": ("F64", (dimensions,)),
+        "spectrum": ("F64", (dimensions,)),
+        "components": ("F64", (removed, dimensions)),
+        "offset_coordinates": ("F64", (removed,)),
+        **covariances,
+        "rows": ("F32", (words, dimensions)),
+        "norms": ("F32", (words,)),
+        "coordinates": ("F32", (words, removed)),
+        "words": ("U8", (entries["word_bytes"],)),
+    }
+    return layout("deltavec model", shapes, aligned="rows")
+
+
+def manifest_entries(model: EmbeddingModel) -> dict[str, Any]:
+    """The manifest of a model; the checksum of its arrays is still empty."""
+    removed, dimensions = model.folded.components.shape
+    entries = {
+        "recipe": {name: RECIPE[name](value or 0) for name, value in model.recipe.entries.items()},
+        "reason": model.reason,
+        "tokenizer": getattr(model.tokenizer, "stored", model.tokenizer),
+        "notes": dict(model.notes),
+        "documents": int(model.statistics.documents),
+        "unknown_documents": int(model.statistics.unknown_documents),
+        "tokens": int(model.statistics.tokens),
+        "offset_norm": float(model.folded.offset_norm),
+        "length_ratio": float(model.folded.length_ratio),
+        "words": len(model.vocabulary),
+        "dimensions": dimensions,
+        "components_removed": removed,
+        "word_bytes": len(model.vocabulary.data),
+        "measured_dimensions": len(model.folded.signal),
+    }
+    return {**entries, "tensor_bytes": model_layout(entries).size, "tensor_sha256": ""}
+
+
+def require_valid(entries: Mapping[str, Any]) -> None:
+    """Refuse entries that are missing, unknown, of the wrong type or out of range."""
+    require_types(entries, ENTRIES)
+    # A recipe may have been stored before it had all its parameters.
+    require_types({name: kind() for name, kind in RECIPE.items()} | entries["recipe"], RECIPE)
+    for key, value in entries["notes"].items():
+        if type(value) is not str:
+            raise ModelError(f"the note {key!r:.60} must be a string, got {value!r:.60}")
+    ranges = {
+        "documents": (1, LARGEST_COUNT),
+        "unknown_documents": (0, entries["documents"]),
+        "tokens": (1, LARGEST_COUNT),
+        "words": (1, LARGEST_COUNT),
+        "word_bytes": (0, LARGEST_COUNT),
+        "dimensions": (1, LARGEST_COUNT),
+        "components_removed": (0, entries["dimensions"]),
+        "measured_dimensions": (0, entries["dimensions"]),
+        "offset_norm": (0, LARGEST_NUMBER),
+        "length_ratio": (SMALLEST_RATIO, LARGEST_NUMBER),
+    }
+    require_ranges(entries, ranges)
+    expected = model_layout(entries).size
+    if entries["tensor_bytes"] != expected:
+        raise ModelError(f"tensor_bytes must be {expected}, got {entries['tensor_bytes']!r:.60}")
+
+
+def stored_recipe(entries: Mapping[str, Any]) -> Recipe:
+    """The recipe; its form is not 'auto'."""
+    values = entries["recipe"].items()
+    # A number that was left open is stored as 0.
+    recipe = Recipe.stored({k: v or None if DEFAULTS[k] is None else v for k, v in values})
+    if recipe.form == "auto":
+        raise ModelError("the form of a fitted model is settled, got 'auto'")
+    if entries["components_removed"] > recipe.n_components_removed:
+        raise ModelError(
+            f"the recipe removes {recipe.n_components_removed} components, "
+            f"the table lacks {entries['components_removed']}"
+        )
+    return recipe

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 from deltavec.core.recipes import DEFAULTS, Recipe
 from deltavec.errors import RecipeError
 from deltavec.io.artifacts.atomic import replacing
+from deltavec.io.artifacts.manifest import LONGEST, problems_of
 from deltavec.version import __version__
 
 FORMAT = "deltavec recipe"
 VERSION = 1
-LONGEST = 1 << 20  # bytes; a real one has about a thousand
 
 
 class StoredRecipe(NamedTuple):
@@ -46,9 +46,9 @@ def save_recipe(
     recipe
         The recipe.
     path
-        The file; one that is there is replaced.
+        The file; an existing one is replaced.
     vectors
-        What the word vectors are called that it needs; None if it needs none that are given.
+        The name of the word vectors that it needs; None if it needs none.
     about
         Where it comes from, for people to read.
     """
@@ -66,41 +66,28 @@ def save_recipe(
 
 
 def load_recipe(path: Path) -> StoredRecipe:
-    """The recipe in a file; an entry of the recipe that is not there has its default."""
-    try:
-        return stored(parsed(path))
-    except RecipeError as error:
-        raise RecipeError(f"{path}: {error}") from None
-
-
-def parsed(path: Path) -> dict[str, Any]:
-    """The JSON object in a file."""
-    with path.open("rb") as file:
-        data = file.read(LONGEST + 1)
-    if len(data) > LONGEST:
-        raise RecipeError(f"expected at most {LONGEST:,} bytes: this is not a recipe")
-    try:
-        entries = json.loads(data.decode())
-    except (ValueError, RecursionError):
-        raise RecipeError("expected JSON, as deltavec tune writes it") from None
-    if not isinstance(entries, dict) or entries.get("format") != FORMAT:
-        raise RecipeError(f'expected a JSON object with "format": "{FORMAT}"')
-    version = entries.get("format_version")
-    if version != VERSION:
-        raise RecipeError(
-            f"expected version {VERSION} of the format, got {version!r:.60}: upgrade deltavec"
-        )
-    return entries
-
-
-def stored(entries: Mapping[str, Any]) -> StoredRecipe:
-    """What the entries say, every value looked at."""
-    parameters, vectors = entries.get("recipe"), entries.get("vectors")
-    if not isinstance(parameters, dict):
-        raise RecipeError(f'expected an object under "recipe", got {parameters!r:.60}')
-    if vectors is not None and not isinstance(vectors, str):
-        raise RecipeError(f'expected a name or null under "vectors", got {vectors!r:.60}')
-    for name in parameters:
-        if name not in DEFAULTS:
-            raise RecipeError(f"a recipe has no {name!r:.60}; it has {', '.join(DEFAULTS)}")
-    return StoredRecipe(Recipe.stored(parameters), vectors)
+    """The recipe in a file; missing parameters have their defaults."""
+    with problems_of(path, RecipeError):
+        with path.open("rb") as file:
+            data = file.read(LONGEST + 1)
+        if len(data) > LONGEST:
+            raise RecipeError(f"expected at most {LONGEST:,} bytes: this is not a recipe")
+        try:
+            entries = json.loads(data.decode())
+        except (ValueError, RecursionError):
+            raise RecipeError("expected JSON, as deltavec tune writes it") from None
+        if not isinstance(entries, dict) or entries.get("format") != FORMAT:
+            raise RecipeError(f'expected a JSON object with "format": "{FORMAT}"')
+        version, parameters, vectors = map(entries.get, ("format_version", "recipe", "vectors"))
+        if version != VERSION:
+            raise RecipeError(
+                f"expected version {VERSION} of the format, got {version!r:.60}: upgrade deltavec"
+            )
+        if not isinstance(parameters, dict):
+            raise RecipeError(f'expected an object under "recipe", got {parameters!r:.60}')
+        if vectors is not None and not isinstance(vectors, str):
+            raise RecipeError(f'expected a name or null under "vectors", got {vectors!r:.60}')
+        for name in parameters:
+            if name not in DEFAULTS:
+                raise RecipeError(f"a recipe has no {name!r:.60}; it has {', '.join(DEFAULTS)}")
+        return StoredRecipe(Recipe.stored(parameters), vectors)

@@ -23,8 +23,7 @@ from deltavec.core.arguments import require_one_of
 from deltavec.core.arrays import blocks
 from deltavec.core.model import EmbeddingModel
 from deltavec.errors import InputError, ModelError
-from deltavec.io.artifacts.atomic import replacing_folder
-from deltavec.io.artifacts.manifest import FolderKind, names, problems_of
+from deltavec.io.artifacts.manifest import Artifact, names, problems_of
 from deltavec.io.artifacts.tensors import layout, write_tensors
 from deltavec.io.export.card import TABLE_FILES, card
 from deltavec.io.export.word_level import require_word_level, share_of_pairs, word_level_tokenizer
@@ -37,7 +36,7 @@ FILES = (
     *TABLE_FILES.values(),
     "vectors.words.txt",
 )
-EXPORT_FOLDER = FolderKind("export", 1, CONFIG, names(FILES), ModelError)
+EXPORT_FOLDER = Artifact("export", 1, CONFIG, names(FILES), ModelError)
 DTYPES = {"float32": "F32", "float16": "F16"}
 # The largest number of a float16 table: far from the end of its range (65,504), as a thousand rows
 # are added up before they are divided, and leaving three digits to what is a 500,000th of it.
@@ -105,7 +104,7 @@ def export(
     stored = stored_rows(static_rows(model), dtype)
     words, dimensions = stored.rows.shape
     exported = Exported(target, format, dtype, words, dimensions, stored.largest_error, not_found)
-    with problems_of(target, ModelError), replacing_folder(target, EXPORT_FOLDER.remove) as fresh:
+    with problems_of(target, ModelError), EXPORT_FOLDER.replacing(target) as fresh:
         WRITERS[format](model, stored.rows, fresh)
         write_json(fresh / CONFIG, config(model, exported), indent=2)
         (fresh / CARD).write_text(card(model, exported), "utf-8")

@@ -1,8 +1,8 @@
-"""Vectors of a corpus to a file, in bounded memory, so that a kill loses next to nothing.
+"""Embed a corpus to a file, in bounded memory; a killed run can be resumed.
 
 The documents are read, embedded and written at the same time. Finished vectors go to the folder
-``<output>.partial`` in shards (see `deltavec.io.output.shards`). When all are there, the file or
-the folder takes the place of the output in one step.
+``<output>.partial`` in shards (see `deltavec.io.output.shards`). At the end the file or the folder
+replaces the output in one step.
 """
 
 from __future__ import annotations
@@ -21,19 +21,18 @@ from deltavec.core.statistics import TextCounts, warn_low_coverage
 from deltavec.core.threads import ordered_map
 from deltavec.errors import CorpusError
 from deltavec.io.corpus.columns import Piece
-from deltavec.io.corpus.corpus import Corpus, open_corpus
+from deltavec.io.corpus.corpus import open_corpus
 from deltavec.io.corpus.files import COLUMN, Reading
 from deltavec.io.output import shards
-from deltavec.io.output.pipeline import embedded_pieces
-from deltavec.io.output.read_ahead import pieces_ahead
-from deltavec.io.output.shards import Shard
-from deltavec.io.output.sink import Store, Target
+from deltavec.io.output.pipeline import embedded_pieces, pieces_ahead
+from deltavec.io.output.shards import EmbeddedRows
+from deltavec.io.output.sink import Target, open_sink
 
 FORMAT_VERSION = 1
 
 
 class Progress(NamedTuple):
-    """How far an embedding has come.
+    """The progress of an embedding run.
 
     Attributes
     ----------
@@ -49,7 +48,7 @@ class Progress(NamedTuple):
 
 @dataclass(frozen=True)
 class Written:
-    """What `embed_to_file` has written.
+    """The result of `embed_to_file`.
 
     Attributes
     ----------
@@ -80,7 +79,7 @@ def embed_to_file(
     on_notice: Callable[[str], None] | None = None,
     shard_documents: int = shards.SHARD_DOCUMENTS,
 ) -> Written:
-    """The vectors of a corpus, written to a file; a run that was stopped goes on where it was.
+    """Write the vectors of a corpus to a file; a run that was stopped is resumed.
 
     Parameters
     ----------
@@ -92,7 +91,7 @@ def embed_to_file(
         A ``.parquet`` or ``.arrow`` file (the columns kept and ``embedding``, a list of float32;
         Arrow IPC is faster to write and can be memory-mapped), a ``.npy`` file (float32, one row
         per document), or a folder, with a slash at its end or there already, for a dataset of
-        Parquet files. What stood there is replaced at the very end.
+        Parquet files. An existing output is replaced at the very end.
     keep : sequence of str
         Columns of the corpus to write beside the vectors.
     threads : int or None
@@ -126,8 +125,8 @@ def embed_to_file(
     documents = open_corpus(corpus, Reading(expected=model.notes.get(COLUMN)))
     target = Target.of(output, keep)
     target.check_apart_from(file.path for file in documents.files if not file.stream)
-    width = model.embed([]).shape[1]
-    schema = shards.shard_schema(_kept_schema(documents, keep), width)
+    kept = pa.schema([documents.schema(keep).field(name) for name in keep])
+    shards.check_writable(kept)
     manifest = {
         "format": FORMAT_VERSION,
         "model": model.fingerprint,
@@ -135,46 +134,38 @@ def embed_to_file(
         "keep": list(keep),
         "shard_documents": shard_documents,
     }
-    schema = shards.of_run(schema, manifest)
+    schema = shards.shard_schema(kept, model.dimensions, manifest)
+    counts = TextCounts()
+
+    def rows(pieces: Iterator[Piece]) -> Iterator[EmbeddedRows]:
+        nonlocal counts
+        done = sink.resumed
+        for made in embedded_pieces(model, skip_documents(pieces, done), threads):
+            counts += made.found.counts
+            done += len(made.sizes)
+            if on_progress:
+                on_progress(Progress(done, made.piece.consumed))
+            yield EmbeddedRows(made.piece.batch.select(list(keep)), made.sizes, made.found.vectors)
+
     notice = on_notice or (lambda sentence: None)
-    met: list[TextCounts] = []
-    with target.alone() as require_ours:
-        with target.failing_clearly():
-            reason = shards.prepare(target.partial, manifest)
-        if reason:
-            notice(f"starting over: {target.partial} cannot be used, {reason}")
-        with target.store(schema) as store:
-            done = sum(rows.documents for rows in store.before)
-            if done:
-                notice(f"going on after {done:,} documents that {target.partial} holds")
-            with pieces_ahead(documents, keep) as pieces:
-                rest = _skipped(pieces, done)
-                rows = _embedded(model, rest, keep, threads, done, on_progress, met)
-                groups = shards.in_shards(rows, shard_documents)
-                fresh = list(_written(groups, schema, target, store, require_ours))
-        everything = [*store.before, *fresh]
-        notice(f"putting {target.path.name} in its place")
-        with target.failing_clearly():
-            require_ours()
-            target.put_in_place(store.path)
-    warn_low_coverage(sum(met, TextCounts()))
+    with open_sink(target, schema, manifest, notice) as sink:
+        with pieces_ahead(documents, keep) as pieces:
+            groups = shards.in_shards(rows(pieces), shard_documents)
+            for _ in ordered_map(sink.add, groups):  # written while the next are embedded
+                pass
+        if not sink.shards:
+            sink.add([])
+    warn_low_coverage(counts)
     return Written(
         target.path,
-        sum(rows.documents for rows in everything),
-        sum(rows.zero_rows for rows in everything),
-        done,
+        sum(shard.documents for shard in sink.shards),
+        sum(shard.zero_rows for shard in sink.shards),
+        sink.resumed,
     )
 
 
-def _kept_schema(corpus: Corpus, keep: Sequence[str]) -> pa.Schema:
-    schema = corpus.schema(keep)
-    kept = pa.schema([schema.field(name) for name in keep])
-    shards.check_writable(kept)
-    return kept
-
-
-def _skipped(pieces: Iterable[Piece], count: int) -> Iterator[Piece]:
-    """The pieces after so many documents."""
+def skip_documents(pieces: Iterable[Piece], count: int) -> Iterator[Piece]:
+    """The pieces after the first `count` documents."""
     for piece in pieces:
         if count == 0:
             yield piece
@@ -186,45 +177,3 @@ def _skipped(pieces: Iterable[Piece], count: int) -> Iterator[Piece]:
             f"the corpus ends {count:,} documents before the vectors already written for it; "
             "its files must have changed: remove the .partial folder and run again"
         )
-
-
-def _embedded(
-    model: EmbeddingModel,
-    pieces: Iterable[Piece],
-    keep: Sequence[str],
-    threads: int | None,
-    done: int,
-    on_progress: Callable[[Progress], None] | None,
-    met: list[TextCounts],
-) -> Iterator[shards.EmbeddedRows]:
-    """The rows of the pieces; what is met in them, and how far it is, is told."""
-    for made in embedded_pieces(model, pieces, threads):
-        met.append(made.found.counts)
-        vectors = made.found.vectors
-        done += len(vectors)
-        if on_progress:
-            on_progress(Progress(done, made.piece.consumed))
-        yield shards.EmbeddedRows(made.piece.batch.select(list(keep)), made.sizes, vectors)
-
-
-def _written(
-    groups: Iterable[list[shards.EmbeddedRows]],
-    schema: pa.Schema,
-    target: Target,
-    store: Store,
-    require_ours: Callable[[], None],
-) -> Iterator[Shard]:
-    """What is written behind the embedding; of an empty corpus, one group without rows."""
-
-    def write(group: list[shards.EmbeddedRows]) -> Shard:
-        table = shards.as_table(group, schema)
-        with target.failing_clearly():
-            require_ours()
-            return store.add(table)
-
-    none = not store.before
-    for finished in ordered_map(write, groups):
-        none = False
-        yield finished
-    if none:
-        yield write([])

@@ -1,11 +1,13 @@
-"""The pieces of a corpus with their vectors, several at once: a free core takes the next."""
+"""The batches of a corpus with their vectors: read ahead, and embedded on all cores."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
-from threading import Lock
-from typing import NamedTuple
+from queue import Empty, Queue
+from threading import Event, Lock, Thread
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,24 +21,27 @@ from deltavec.core.text.batches import as_strings, as_text_batch
 from deltavec.core.text.rules import TextBatch
 from deltavec.core.threads import ordered_map, thread_count
 from deltavec.io.corpus.columns import CHUNK_BYTES, Piece, text_sizes
+from deltavec.io.corpus.corpus import Corpus
+
+Item = TypeVar("Item")
 
 LARGEST_COPIED = 1 << 29  # of rows, in bytes
 
 
 class EmbeddedPiece(NamedTuple):
-    """Some documents in a row, with their vectors.
+    """A batch of documents with their vectors.
 
     Attributes
     ----------
     piece : Piece
-        The documents, and what stands beside them.
+        The documents, and the columns beside them.
     documents : pyarrow.Array
-        The documents, empty where there is none.
-    texts : Texts
-        The documents as they were read.
+        The documents, empty where they are missing.
+    texts : TextBatch
+        The documents as kernels read them.
     sizes : ndarray of int64
         The bytes of each document.
-    found : Embedded
+    found : EmbeddedBatch
         Their vectors, and their words counted.
     """
 
@@ -48,9 +53,9 @@ class EmbeddedPiece(NamedTuple):
 
 
 class Table:
-    """The rows of a model, in memory of their own once there was more text than they have bytes.
+    """The rows of a model, copied from a mapped file once there was more text than they have bytes.
 
-    A copy takes as long as a tenth of the text does; a little text is not worth it.
+    A copy takes as long as embedding a tenth of its size in text.
     """
 
     def __init__(self, folded: EmbeddingTable) -> None:
@@ -59,12 +64,12 @@ class Table:
         self._lock = Lock()
 
     def for_text_of(self, size: int) -> EmbeddingTable:
-        """The rows for so many more bytes of text.
+        """The rows to embed `size` more bytes of text.
 
         Raises
         ------
         InputError
-            If they lie in a file that was cut short since.
+            If the mapped file was cut short meanwhile.
         """
         with self._lock:
             rows = self._folded.rows
@@ -78,15 +83,15 @@ class Table:
 def embedded_pieces(
     model: EmbeddingModel, pieces: Iterable[Piece], threads: int | None
 ) -> Iterator[EmbeddedPiece]:
-    """The pieces in their order, each embedded by one thread.
+    """The batches in order, each embedded by one thread.
 
-    A piece beyond the usual size holds a document that is worth all cores. A caller's own
+    A batch beyond the usual size holds one long document, which all cores share. A caller's own
     tokenizer is never called by two threads at once.
     """
     workers = 1 if callable(model.tokenizer) else thread_count(threads)
     table = Table(model.folded)
 
-    def made(piece: Piece) -> EmbeddedPiece:
+    def embed(piece: Piece) -> EmbeddedPiece:
         documents = as_strings(piece.batch.column(0))
         sizes = text_sizes(documents)
         size = int(sizes.sum())
@@ -96,4 +101,50 @@ def embedded_pieces(
         found = embed_batch(texts, model.vocabulary, folded, threads if alone else 1)
         return EmbeddedPiece(piece, documents, texts, sizes, found)
 
-    return ordered_map(made, pieces, workers)
+    return ordered_map(embed, pieces, workers)
+
+
+@contextmanager
+def read_ahead(items: Iterable[Item], depth: int = 2) -> Iterator[Iterator[Item]]:
+    """The same items, taken by another thread up to `depth` of them ahead.
+
+    Leaving the context stops the thread after its current item, without waiting for it: a thread
+    that reads from a pipe may wait forever.
+    """
+    # Each item in a tuple; at the end the error, or None.
+    ready: Queue[tuple[Item] | BaseException | None] = Queue(depth)
+    stopped = Event()
+
+    def fill() -> None:
+        end: BaseException | None = None
+        try:
+            for item in items:
+                ready.put((item,))
+                if stopped.is_set():
+                    return
+        except BaseException as error:
+            end = error
+        ready.put(end)
+
+    def taken() -> Iterator[Item]:
+        while isinstance(entry := ready.get(), tuple):
+            yield entry[0]
+        if entry is not None:
+            raise entry
+
+    Thread(target=fill, name="deltavec-read-ahead", daemon=True).start()
+    try:
+        yield taken()
+    finally:
+        stopped.set()
+        with suppress(Empty):
+            while True:  # make room for one more item
+                ready.get_nowait()
+
+
+def pieces_ahead(corpus: Corpus, columns: Sequence[str]) -> AbstractContextManager[Iterator[Piece]]:
+    """The documents of a corpus with other columns beside them, read ahead where that is safe."""
+    pieces = corpus.pieces(columns)
+    if corpus.files or corpus.text is not None:
+        return read_ahead(pieces)
+    return nullcontext(pieces)  # a caller's generator may belong to the caller's thread

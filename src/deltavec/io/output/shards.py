@@ -1,9 +1,9 @@
-"""Vectors on disk in shards, each complete or absent: what survives a kill.
+"""Vectors on disk in shards, each complete or absent, so that work survives a kill.
 
 A run writes one file for every few thousand documents into a folder of its own, beside a manifest
 that says what they were made from: Parquet files if the output is a folder, else Arrow IPC files,
 which cost next to nothing to write and read. A shard gets its name only when it is on disk. So
-whatever stops the run, the shards in the folder are good, and a run with the same manifest
+whatever stops the run, the shards in the folder are valid, and a run with the same manifest
 continues after the last of them. Each shard also carries a digest of the manifest, so shards of
 two runs are never mixed. Where a shard ends depends on the documents alone, so a run that was
 killed and resumed writes the same shards as one that was not.
@@ -15,7 +15,6 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,7 +27,7 @@ from deltavec.errors import InputError
 from deltavec.io.artifacts.atomic import UNFINISHED, replacing
 
 EMBEDDING = "embedding"
-MANIFEST = "_deltavec.json"  # readers of parquet folders pass over names that begin so
+MANIFEST = "_deltavec.json"  # readers of Parquet folders skip names that begin with _
 SHARD_DOCUMENTS = 16_384
 SHARD_TEXT_BYTES = 64 << 20
 
@@ -40,14 +39,14 @@ _OURS = re.compile(rf"({_SHARD}|{re.escape(MANIFEST)})(\.tmp)?|{UNFINISHED}")
 
 
 class EmbeddedRows(NamedTuple):
-    """Documents on their way to a shard: columns kept, sizes of the texts, vectors."""
+    """Embedded documents: kept columns, sizes of the texts, vectors."""
 
     kept: pa.RecordBatch
     text_sizes: npt.NDArray[np.int64]
     vectors: npt.NDArray[np.float32]
 
     def part(self, start: int, stop: int) -> EmbeddedRows:
-        """Some of them."""
+        """A slice of the rows."""
         return EmbeddedRows(
             self.kept.slice(start, stop - start),
             self.text_sizes[start:stop],
@@ -68,7 +67,7 @@ def in_shards(
     documents: int = SHARD_DOCUMENTS,
     text_bytes: int = SHARD_TEXT_BYTES,
 ) -> Iterator[list[EmbeddedRows]]:
-    """The same rows, grouped: a shard is full at so many documents or so much text."""
+    """The same rows in groups: a shard is full at `documents` documents or `text_bytes` of text."""
     group: list[EmbeddedRows] = []
     count = size = 0
     for rows in batches:
@@ -87,21 +86,11 @@ def in_shards(
         yield group
 
 
-def shard_schema(kept: pa.Schema, dimensions: int) -> pa.Schema:
-    """The columns of a shard: those kept, and a list of so many float32 per document."""
-    return kept.append(pa.field(EMBEDDING, pa.list_(pa.float32(), dimensions)))
-
-
-def of_run(schema: pa.Schema, manifest: Mapping[str, Any]) -> pa.Schema:
-    """The columns of the shards that are made from what a manifest says."""
-    told = json.dumps(manifest, sort_keys=True).encode()
-    return schema.with_metadata({RUN: hashlib.sha256(told).hexdigest()})
-
-
-def run_of(schema: pa.Schema) -> bytes | None:
-    """The digest of the manifest that a shard was made from."""
-    run: bytes | None = (schema.metadata or {}).get(RUN)
-    return run
+def shard_schema(kept: pa.Schema, dimensions: int, manifest: Mapping[str, Any]) -> pa.Schema:
+    """The columns of a shard, the vectors last, with a digest of what they are made from."""
+    digest = hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()
+    vectors = pa.field(EMBEDDING, pa.list_(pa.float32(), dimensions))
+    return kept.append(vectors).with_metadata({RUN: digest})
 
 
 def check_writable(schema: pa.Schema) -> None:
@@ -118,7 +107,7 @@ def check_writable(schema: pa.Schema) -> None:
 
 
 def as_table(group: Sequence[EmbeddedRows], schema: pa.Schema) -> pa.Table:
-    """The rows of a shard as one table without seams."""
+    """The rows of a shard as one table in one chunk."""
     if not group:
         return schema.empty_table()
     vectors = np.concatenate([rows.vectors for rows in group]).astype(np.float32, copy=False)
@@ -144,7 +133,7 @@ def zero_rows(vectors: npt.NDArray[np.float32]) -> int:
 
 
 def shard_path(folder: Path, number: int, suffix: str) -> Path:
-    """Where the shard of a number is."""
+    """The path of a shard."""
     return folder / f"part-{number:06}{suffix}"
 
 
@@ -159,14 +148,14 @@ def read_shard(path: Path) -> pa.Table:
 
 
 def finished_shards(folder: Path, schema: pa.Schema, suffix: str) -> list[Shard]:
-    """The good shards from the first on; what comes after a gap or a bad one is removed."""
+    """The valid shards up to the first gap or damaged one; the rest is removed."""
     shards: list[Shard] = []
     while (path := shard_path(folder, len(shards), suffix)).exists():
         try:
             table = read_shard(path)
         except (pa.ArrowInvalid, OSError):
             break
-        if not table.schema.equals(schema) or run_of(table.schema) != run_of(schema):
+        if not table.schema.equals(schema) or table.schema.metadata != schema.metadata:
             break
         shards.append(Shard(path, len(table), zero_rows(vectors_of(table))))
     clear(folder, [MANIFEST, *(shard.path.name for shard in shards)])
@@ -174,64 +163,51 @@ def finished_shards(folder: Path, schema: pa.Schema, suffix: str) -> list[Shard]
 
 
 def clear(folder: Path, but: Sequence[str] = ()) -> None:
-    """Remove our own files from a folder, but for some."""
+    """Remove our own files from a folder, except some."""
     ours = [path for path in folder.iterdir() if _OURS.fullmatch(path.name)]
-    # The manifest last: without it, shards that a kill leaves would be taken for somebody else's.
+    # The manifest last: without it, shards that a kill leaves would count as foreign files.
     for path in sorted(ours, key=lambda path: path.name == MANIFEST):
         if path.name not in but:
             path.unlink()
 
 
-def remove(folder: Path) -> None:
-    """Remove a folder of ours; one that holds anything else stays, without our files."""
-    clear(folder)
-    with suppress(OSError):
-        folder.rmdir()
-
-
 def foreign_files(folder: Path) -> list[str]:
-    """The names of the files in a folder that no run of ours has written."""
+    """The names of files in a folder that deltavec has not written."""
     names = sorted(path.name for path in folder.iterdir())
     ours = _OURS if MANIFEST in names else _UNFINISHED
     return [name for name in names if not ours.fullmatch(name)]
 
 
-def prepare(folder: Path, manifest: dict[str, Any]) -> str:
-    """Make a folder ready for a run; why earlier work in it cannot be used, if there was some.
+def prepare(folder: Path, manifest: Mapping[str, Any]) -> str:
+    """Make a folder ready for a run; why earlier work in it cannot be used, if there is some.
 
     Parameters
     ----------
     folder : Path
         A folder of our own.
-    manifest : dict
-        What this run makes its vectors from. Its ``corpus`` is None where nobody can tell whether
-        the documents are still the same, and then nothing is reused.
+    manifest : mapping
+        What this run makes its vectors from. If its ``corpus`` is None, the documents may have
+        changed, and nothing is reused.
     """
-    others = foreign_files(folder)
-    if others:
+    if others := foreign_files(folder):
         raise InputError(
             f"{folder} holds files that are not deltavec's, such as {others[0]}; "
             "move it away: it is where unfinished work goes"
         )
-    before = _read_manifest(folder)
-    reason = "" if before is None else _difference(before, manifest)
-    if before is None or reason:
-        clear(folder)
-        with replacing(folder / MANIFEST) as temporary:
-            temporary.write_text(json.dumps(manifest, indent=2) + "\n")
-    return reason
-
-
-def _read_manifest(folder: Path) -> dict[str, Any] | None:
     try:
-        manifest = json.loads((folder / MANIFEST).read_text())
+        before = json.loads((folder / MANIFEST).read_text())
     except (FileNotFoundError, ValueError):
-        return None
-    return manifest if isinstance(manifest, dict) else None
-
-
-def _difference(before: dict[str, Any], manifest: dict[str, Any]) -> str:
-    if manifest["corpus"] is None:
-        return "whether the documents are still the same cannot be told"
-    changed = [key for key in manifest if before.get(key) != manifest[key]]
-    return f"it was made with another {' and another '.join(changed)}" if changed else ""
+        before = None
+    reason = ""
+    if isinstance(before, dict):
+        changed = [key for key in manifest if before.get(key) != manifest[key]]
+        if manifest["corpus"] is None:
+            reason = "whether the documents are still the same cannot be told"
+        elif changed:
+            reason = f"it was made with another {' and another '.join(changed)}"
+        else:
+            return ""
+    clear(folder)
+    with replacing(folder / MANIFEST) as temporary:
+        temporary.write_text(json.dumps(manifest, indent=2) + "\n")
+    return reason

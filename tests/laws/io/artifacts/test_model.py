@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import deltavec as dv
-from deltavec.io.artifacts.manifest import sealed
+from deltavec.io.artifacts.manifest import with_checksum
 from deltavec.io.artifacts.model import FILES, arrays_of
 from support.strategies import Problem, problems
 
@@ -175,7 +175,7 @@ def test_any_entry_may_be_anything_with_the_right_checksum(saved, data):
             del part[key]
         else:
             part[key] = data.draw(json_values)
-    believed_or_refused({**saved, "model.json": sealed(entries)})
+    believed_or_refused({**saved, "model.json": with_checksum(entries)})
 
 
 @given(st.data(), st.booleans())
@@ -196,5 +196,5 @@ def test_any_array_may_hold_anything_with_the_right_checksum(saved, data, verify
     del entries["checksum"]
     entries["tensor_sha256"] = hashlib.sha256(tensors).hexdigest()
     believed_or_refused(
-        {"model.safetensors": bytes(tensors), "model.json": sealed(entries)}, verify
+        {"model.safetensors": bytes(tensors), "model.json": with_checksum(entries)}, verify
     )

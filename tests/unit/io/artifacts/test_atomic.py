@@ -14,9 +14,9 @@ from deltavec.io.artifacts.atomic import (
     scratch_folder,
     swap_by_renaming,
 )
-from deltavec.io.artifacts.manifest import FolderKind, names
+from deltavec.io.artifacts.manifest import Artifact, names
 
-KIND = FolderKind("test", 1, "file", names(["file"]))
+KIND = Artifact("test", 1, "file", names(["file"]))
 
 
 def names_in(folder):
@@ -110,9 +110,9 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from deltavec.io.artifacts.atomic import replacing, replacing_folder
-from deltavec.io.artifacts.manifest import FolderKind, names
+from deltavec.io.artifacts.manifest import Artifact, names
 
-remove = FolderKind("test", 1, "file", names(["file"])).remove
+remove = Artifact("test", 1, "file", names(["file"])).remove
 with replacing_folder(Path(sys.argv[1], "folder"), remove) as fresh:
     (fresh / "file").write_text("half")
     with replacing(Path(sys.argv[1], "file")) as temporary:
@@ -141,8 +141,8 @@ def test_the_next_writer_removes_what_a_killed_one_left_and_nothing_that_lives(t
 
 @pytest.mark.skipif(os.name == "nt", reason="links need a right of their own there")
 def test_a_link_that_looks_like_a_leftover_takes_nothing_with_it(tmp_path):
-    inner = FolderKind("inner", 1, "file", names(["file"]))
-    outer = FolderKind("outer", 1, "file", names(["file"]), folders={"inner": inner})
+    inner = Artifact("inner", 1, "file", names(["file"]))
+    outer = Artifact("outer", 1, "file", names(["file"]), folders={"inner": inner})
     precious = folder_of(tmp_path / "precious", "precious")
     with replacing_folder(tmp_path / "target", outer.remove) as fresh:
         name = fresh.name
@@ -157,8 +157,8 @@ def test_a_link_that_looks_like_a_leftover_takes_nothing_with_it(tmp_path):
 
 @pytest.mark.skipif(os.name == "nt", reason="what is open cannot be told from leftovers there")
 def test_leftovers_within_leftovers_go_too(tmp_path):
-    inner = FolderKind("inner", 1, "file", names(["file"]))
-    outer = FolderKind("outer", 1, "file", names(["file"]), folders={"inner": inner})
+    inner = Artifact("inner", 1, "file", names(["file"]))
+    outer = Artifact("outer", 1, "file", names(["file"]), folders={"inner": inner})
     with replacing_folder(tmp_path / "target", outer.remove) as fresh:
         name = fresh.name
     left = tmp_path / name

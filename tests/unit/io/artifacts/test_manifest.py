@@ -1,4 +1,4 @@
-"""Sealed descriptions, and the kinds of folders they stand in."""
+"""Manifests with their checksums, and the folders that they describe."""
 
 from __future__ import annotations
 
@@ -7,29 +7,37 @@ from pathlib import Path
 import pytest
 
 from deltavec.errors import InputError, ModelError
-from deltavec.io.artifacts.manifest import FolderKind, names, require_ranges, require_types, sealed
+from deltavec.io.artifacts.manifest import (
+    Artifact,
+    names,
+    require_ranges,
+    require_types,
+    with_checksum,
+)
 
-INNER = FolderKind("part", 1, "part.json", names(["part.json"]))
-KIND = FolderKind(
+INNER = Artifact("part", 1, "part.json", names(["part.json"]))
+KIND = Artifact(
     "thing", 2, "thing.json", names(["thing.json", "data"]), ModelError, {"inner": INNER}
 )
 
 
-def test_what_is_sealed_is_unsealed() -> None:
+def test_entries_that_were_written_are_read() -> None:
     entries = {"a": 1, "b": {"c": [0.1, None, "ö"]}}
-    assert KIND.unsealed(KIND.sealed(entries)) == (2, entries)
+    assert KIND.decode(KIND.encode(entries)) == entries
 
 
-def test_an_older_version_is_read_and_told() -> None:
-    old = sealed({"format": "deltavec thing", "format_version": 1, "a": 1})
-    assert KIND.unsealed(old) == (1, {"a": 1})
+@pytest.mark.parametrize("version", [1, 3, None, "2", True])
+def test_another_version_is_refused(version: object) -> None:
+    other = with_checksum({"format": "deltavec thing", "format_version": version, "a": 1})
+    with pytest.raises(InputError, match="expected version 2 of the format, got"):
+        KIND.decode(other)
 
 
-def test_any_changed_byte_breaks_the_seal() -> None:
-    whole = KIND.sealed({"a": 1})
+def test_any_changed_byte_is_an_error() -> None:
+    whole = KIND.encode({"a": 1})
     for place in range(len(whole)):
         with pytest.raises(InputError):
-            KIND.unsealed(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+            KIND.decode(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
 
 
 def test_the_first_entry_that_is_wrong_is_named() -> None:
@@ -45,9 +53,9 @@ def test_the_first_entry_that_is_wrong_is_named() -> None:
 
 def make(folder: Path) -> None:
     (folder / "inner").mkdir(parents=True)
-    INNER.describe(folder / "inner", {})
+    INNER.write_manifest(folder / "inner", {})
     (folder / "data").write_text("x")
-    KIND.describe(folder, {})
+    KIND.write_manifest(folder, {})
 
 
 def test_a_folder_is_removed_with_those_in_it(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ import pytest
 
 import deltavec as dv
 from deltavec.io.artifacts import model as storage
-from deltavec.io.artifacts.manifest import NO_CHECKSUM, sealed
-from deltavec.io.artifacts.model_description import model_layout
+from deltavec.io.artifacts.manifest import NO_CHECKSUM, with_checksum
+from deltavec.io.artifacts.model import model_layout
 from support.processes import Process
 
 CORPUS = ["The room was clean", "a clean pool, and the sea", "hôtel by the sea", "the the the"]
@@ -45,7 +45,7 @@ def entries_of(folder):
 
 def describe(folder, **changes):
     """Change entries of the description as a stranger would, checksum and all."""
-    (folder / "model.json").write_bytes(sealed(entries_of(folder) | changes))
+    (folder / "model.json").write_bytes(with_checksum(entries_of(folder) | changes))
 
 
 def put(folder, name, values):
@@ -282,7 +282,7 @@ def test_a_folder_in_place_of_a_file_is_refused(folder, name):
 
 def test_a_newer_version_says_to_upgrade(folder):
     describe(folder, format_version=2)
-    refused(folder, "written by a newer deltavec, in version 2 .*: upgrade deltavec")
+    refused(folder, "expected version 1 .* got 2: written by a newer deltavec; upgrade deltavec")
 
 
 def test_a_newer_version_may_have_entries_that_are_unknown_here(folder):
@@ -293,7 +293,7 @@ def test_a_newer_version_may_have_entries_that_are_unknown_here(folder):
 @pytest.mark.parametrize("version", [0, -1, "1", 1.0, None, True, [1]])
 def test_an_odd_version_is_refused(folder, version):
     describe(folder, format_version=version)
-    refused(folder, "expected a format version from 1 on")
+    refused(folder, "expected version 1 of the format, got")
 
 
 def test_another_format_is_refused(folder):
@@ -316,9 +316,7 @@ def test_the_tensors_of_another_model_are_refused(folder, tmp_path):
 def test_the_tensors_of_a_model_of_another_size_are_refused(folder, tmp_path):
     fitted(dimensions=4).save(tmp_path / "other.dv")
     (tmp_path / "other.dv" / "model.safetensors").replace(folder / "model.safetensors")
-    refused(
-        folder, "expected .* bytes, found .*: the file was cut short or exchanged", verify=False
-    )
+    refused(folder, "expected .* bytes, found .*: the file was cut short or replaced", verify=False)
 
 
 @pytest.mark.parametrize(
@@ -386,7 +384,7 @@ def test_a_parameter_that_the_recipe_did_not_have_yet_has_its_default(folder):
 def test_an_entry_that_is_missing_is_named(folder):
     entries = entries_of(folder)
     del entries["tokens"]
-    (folder / "model.json").write_bytes(sealed(entries))
+    (folder / "model.json").write_bytes(with_checksum(entries))
     refused(folder, "the entry 'tokens' is missing")
 
 
@@ -424,7 +422,7 @@ def test_a_description_of_a_size_that_none_has_is_not_read(folder):
 def test_tensors_of_a_size_that_none_has_are_not_read(folder):
     with (folder / "model.safetensors").open("ab") as file:
         file.truncate(1 << 40)
-    refused(folder, "found 1,099,511,627,776: the file was cut short or exchanged")
+    refused(folder, "found 1,099,511,627,776: the file was cut short or replaced")
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 3e38])

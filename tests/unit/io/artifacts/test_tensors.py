@@ -58,7 +58,7 @@ def test_another_length_is_refused_before_anything_is_mapped(tmp_path: Path) -> 
     path = write(tmp_path / "x")
     with path.open("ab") as file:
         file.truncate(1 << 40)  # takes no room on disk
-    with path.open("rb") as file, pytest.raises(InputError, match="cut short or exchanged"):
+    with path.open("rb") as file, pytest.raises(InputError, match="cut short or replaced"):
         mapped_tensors(file, LAYOUT)
 
 
