@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         CorpusError,
         DeltavecError,
         InputError,
+        LockWarning,
         LowCoverageWarning,
         MissingDependencyError,
         ModelError,
@@ -55,7 +56,7 @@ _NAMES = {
     "core.model": "EmbeddingModel",
     "core.recipes": "RECIPES Recipe",
     "core.vectors": "WordVectors",
-    "errors": "CacheWarning CorpusError DeltavecError InputError LowCoverageWarning "
+    "errors": "CacheWarning CorpusError DeltavecError InputError LockWarning LowCoverageWarning "
     "MissingDependencyError ModelError OtherTokenizerWarning RecipeError SmallModelWarning "
     "VectorsError",
     "estimator": "DocumentEmbedder",
@@ -83,6 +84,7 @@ __all__ = [
     "Hits",
     "Index",
     "InputError",
+    "LockWarning",
     "LowCoverageWarning",
     "MissingDependencyError",
     "ModelError",

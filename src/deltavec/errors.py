@@ -13,6 +13,7 @@
     SmallModelWarning (a UserWarning)       the corpus gives a smaller model than was asked for
     LowCoverageWarning (a UserWarning)      of a text little is known: vectors of it say little
     CacheWarning (a UserWarning)            compiled code cannot be kept
+    LockWarning (a UserWarning)             a folder is written to without a lock
     OtherTokenizerWarning (a UserWarning)   a model's tokenizer has another version than at its fit
 """
 
@@ -69,6 +70,10 @@ class LowCoverageWarning(UserWarning):
 
 class CacheWarning(UserWarning):
     """Compiled code cannot be kept: every process compiles it again."""
+
+
+class LockWarning(UserWarning):
+    """A folder is written to without a lock, which its file system does not have."""
 
 
 class OtherTokenizerWarning(UserWarning):

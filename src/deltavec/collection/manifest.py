@@ -18,6 +18,8 @@ from __future__ import annotations
 
 import os
 import re
+import time
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
@@ -25,7 +27,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, get_origin, get_type_hints
 
 from deltavec.core.statistics import TextCounts
-from deltavec.errors import DeltavecError, InputError
+from deltavec.errors import DeltavecError, InputError, LockWarning
 from deltavec.io.artifacts.atomic import UNFINISHED
 from deltavec.io.artifacts.manifest import (
     LARGEST_COUNT,
@@ -45,6 +47,7 @@ MODEL = MODEL_OF_COLLECTION
 SUFFIXES = dict.fromkeys(("vectors", "words", "map"), "safetensors") | {"documents": "arrow"}
 NAMES = {kind: rf"{kind}-\d{{6,9}}\.{suffix}" for kind, suffix in SUFFIXES.items()}
 NUMBER = re.compile(rf"(?:{'|'.join(SUFFIXES)})-(\d+)\.")
+ABANDONED = 86_400  # seconds after which a file that nobody names is a leftover
 LARGEST_NAMES = 10_000_000  # bytes of the names of a map
 SHA256 = re.compile(r"[0-9a-f]{64}")
 # Our own files that can be written again, or never were complete.
@@ -258,8 +261,21 @@ def load_manifest(folder: Path) -> CollectionManifest:
         return read_manifest(entries)
 
 
-def save_manifest(folder: Path, manifest: CollectionManifest) -> None:
-    """Replace the manifest: the moment at which a collection changes."""
+def save_manifest(
+    folder: Path, manifest: CollectionManifest, before: CollectionManifest | None = None
+) -> None:
+    """Replace the manifest: the moment at which a collection changes.
+
+    Where locks do nothing, somebody else may have changed the collection meanwhile. So the manifest
+    must still be the one ``before``, and all files of the new one must be there.
+    """
+    if before is not None:
+        files = [folder / file.name for file in manifest.files]
+        if load_manifest(folder) != before or not all(file.is_file() for file in files):
+            raise InputError(
+                f"{folder}: somebody else changed the collection meanwhile; it is as they left it: "
+                "do this again"
+            )
     COLLECTION_FOLDER.write_manifest(folder, as_entries(manifest))
 
 
@@ -290,39 +306,64 @@ def next_number(folder: Path) -> int:
     return 1 + max((int(match[1]) for match in taken if match), default=0)
 
 
-def remove_unnamed(folder: Path) -> None:
-    """Remove what earlier writes left: our own files that the manifest does not name."""
+def remove_unnamed(
+    folder: Path, before: CollectionManifest | None = None, *, exclusive: bool
+) -> None:
+    """Remove our own files that the manifest does not name.
+
+    If others may be writing, only those that the manifest ``before`` named, and those that were not
+    touched for a day, which a killed process left.
+    """
     named = {file.name for file in load_manifest(folder).files}
+    replaced = {file.name for file in before.files} if before else set()
     for entry in folder.iterdir():
         if entry.name not in named and OWN_FILE.fullmatch(entry.name) and entry.is_file():
             with suppress(OSError):  # in use, on Windows: next time
-                entry.unlink()
+                is_old = time.time() - entry.stat().st_mtime > ABANDONED
+                if exclusive or is_old or entry.name in replaced:
+                    entry.unlink()
 
 
 @contextmanager
-def writing(folder: Path) -> Iterator[None]:
-    """Hold the lock for writing to a collection; errors of the disk become a `DeltavecError`.
+def writing(folder: Path) -> Iterator[bool]:
+    """Hold the lock for writing to a collection; give whether it keeps others out.
 
-    The system releases the lock of a process that is killed.
+    The system releases the lock of a process that is killed. Errors of the disk become a
+    `DeltavecError`.
     """
-    handle = -1
+    handles: list[int] = []
     try:
+        exclusive = True
         if os.name != "nt" and folder.is_dir():  # else there is nothing to lock, or no such lock
-            import fcntl
-
-            handle = os.open(folder, os.O_RDONLY)
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+            if not lock(folder, handles):
                 raise InputError(
                     f"{folder}: somebody else is writing to the collection; wait until that is done"
-                ) from None
-        yield
+                )
+            exclusive = not lock(folder, handles)  # a second lock must be refused
+        yield exclusive
     except OSError as error:
         raise DeltavecError(
             f"{error.filename or folder}: {error.strerror or error}; what stood at {folder} before "
             "is as it was"
         ) from error
     finally:
-        if handle >= 0:
+        for handle in handles:
             os.close(handle)
+
+
+def lock(folder: Path, handles: list[int]) -> bool:
+    """Whether a folder can be locked; its handle is appended, to be closed by the caller."""
+    import fcntl
+
+    handles.append(os.open(folder, os.O_RDONLY))
+    try:
+        fcntl.flock(handles[-1], fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        warnings.warn(
+            f"{folder} cannot be locked ({error.strerror}): make sure that nobody else writes",
+            LockWarning,
+            stacklevel=4,
+        )
+    return True

@@ -60,11 +60,11 @@ def updating(opened: Collection) -> Iterator[Collection]:
 
     Files that the manifest does not name are removed before and after.
     """
-    with writing(opened.path):
+    with writing(opened.path) as exclusive:
         current = refresh(opened)
         if current.description.model != opened.description.model:
             raise InputError(f"{opened.path} was built anew since it was opened: open it again")
-        remove_unnamed(opened.path)
+        remove_unnamed(opened.path, exclusive=exclusive)
         stated = current.description
         if stated.words:  # they are copied: a changed bit must not be copied on
             words = open_postings(opened.path, stated.words, stated.dimensions, verify=True)
@@ -72,7 +72,7 @@ def updating(opened: Collection) -> Iterator[Collection]:
         try:
             yield current
         finally:
-            remove_unnamed(opened.path)
+            remove_unnamed(opened.path, stated, exclusive=exclusive)
 
 
 def add(
@@ -159,7 +159,7 @@ def compact(opened: Collection) -> None:
         stated = current.description
         if len(stated.segments) > 1:
             merged = merge([*live_parts(stated.segments, None)], current)
-            save_manifest(current.path, replace(stated, segments=(merged,)))
+            save_manifest(current.path, replace(stated, segments=(merged,)), stated)
 
 
 def add_postings(
@@ -182,7 +182,8 @@ def add_postings(
         written = write_postings(
             writer, path, current.model, lambda: vectors, stems=stems, threads=threads
         )
-        save_manifest(current.path, replace(current.description, words=written))
+        stated = current.description
+        save_manifest(current.path, replace(stated, words=written), stated)
 
 
 def rewrite(
@@ -244,7 +245,9 @@ def rewrite(
         words=words,
         map=carry_map(folder, stated, keep, stored),
     )
-    save_manifest(folder, after)
+    save_manifest(folder, after, stated)
+    if fresh:
+        (folder / fresh.vectors.name).unlink()  # they are in the new file
 
 
 class Part(NamedTuple):

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import deltavec as dv
+from deltavec.collection import updates
 from deltavec.collection.open import refresh
 from deltavec.core.statistics import TextCounts
 
@@ -252,3 +256,68 @@ def test_states_that_nobody_holds_hold_nothing(collection: dv.Collection) -> Non
         after.search("sea")
     del first
     assert held() == before
+
+
+@pytest.mark.skipif(os.name == "nt", reason="locks of Unix")
+class TestWithoutLocks:
+    """File systems whose locks do nothing, or that have none."""
+
+    @pytest.fixture(autouse=True)
+    def no_locks(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        import fcntl
+
+        monkeypatch.setattr(fcntl, "flock", lambda *given: None)
+
+    def test_a_second_writer_that_begins_and_fails_destroys_nothing(
+        self, collection: dv.Collection, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        save = updates.save_manifest
+
+        def just_before(*given: Any) -> None:
+            with suppress(dv.InputError), updates.updating(collection):
+                raise dv.InputError("a second writer that begins, and is refused")
+            save(*given)
+
+        monkeypatch.setattr(updates, "save_manifest", just_before)
+        after = collection.add(rows(e=("quiet sea", 7)))
+        assert after.ids.to_pylist() == ["a", "b", "c", "d", "e"]
+        assert dv.open_collection(collection.path, verify=True).text("e") == "quiet sea"
+        assert len(content(collection.path)) == 5  # the old files are gone
+
+    def test_of_two_writers_the_second_is_told_that_the_first_was_faster(
+        self, collection: dv.Collection, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        save = updates.save_manifest
+
+        def another_is_faster(*given: Any) -> None:
+            monkeypatch.setattr(updates, "save_manifest", save)
+            collection.add(rows(f=("room", 8)))
+            save(*given)
+
+        monkeypatch.setattr(updates, "save_manifest", another_is_faster)
+        with pytest.raises(dv.InputError, match="somebody else changed the collection meanwhile"):
+            collection.add(rows(e=("quiet sea", 7)))
+        left = dv.open_collection(collection.path, verify=True)
+        assert left.ids.to_pylist() == ["a", "b", "c", "d", "f"]
+        assert left.add(rows(e=("quiet sea", 7))).ids.to_pylist()[-2:] == ["f", "e"]
+
+    def test_leftovers_are_removed_when_they_are_a_day_old(self, collection: dv.Collection) -> None:
+        new, old = (collection.path / f"vectors-00000{n}.safetensors" for n in (7, 8))
+        for path in (new, old):
+            path.write_bytes(b"")
+        os.utime(old, (0, 0))
+        collection.add(rows(e=("sea", 1)))
+        assert new.exists()
+        assert not old.exists()
+
+    def test_a_missing_lock_is_a_warning(
+        self, collection: dv.Collection, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        import fcntl
+
+        def refuse(*given: object) -> None:
+            raise OSError(errno.ENOLCK, "No locks available")
+
+        monkeypatch.setattr(fcntl, "flock", refuse)
+        with pytest.warns(dv.LockWarning, match="nobody else writes"):
+            assert len(collection.add(rows(e=("sea", 1)))) == 5

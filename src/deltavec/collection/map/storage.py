@@ -70,7 +70,8 @@ def store_map(collection: Collection, drawn: StoredMap) -> None:
             )
         count = int(np.count_nonzero(~np.isnan(drawn.places[:, 0])))
         stored = write_map(collection.path, drawn, count)
-        save_manifest(collection.path, replace(current.description, map=stored))
+        stated = current.description
+        save_manifest(collection.path, replace(stated, map=stored), stated)
 
 
 def keep_map(
