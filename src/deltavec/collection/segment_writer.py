@@ -298,21 +298,15 @@ def write_segment(
     names: list[pa.Array] = []
     counts = TextCounts()
 
-    def named(pieces: Iterable[Piece]) -> Iterator[Piece]:
-        done = first
-        for piece in pieces:
-            names.append(columns.ids(piece, done))
-            done += len(piece.batch)
-            yield piece
-
     def rows(pieces: Iterable[Piece]) -> Iterator[EmbeddedRows]:
         nonlocal counts
         done = 0
-        for place, made in enumerate(embedded_pieces(model, named(pieces), threads)):
+        for made in embedded_pieces(model, pieces, threads):
+            names.append(columns.ids(made.piece, first + done))
             if postings:
                 postings.add(made.texts)
             counts += made.found.counts
-            stored = columns.stored(made.piece.batch, made.documents, names[place])
+            stored = columns.stored(made.piece.batch, made.documents, names[-1])
             yield EmbeddedRows(stored, made.sizes, made.found.vectors)
             done += len(stored)
             if on_progress:

@@ -172,7 +172,7 @@ class Explorer:
 
 def search(
     explorer: Explorer,
-    requests: Sequence[SearchRequest | SimilarRequest],
+    requests: Sequence[FindRequest],
     threads: int,
     turn: TurnLock | None = None,
 ) -> Iterator[bytes | Exception]:
@@ -192,22 +192,18 @@ def search(
         )
 
 
-def parse_search(explorer: Explorer, request: SearchRequest | SimilarRequest) -> Query:
+def parse_search(explorer: Explorer, request: FindRequest) -> Query:
     """The query of a search request; raises if it cannot be answered."""
     if isinstance(request, SimilarRequest):
         row = explorer.row(request.id)
         query = explorer.collection.vector_query(explorer.collection.index.vectors[row], row=row)
     else:
+        assert isinstance(request, SearchRequest)
         query = explorer.query(request.query, request.by)
     return replace(query, k=request.offset + explorer.page_size(request), filter=request.filter)
 
 
-def render(
-    explorer: Explorer,
-    request: SearchRequest | SimilarRequest,
-    query: Query,
-    best: TopDocuments,
-) -> bytes:
+def render(explorer: Explorer, request: FindRequest, query: Query, best: TopDocuments) -> bytes:
     """The response to a search that found these documents."""
     page = TopDocuments(best.scores[request.offset :], best.numbers[request.offset :])
     results = explorer.results(page, query, request)

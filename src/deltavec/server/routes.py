@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import wraps
-from typing import Any, TypeAlias
+from functools import cached_property, wraps
+from typing import Any, TypeAlias, get_type_hints
 from urllib.parse import parse_qsl
 
 from pydantic import BaseModel, ValidationError
@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from deltavec.server import explorer, openai, responses
+from deltavec.server import explorer, openai, requests, responses
 from deltavec.server.batching import Batcher, Pools, TurnLock
 from deltavec.server.browse import export, list_documents, select, selection_words
 from deltavec.server.columns import CLUSTER
@@ -33,21 +33,6 @@ from deltavec.server.errors import (
 from deltavec.server.explorer import Explorer, LongWorkError
 from deltavec.server.metrics import MEDIA_TYPE, Metrics
 from deltavec.server.reload import Reloader
-from deltavec.server.requests import (
-    ColorsRequest,
-    DocumentRequest,
-    EmbeddingsRequest,
-    ExplainRequest,
-    ExportRequest,
-    ListRequest,
-    ModelRequest,
-    NoRequest,
-    SearchRequest,
-    SelectionRequest,
-    SimilarRequest,
-    TopicsRequest,
-    WhyRequest,
-)
 from deltavec.version import __version__
 
 Respond: TypeAlias = Callable[[Any, Any], Awaitable[Response]]  # of the Api and a request
@@ -64,18 +49,16 @@ class Operation:
         Its address, as Starlette's router has it.
     tag : str
         Its group in the OpenAPI schema.
-    takes : type of BaseModel
-        The request. Its fields come from the path, and from the query or a JSON body.
     returns : type of BaseModel or None
         The response; None for plain text.
     respond : callable
-        What gives the response to a request. The OpenAPI schema has its name and its docstring.
+        What gives the response to a request. The type of the request is that of its argument
+        ``request``; the OpenAPI schema has its name and its docstring.
     """
 
     method: str
     path: str
     tag: str
-    takes: type[BaseModel]
     returns: type[BaseModel] | None
     respond: Respond
 
@@ -92,6 +75,12 @@ class Operation:
             raise validation_error(error) from None
         response = await self.respond(scope["app"].state.api, request)
         await response(scope, receive, send)
+
+    @cached_property
+    def takes(self) -> type[BaseModel]:
+        """The request. Its fields come from the path, and from the query or a JSON body."""
+        found: type[BaseModel] = get_type_hints(self.respond)["request"]
+        return found
 
     @property
     def address(self) -> str:
@@ -132,16 +121,16 @@ class Api:
         self.batcher = Batcher(pools.short, self._search)
 
     def _search(
-        self, requests: Sequence[SearchRequest | SimilarRequest], threads: int, turn: TurnLock
+        self, batch: Sequence[requests.FindRequest], threads: int, turn: TurnLock
     ) -> Iterator[bytes | Exception]:
         # The explorer is taken once: a batch sees one state of the collection.
-        return explorer.search(self.reloader.explorer, requests, threads, turn)
+        return explorer.search(self.reloader.explorer, batch, threads, turn)
 
-    async def search(self, request: SearchRequest) -> Response:
+    async def search(self, request: requests.SearchRequest) -> Response:
         """The documents that match a text best. POST takes texts too long for an address."""
         return json_response(await self.batcher.run(request))
 
-    async def similar(self, request: SimilarRequest) -> Response:
+    async def similar(self, request: requests.SimilarRequest) -> Response:
         """The documents most similar to one of them, itself left out."""
         return json_response(await self.batcher.run(request))
 
@@ -157,34 +146,34 @@ class Api:
             pass
         return await self.pools.long.run(work, replace(current, at_length=True), request)
 
-    async def export(self, request: ExportRequest) -> Response:
+    async def export(self, request: requests.ExportRequest) -> Response:
         """The selected documents as a file."""
         content = await self.run(export, request)
         kind, ending = ("csv", "csv") if request.format == "csv" else ("plain", "txt")
         headers = {"Content-Disposition": f'attachment; filename="documents.{ending}"'}
         return Response(content, headers=headers, media_type=f"text/{kind}; charset=utf-8")
 
-    async def health(self, request: NoRequest) -> Response:
+    async def health(self, request: requests.NoRequest) -> Response:
         """Whether the server runs. Needs no token."""
         return json_response(as_json({"status": "ok", "version": __version__}))
 
-    async def ready(self, request: NoRequest) -> Response:
+    async def ready(self, request: requests.NoRequest) -> Response:
         """Whether the server accepts requests; 503 while its queue is full. Needs no token."""
         if not self.pools.ready:
             raise busy("no more requests are taken now")
         return json_response(as_json({"status": "ready"}))
 
-    async def report(self, request: NoRequest) -> Response:
+    async def report(self, request: requests.NoRequest) -> Response:
         """Request counts, durations, queue length and memory for Prometheus."""
         return Response(self.metrics.text(), media_type=MEDIA_TYPE)
 
 
-def topics(explorer: Explorer, request: TopicsRequest) -> bytes:
+def topics(explorer: Explorer, request: requests.TopicsRequest) -> bytes:
     """Groups of similar documents, named by their words."""
     return explorer.map_view.topics_json(explorer.clusters(request.clusters))
 
 
-def map_colors(explorer: Explorer, request: ColorsRequest) -> bytes:
+def map_colors(explorer: Explorer, request: requests.ColorsRequest) -> bytes:
     """What colors the points of the map: a column, or ``cluster``."""
     map_view, by = explorer.map_view, request.by
     if by not in map_view.color_names:
@@ -194,12 +183,12 @@ def map_colors(explorer: Explorer, request: ColorsRequest) -> bytes:
     return map_view.color_json(by, explorer.clusters(request.clusters) if is_other else None)
 
 
-def columns(explorer: Explorer, request: NoRequest) -> bytes:
+def columns(explorer: Explorer, request: requests.NoRequest) -> bytes:
     """What the columns hold, and examples of filters."""
     return explorer.map_view.columns_json()
 
 
-def map_points(explorer: Explorer, request: NoRequest) -> bytes:
+def map_points(explorer: Explorer, request: requests.NoRequest) -> bytes:
     """The documents as points in two dimensions."""
     return explorer.map_view.map_json()
 
@@ -215,33 +204,31 @@ def run(work: Work) -> Respond:
 
 
 OPENAI = "OpenAI-compatible"
-DOCUMENT, WORDS = run(explorer.document), run(selection_words)
-EMBED, ONE_MODEL = run(openai.embeddings), run(openai.one_model)
 OPERATIONS = (
-    Operation("GET", "/search", "find", SearchRequest, responses.Results, Api.search),
-    Operation("POST", "/search", "find", SearchRequest, responses.Results, Api.search),
-    Operation("GET", "/similar", "find", SimilarRequest, responses.Results, Api.similar),
-    Operation("GET", "/similar/{id:path}", "find", SimilarRequest, responses.Results, Api.similar),
-    Operation("GET", "/explain", "explain", ExplainRequest, responses.Why, run(explorer.explain)),
-    Operation("POST", "/explain", "explain", ExplainRequest, responses.Why, run(explorer.explain)),
-    Operation("GET", "/why", "explain", WhyRequest, responses.Found, run(explorer.why)),
-    Operation("POST", "/why", "explain", WhyRequest, responses.Found, run(explorer.why)),
-    Operation("GET", "/documents", "look", DocumentRequest, responses.Document, DOCUMENT),
-    Operation("GET", "/documents/{id:path}", "look", DocumentRequest, responses.Document, DOCUMENT),
-    Operation("GET", "/list", "look", ListRequest, responses.Listing, run(list_documents)),
-    Operation("GET", "/selection", "look", SelectionRequest, responses.Selection, run(select)),
-    Operation("GET", "/selection/words", "look", SelectionRequest, responses.SelectionWords, WORDS),
-    Operation("GET", "/selection/export", "look", ExportRequest, None, Api.export),
-    Operation("GET", "/topics", "look", TopicsRequest, responses.TopicList, run(topics)),
-    Operation("GET", "/columns", "look", NoRequest, responses.Columns, run(columns)),
-    Operation("GET", "/map", "look", NoRequest, responses.Map, run(map_points)),
-    Operation("GET", "/map/colors", "look", ColorsRequest, responses.MapColors, run(map_colors)),
-    Operation("GET", "/info", "server", NoRequest, responses.Info, run(explorer.info)),
-    Operation("GET", "/health", "server", NoRequest, responses.Health, Api.health),
-    Operation("GET", "/ready", "server", NoRequest, responses.Ready, Api.ready),
-    Operation("GET", "/metrics", "server", NoRequest, None, Api.report),
-    Operation("POST", "/v1/embeddings", OPENAI, EmbeddingsRequest, responses.Embeddings, EMBED),
-    Operation("GET", "/v1/models", OPENAI, NoRequest, responses.Models, run(openai.models)),
-    Operation("GET", "/v1/models/{name}", OPENAI, ModelRequest, responses.Model, ONE_MODEL),
+    Operation("GET", "/search", "find", responses.Results, Api.search),
+    Operation("POST", "/search", "find", responses.Results, Api.search),
+    Operation("GET", "/similar", "find", responses.Results, Api.similar),
+    Operation("GET", "/similar/{id:path}", "find", responses.Results, Api.similar),
+    Operation("GET", "/explain", "explain", responses.Why, run(explorer.explain)),
+    Operation("POST", "/explain", "explain", responses.Why, run(explorer.explain)),
+    Operation("GET", "/why", "explain", responses.Found, run(explorer.why)),
+    Operation("POST", "/why", "explain", responses.Found, run(explorer.why)),
+    Operation("GET", "/documents", "look", responses.Document, run(explorer.document)),
+    Operation("GET", "/documents/{id:path}", "look", responses.Document, run(explorer.document)),
+    Operation("GET", "/list", "look", responses.Listing, run(list_documents)),
+    Operation("GET", "/selection", "look", responses.Selection, run(select)),
+    Operation("GET", "/selection/words", "look", responses.SelectionWords, run(selection_words)),
+    Operation("GET", "/selection/export", "look", None, Api.export),
+    Operation("GET", "/topics", "look", responses.TopicList, run(topics)),
+    Operation("GET", "/columns", "look", responses.Columns, run(columns)),
+    Operation("GET", "/map", "look", responses.Map, run(map_points)),
+    Operation("GET", "/map/colors", "look", responses.MapColors, run(map_colors)),
+    Operation("GET", "/info", "server", responses.Info, run(explorer.info)),
+    Operation("GET", "/health", "server", responses.Health, Api.health),
+    Operation("GET", "/ready", "server", responses.Ready, Api.ready),
+    Operation("GET", "/metrics", "server", None, Api.report),
+    Operation("POST", "/v1/embeddings", OPENAI, responses.Embeddings, run(openai.embeddings)),
+    Operation("GET", "/v1/models", OPENAI, responses.Models, run(openai.models)),
+    Operation("GET", "/v1/models/{name}", OPENAI, responses.Model, run(openai.one_model)),
 )
 ADDRESSES = tuple(dict.fromkeys(one.address for one in OPERATIONS))

@@ -67,25 +67,8 @@ def reference_page(schema: dict[str, Any]) -> str:
         for address, operations in schema["paths"].items()
         for method, operation in operations.items()
     ]
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>deltavec: the HTTP API</title>
-<link rel="icon" href="favicon.ico" type="image/svg+xml">
-<link rel="stylesheet" href="page/explorer.css">
-</head>
-<body class="reference">
-<main>
-<h1>The HTTP API</h1>
-<p>All of it, for programs: <a href="openapi.json">/openapi.json</a>. To look around:
-<a href="./">the explorer</a>.</p>
-{"".join(entries)}
-</main>
-</body>
-</html>
-"""
+    template = (files("deltavec.server.page") / "reference.template").read_text("utf-8")
+    return template.replace("{{operations}}", "".join(entries))
 
 
 def operation_entry(method: str, address: str, operation: dict[str, Any]) -> str:
