@@ -27,9 +27,9 @@ from campaigns.mutations import (
     changed_value,
 )
 from campaigns.seals import Files, entries_of, seal_collection, seal_index, seal_model, sealed
-from deltavec.collection.json_values import rows_of
 from deltavec.collection.segment_writer import SegmentWriter
 from deltavec.io.artifacts.model import model_layout
+from deltavec.io.output.json_values import rows_of
 
 WORDS = [
     "sea",

@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from deltavec.collection.json_values import value_of
 from deltavec.collection.manifest import StoredFile, WordsFile, open_file
 from deltavec.core.arrays import Float32s, Int64s, offsets_of, require_mapped_whole
 from deltavec.errors import InputError
 from deltavec.io.artifacts.tensors import Layout, layout, mapped_tensors
+from deltavec.io.output.json_values import value_of
 from deltavec.search.lexical.storage import Sizes, StoredPostings, map_postings
 
 ID, TEXT = "id", "text"

@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.collection.json_values import rows_of
 from deltavec.collection.topics.names import group_names
 from deltavec.core.arrays import Float32s, Float64s, Int64s
+from deltavec.io.output.json_values import json_value, rows_of
 from deltavec.search.hybrid.search import TopDocuments
 from deltavec.server.errors import as_json, invalid
 from deltavec.server.explorer import Explorer
 from deltavec.server.requests import ExportRequest, ListRequest, SelectionRequest
-from deltavec.server.responses import plain
 
 WORDS = 10  # that set a selection apart
 FEWEST_CORNERS = 3
 MOST_CORNERS = 400
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a formula begins with
 
 
 def list_documents(explorer: Explorer, request: ListRequest) -> bytes:
@@ -65,8 +65,7 @@ def export(explorer: Explorer, request: ExportRequest) -> bytes:
     collection = explorer.collection
     if request.format == "ids":
         ids = collection.ids.take(rows).to_pylist()
-        # An id with a line break is written as JSON.
-        return "".join(f"{one if one.isprintable() else json.dumps(one)}\n" for one in ids).encode()
+        return "".join(f"{id_line(one)}\n" for one in ids).encode()
     if len(rows) > explorer.limits.exported:
         raise invalid(
             f"at most {explorer.limits.exported:,} documents can be exported as a table, these "
@@ -78,13 +77,24 @@ def export(explorer: Explorer, request: ExportRequest) -> bytes:
     table.writerow([*names, "map_x", "map_y"])
     positions = explorer.map_view.positions.of(rows)
     for position, entry in zip(positions, rows_of(collection.documents(rows)), strict=True):
-        table.writerow([*(cell(entry[name]) for name in names), *(position or (None, None))])
+        cells = (cell(entry[name], request.formulas) for name in names)
+        table.writerow([*cells, *(position or (None, None))])
     return file.getvalue().encode()
 
 
-def cell(value: Any) -> Any:
-    """A value as a cell of a table; lists and objects as JSON."""
-    value = plain(value)
+def id_line(id: str) -> str:
+    """An id as a line of a file; as JSON if it is empty, not printable, or could be JSON itself."""
+    return id if id.isprintable() and id[:1] not in ("", '"') else json.dumps(id)
+
+
+def cell(value: Any, formulas: bool) -> Any:
+    """A whole value as a cell of a table; lists and objects as JSON.
+
+    Text that a spreadsheet would run as a formula gets an apostrophe, unless formulas are wanted.
+    """
+    value = json_value(value)
+    if isinstance(value, str) and value.startswith(FORMULA) and not formulas:
+        return f"'{value}"
     return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
 
 

@@ -27,6 +27,7 @@ from deltavec.core.explain import (
 )
 from deltavec.core.threads import stop_if_cancelled
 from deltavec.errors import InputError
+from deltavec.io.output.json_values import json_value
 from deltavec.search.hybrid.search import TopDocuments
 from deltavec.server.batching import TurnLock
 from deltavec.server.errors import RequestError, as_json, invalid
@@ -42,7 +43,7 @@ from deltavec.server.requests import (
     SimilarRequest,
     WhyRequest,
 )
-from deltavec.server.responses import plain
+from deltavec.server.responses import EXACT_INTEGERS, plain
 from deltavec.version import __version__
 
 Result = TypeVar("Result")
@@ -288,7 +289,7 @@ def document(explorer: Explorer, request: DocumentRequest) -> bytes:
         {
             "id": entry.pop("id"),
             "text": text,
-            "columns": plain_columns(entry),
+            "columns": {name: json_value(entry[name], largest=EXACT_INTEGERS) for name in entry},
             "position": explorer.map_view.positions.of(np.array([row]))[0],
             "keywords": [{"word": word.word, "share": word.share} for word in words],
         }

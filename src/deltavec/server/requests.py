@@ -127,6 +127,11 @@ class ExportRequest(SelectionRequest):
     format: Literal["csv", "ids"] = Field(
         "csv", description="A table of ids, texts, columns and positions; or the ids, one a line."
     )
+    formulas: bool = Field(
+        False,
+        description="Leave text that a spreadsheet would run as a formula (=, +, -, @, tab) as it "
+        "is; else an apostrophe is put before it.",
+    )
 
 
 class ListRequest(SelectionRequest, PagedRequest):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from starlette.applications import Starlette
 
 import deltavec as dv
+from deltavec.cli.commands.index import read_ids
 from deltavec.server import responses
 from deltavec.server.app import create_app
 from deltavec.server.browse import corners, inside
@@ -84,9 +86,48 @@ def test_an_area_is_saved_as_a_table_or_as_ids(app: Starlette) -> None:
     assert rows[0]["tags"] == '["x", "y"]'
     assert -1 <= float(rows[0]["map_x"]) <= 1
     ids = ask(app, "GET", "/selection/export", query="format=ids").body.decode()
-    assert ids.splitlines() == IDS
+    assert ids.splitlines() == [json.dumps(one) if one == '"q"' else one for one in IDS]
     refused = ask(app, "GET", "/selection/export")
     assert refused.error["message"].startswith("at most 5 documents can be exported")
+
+
+LONG = "a" * 1500
+ODD = ["=1+1", "-2", '"a\\nb"', "a\nb", f"{LONG}1", f"{LONG}2"]
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory: pytest.TempPathFactory) -> Starlette:
+    texts = ["@sum", "\tsea", "+sea", "sea", "sea " * 900, "room"]
+    columns = {"text": texts, "name": ODD, "x": [LONG, "=cmd", None, "=", "", "b"]}
+    table = pa.table({**columns, "n": [-1, 2**60, 3, 4, 5, 6]})
+    model = dv.fit(texts, dv.WordVectors(["sea", "room"], np.eye(2)), "unit-sum")
+    path = tmp_path_factory.mktemp("odd") / "c.idx"
+    built = dv.build_collection(model, table, path, id_column="name", keep=["x", "n"])
+    return create_app(built, limits=Limits(workers=2, seconds=600))
+
+
+def test_exports_are_whole_and_run_nothing_in_a_spreadsheet(odd: Starlette) -> None:
+    safe = ask(odd, "GET", "/selection/export").body.decode()
+    rows = list(csv.DictReader(io.StringIO(safe, newline="")))
+    assert [row["id"] for row in rows] == ["'=1+1", "'-2", *ODD[2:]]
+    assert [row["text"] for row in rows][:3] == ["'@sum", "'\tsea", "'+sea"]
+    assert len(rows[4]["text"]) == 3600
+    assert [row["x"] for row in rows] == [LONG, "'=cmd", "", "'=", "", "b"]
+    assert [row["n"] for row in rows][:2] == ["-1", str(2**60)]
+    raw = ask(odd, "GET", "/selection/export", query="formulas=true").body.decode()
+    assert [row["id"] for row in csv.DictReader(io.StringIO(raw, newline=""))] == ODD
+
+
+def test_ids_in_a_file_are_told_apart(odd: Starlette, tmp_path: Path) -> None:
+    body = ask(odd, "GET", "/selection/export", query="format=ids").body
+    assert len(body.splitlines()) == len(ODD)
+    (tmp_path / "ids.txt").write_bytes(body)
+    assert read_ids(str(tmp_path / "ids.txt")) == ODD
+
+
+def test_a_document_is_whole(odd: Starlette) -> None:
+    found = ask(odd, "GET", "/documents", query="id=%3D1%2B1").json
+    assert found["columns"] == {"x": LONG, "n": -1}
 
 
 def test_a_map_in_a_file_holds_texts_as_data_and_nothing_from_elsewhere(

@@ -6,6 +6,8 @@ new version within seconds.
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -184,11 +186,17 @@ def remove(
     print_result(as_json, record, facts, work, saved=collection)
 
 
+JSON_TEXT = re.compile(r'".*"$')
+
+
 def read_ids(source: str) -> list[str]:
-    """The ids in a file, one per line; empty lines are skipped."""
+    """The ids in a file, one per line; empty lines are skipped, and JSON strings are decoded."""
     try:
         data = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
-        return [line for line in data.decode("utf-8-sig").splitlines() if line]
+        lines = [line for line in data.decode("utf-8-sig").splitlines() if line]
+        return [str(json.loads(line)) if JSON_TEXT.match(line) else line for line in lines]
+    except json.JSONDecodeError as error:
+        raise InputError(f"{source}: expected JSON between quotes, got {error.doc!r:.60}") from None
     except OSError as error:
         raise InputError(f"{source}: {(error.strerror or str(error)).lower()}") from None
     except UnicodeDecodeError:

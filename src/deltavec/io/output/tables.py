@@ -6,25 +6,35 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 
 from deltavec.errors import InputError
 from deltavec.io.artifacts.atomic import replacing
+from deltavec.io.output.json_values import json_value, value_of
 
 Write: TypeAlias = Callable[[pa.Table], object]
 
 
 @contextmanager
 def writing_table(path: Path, schema: pa.Schema) -> Iterator[Write]:
-    """What writes rows of this schema behind those before; the file is there when all are.
+    """A function that appends rows of this schema; the file appears when all rows are written.
 
-    What csv cannot hold, lists for example, is written as JSON there.
+    Text formats have dates and times in ISO form and bytes as hexadecimal digits. CSV has lists and
+    objects as JSON.
+
+    Raises
+    ------
+    InputError
+        If the format cannot hold a value, such as a date beyond the year 32,767.
     """
     writer = WRITERS[path.suffix.lower()]
-    with replacing(path) as temporary, writer(temporary, schema) as write:
-        yield write
+    try:
+        with replacing(path) as temporary, writer(temporary, schema) as write:
+            yield write
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise InputError(f"{path}: {path.suffix} cannot hold these columns: {error}") from error
 
 
 def require_table_name(path: Path, name: str = "output") -> None:
@@ -51,7 +61,17 @@ def csv_writer(path: Path, schema: pa.Schema, delimiter: str = ",") -> Iterator[
     flat = pa.schema([(field.name, flat_type(field.type)) for field in schema])
     options = csv.WriteOptions(delimiter=delimiter)
     with csv.CSVWriter(path, flat, write_options=options) as writer:
-        yield lambda table: writer.write_table(flattened(table, flat))
+
+        def write(table: pa.Table) -> None:
+            columns = [
+                pa.array(map(cell_text, text_values(column)), pa.string())
+                if flat_type(column.type) != column.type
+                else column
+                for column in table.columns
+            ]
+            writer.write_table(pa.table(columns, schema=flat))
+
+        yield write
 
 
 @contextmanager
@@ -67,8 +87,8 @@ def jsonl_writer(path: Path, schema: pa.Schema) -> Iterator[Write]:
     with path.open("w", encoding="utf-8", newline="\n") as file:
 
         def write(table: pa.Table) -> None:
-            for row in table.to_pylist():
-                file.write(json_text(row) + "\n")
+            for row in zip(*map(text_values, table.columns), strict=True):
+                file.write(json_text(dict(zip(schema.names, row, strict=True))) + "\n")
 
         yield write
 
@@ -82,21 +102,42 @@ WRITERS = {
 
 
 def flat_type(kind: pa.DataType) -> pa.DataType:
-    """The type of a column in a csv file: its own, or text."""
-    return pa.string() if pa.types.is_nested(kind) else kind
+    """The type of a column in a CSV file: its own, or text that is made here."""
+    return pa.string() if pa.types.is_nested(kind) or is_binary(kind) or is_time(kind) else kind
 
 
-def flattened(table: pa.Table, flat: pa.Schema) -> pa.Table:
-    """The table with what csv cannot hold as JSON."""
-    columns = [
-        pa.array([None if value is None else json_text(value) for value in column.to_pylist()])
-        if pa.types.is_nested(column.type)
-        else column
-        for column in table.columns
-    ]
-    return pa.table(columns, schema=flat)
+def is_binary(kind: pa.DataType) -> bool:
+    """Whether a column holds bytes."""
+    types = pa.types
+    return bool(
+        types.is_binary(kind)
+        or types.is_large_binary(kind)
+        or types.is_fixed_size_binary(kind)
+        or types.is_binary_view(kind)
+    )
+
+
+def is_time(kind: pa.DataType) -> bool:
+    """Whether a column holds dates or times."""
+    return bool(pa.types.is_date(kind) or pa.types.is_time(kind) or pa.types.is_timestamp(kind))
+
+
+def text_values(column: pa.ChunkedArray) -> list[Any]:
+    """The values of a column as JSON has them."""
+    if not is_time(column.type):
+        return [json_value(value_of(column, row)) for row in range(len(column))]
+    texts: list[Any] = column.cast(pa.string()).to_pylist()
+    odd = next((text for text in texts if text and text.startswith("<")), None)
+    if odd is not None:
+        raise pa.ArrowInvalid(f"a date has no ISO form, {odd.strip('<>')}")
+    return texts
+
+
+def cell_text(value: Any) -> str | None:
+    """A JSON value as the text of a cell."""
+    return value if value is None or isinstance(value, str) else json_text(value)
 
 
 def json_text(value: object) -> str:
-    """A value as JSON; dates and the like as they are written in ISO form."""
-    return json.dumps(value, ensure_ascii=False, default=str)
+    """A value as JSON."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)

@@ -42,13 +42,16 @@ function tell() {
   replace(
     chip,
     element("b", {}, counted(left.length, "document")),
-    button("CSV", () => save("documents.csv", ["id,map_x,map_y,text", ...left.map(row)])),
-    button("ids", () => save("documents.txt", left.map((n) => data.ids[n]))),
+    button("CSV", () => save("documents.csv", ["id,map_x,map_y,text_start", ...left.map(row)])),
+    button("ids", () => save("documents.txt", left.map((n) => line(data.ids[n])))),
     element("button", { type: "button", class: "icon", "aria-label": "Show all", onclick: () => all() }, "×"),
   );
 }
 
-const quoted = (text) => `"${text.replaceAll('"', '""')}"`;
+// An apostrophe keeps a spreadsheet from running a text as a formula.
+const quoted = (text) => `"${(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
+// As JSON if it could be taken for JSON or for no line.
+const line = (id) => (/^$|^"|[\p{C}\u2028\u2029]/u.test(id) ? JSON.stringify(id) : id);
 const row = (n) => [quoted(data.ids[n]), data.x[n], data.y[n], quoted(data.texts[n])].join(",");
 
 function save(name, lines) {
