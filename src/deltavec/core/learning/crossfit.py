@@ -5,19 +5,30 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from deltavec.core.learning.basis import factorize, prior_spectrum, ridge, whitening
+import numpy as np
+
+from deltavec.core.arrays import Float32s, Float64s
+from deltavec.core.learning.basis import Prior, learn_basis, prior_spectrum, whitening
 from deltavec.core.learning.cooccurrence import Cooccurrence, count_separately
 from deltavec.core.learning.corpora import LearnedVocabulary, LearningCorpus, statistics_of
-from deltavec.core.learning.ppmi import Ppmi
-from deltavec.core.learning.prior import ASKED_DOCUMENTS, FEWEST_ASKED, Prior, recovery
-from deltavec.core.learning.spill import Spill, spill_folder
-from deltavec.core.learning.split_half import FEWEST_WORDS, Folds, half_vectors, long_enough
+from deltavec.core.learning.spill import Spill
+from deltavec.core.learning.split_half import (
+    FEWEST_WORDS,
+    Folds,
+    HalfSample,
+    half_vectors,
+    long_enough,
+)
 from deltavec.core.learning.svd import LeftSingular
 from deltavec.core.recipes import SpectralRecipe
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.threads import thread_count
+from deltavec.core.vectors import normalize_rows
 
 FOLD_ITERATIONS = 6  # as many as the whole has gain nothing that was seen: decision 18
+# Of each fold: so many halves are looked for among as many others; fewer say nothing.
+ASKED_DOCUMENTS = 1_000
+FEWEST_ASKED = 10
 
 
 class FoldCounts(NamedTuple):
@@ -63,12 +74,10 @@ def fold_basis(
     counts = statistics_of(ids, words, len(ids))
     pairs = counted.pairs if number else counted.of_first
     without = counted.of_first if number else None
-    with spill_folder(counted.allocate.left) as room:
-        ppmi = Ppmi(
-            pairs, recipe.context_smoothing, without=without, threads=threads, allocate=room
-        )
-        alpha = ridge(ppmi, counts, recipe)
-        found = factorize(ppmi, alpha, counts, quick, room, counted.prior)
+    budget, prior = counted.allocate.left, counted.prior
+    found, _ = learn_basis(
+        pairs, counts, quick, budget, prior=prior, without=without, threads=threads
+    )
     return found._replace(vectors=found.vectors * whitening(counts.term_frequencies))
 
 
@@ -101,3 +110,18 @@ def asked(
         f"{'used' if helps else 'not used'}: halves of {sum(documents):,} documents find each "
         f"other at {with_them:.3f} with them, at {without:.3f} without (one over the rank); {has}"
     )
+
+
+def recovery(halves: HalfSample, spectrum: Float64s) -> float:
+    """How well first halves find their second halves: the mean reciprocal rank."""
+    first, second = (center_and_weight(part, spectrum) for part in halves[:2])
+    cosines = first @ second.T
+    own = np.diag(cosines).copy()
+    ranks = 1 + (cosines > own[:, None]).sum(axis=1)
+    return float((1 / ranks).mean())
+
+
+def center_and_weight(vectors: Float32s, spectrum: Float64s) -> Float32s:
+    """Halves as documents are compared: centered, weighted by the spectrum, of unit length."""
+    weighed = (vectors - vectors.mean(axis=0, dtype=np.float64)) * spectrum
+    return normalize_rows(weighed, np.linalg.norm(weighed, axis=1))

@@ -18,7 +18,7 @@ from deltavec.core.learning.cooccurrence import (
     split_rows,
 )
 from deltavec.core.learning.corpora import LearningCorpus
-from deltavec.core.learning.spill import Allocate, spill_folder
+from deltavec.core.learning.spill import Allocate, Spill
 from deltavec.core.learning.svd import leading_left_singular
 from deltavec.core.threads import equal_shares, parallel_map, thread_count
 from deltavec.core.vectors import WordVectors
@@ -172,22 +172,22 @@ def ppmi_vectors(
     """
     words = corpus.words(min_count)
     vocabulary = words.vocabulary
-    with spill_folder(corpus.max_memory) as allocate:
-        corpus.begin("counting pairs of words")
-        pairs = words.pairs(window, allocate)
-        del words  # those of the corpus take room
-        corpus.begin("finding leading directions")
-        ppmi = Ppmi(pairs, CONTEXT_SMOOTHING, threads=corpus.threads, allocate=allocate)
-        vectors, values = leading_left_singular(
-            ppmi.times,
-            ppmi.transposed_times,
-            ppmi.size,
-            dimensions,
-            power_iterations=POWER_ITERATIONS,
-            seed=seed,
-            threads=ppmi.threads,
-            allocate=allocate,
-        )
+    allocate = Spill(corpus.max_memory)
+    corpus.begin("counting pairs of words")
+    pairs = words.pairs(window, allocate)
+    del words  # those of the corpus take room
+    corpus.begin("finding leading directions")
+    ppmi = Ppmi(pairs, CONTEXT_SMOOTHING, threads=corpus.threads, allocate=allocate)
+    vectors, values = leading_left_singular(
+        ppmi.times,
+        ppmi.transposed_times,
+        ppmi.size,
+        dimensions,
+        power_iterations=POWER_ITERATIONS,
+        seed=seed,
+        threads=ppmi.threads,
+        allocate=allocate,
+    )
     if len(values) == 0 or values[0] <= 0:
         raise CorpusError(
             "no two words of the corpus stand together more often than by chance: "

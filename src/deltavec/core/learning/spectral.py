@@ -29,18 +29,11 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.core.forms import EmbeddingTable, length_weights, no_components
-from deltavec.core.learning.basis import (
-    factorize,
-    prior_spectrum,
-    ridge,
-    whitening,
-)
+from deltavec.core.learning.basis import Prior, learn_basis, prior_spectrum, whitening
 from deltavec.core.learning.cooccurrence import Cooccurrence
 from deltavec.core.learning.corpora import LearnedVocabulary, LearningCorpus
 from deltavec.core.learning.crossfit import FoldCounts, asked, count_folds, fold_basis
-from deltavec.core.learning.ppmi import Ppmi
-from deltavec.core.learning.prior import MEASURED_ONLY, Prior
-from deltavec.core.learning.spill import Spill, spill_folder
+from deltavec.core.learning.spill import Spill
 from deltavec.core.learning.split_half import (
     FEWEST_WORDS,
     PRIOR_DOCUMENTS,
@@ -83,14 +76,16 @@ def spectral(
     Prior vectors are used if halves of documents say that they help.
     """
     if prior is not None and not choice.recipe.measured_documents:
-        raise RecipeError(MEASURED_ONLY)
+        raise RecipeError(
+            "halves of documents decide whether prior vectors help: they need measured_documents "
+            "above 0"
+        )
     corpus = corpus.with_chosen_units()
-    with spill_folder(corpus.max_memory) as allocate:
-        learned, folds = learn_table(corpus, choice.recipe, allocate, prior)
-        if folds is not None:
-            corpus.begin("comparing halves of documents")
-            found = split_half_evidence(learned, folds, corpus, choice.recipe)
-            learned = reweight(learned, found)
+    learned, folds = learn_table(corpus, choice.recipe, Spill(corpus.max_memory), prior)
+    if folds is not None:
+        corpus.begin("comparing halves of documents")
+        found = split_half_evidence(learned, folds, corpus, choice.recipe)
+        learned = reweight(learned, found)
     notes = {
         "vectors": "learned with the model",
         "units": corpus.units,
@@ -120,13 +115,10 @@ def learn_table(
         helps, derived["prior"] = asked(folds, prior, statistics, corpus, recipe)
         folds = folds._replace(prior=prior if helps else None)
     corpus.begin("finding leading directions")
-    with spill_folder(allocate.left) as room:
-        ppmi = Ppmi(pairs, recipe.context_smoothing, threads=corpus.threads, allocate=room)
-        alpha = ridge(ppmi, statistics, recipe)
-        directions = factorize(
-            ppmi, alpha, statistics, recipe, room, None if folds is None else folds.prior
-        )
-        del ppmi  # it takes room
+    helping = None if folds is None else folds.prior
+    directions, alpha = learn_basis(
+        pairs, statistics, recipe, allocate.left, prior=helping, threads=corpus.threads
+    )
     if len(directions.values) == 0:
         raise CorpusError(
             "no word of the corpus tells its documents apart: they hold the same words"

@@ -35,23 +35,12 @@ class Spill:
             self.left -= size
             return np.empty(length, kind)
         with tempfile.TemporaryFile(prefix="deltavec-") as file:
-            charge(file.fileno(), size)
+            with report_full_disk(size):
+                if hasattr(os, "posix_fallocate"):
+                    os.posix_fallocate(file.fileno(), 0, size)
+                else:
+                    os.truncate(file.fileno(), size)
             return np.memmap(file, dtype=kind, mode="r+", shape=(length,)).view(np.ndarray)
-
-
-def charge(handle: int, size: int) -> None:
-    """Let a file have this size, and its room on the disk.
-
-    Raises
-    ------
-    DeltavecError
-        If the disk has no room for it.
-    """
-    with report_full_disk(size):
-        if hasattr(os, "posix_fallocate"):
-            os.posix_fallocate(handle, 0, size)
-        else:
-            os.truncate(handle, size)
 
 
 @contextmanager
@@ -97,9 +86,3 @@ def append(file: IO[bytes], part: npt.NDArray[Any]) -> None:
     with report_full_disk(part.nbytes):
         file.write(part.data)
         file.flush()
-
-
-@contextmanager
-def spill_folder(budget: int) -> Iterator[Spill]:
-    """Where arrays are made while the context lasts."""
-    yield Spill(budget)

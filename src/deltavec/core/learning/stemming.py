@@ -19,7 +19,6 @@ lie close to each other, as all function words do.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from math import gcd
 from typing import NamedTuple
@@ -50,6 +49,7 @@ PAIRS_ENOUGH = 5
 LEAST_SPREAD = 0.01  # of cosines by chance: below it is rounding
 MOST_LETTERS = (1 << int(stemming_kernels.LETTER_BITS)) - 1  # words with others have no forms
 PAIRS_AT_ONCE = 1 << 20
+NO_RULES = np.zeros((0, 2), np.uint64)
 
 
 class Rules(NamedTuple):
@@ -221,36 +221,43 @@ def learn_rules(vocabulary: Vocabulary, rows: WordRows) -> Rules:
     letters = Letters.of(vocabulary)
     may_have_forms = letters.may_have_forms(rows.formless)
     words, in_order = letters.sorted(np.flatnonzero(may_have_forms & (rows.numbers >= 0)))
-    found = list(prefix_pairs(in_order))
-    places = np.concatenate([np.zeros((0, 2), np.int32), *(pairs for pairs, _ in found)])
+    places, endings = prefix_pairs(in_order)
     if len(places) < PAIRS_ENOUGH:
         return Rules.none()
     pairs = words[places]
     chance = by_chance(rows, pairs)
     z = (rows.cosines(pairs[:, 0], pairs[:, 1]) - chance[0]) / chance[1]
-    endings, rule = number_pairs(np.concatenate([part for _, part in found]))
+    _, firsts, rule = np.unique(hash_pairs(endings), return_index=True, return_inverse=True)
     counts = np.bincount(rule)
     sums = np.bincount(rule, z)
     strong = (sums >= STRONG_ENOUGH * np.sqrt(counts)) & (counts >= PAIRS_ENOUGH)
     order = np.argsort(-sums / np.sqrt(counts), kind="stable")
     order = order[strong[order]]
-    named = [(letters.ending(a), letters.ending(b)) for a, b in endings[order].tolist()]
+    named = [(letters.ending(a), letters.ending(b)) for a, b in endings[firsts[order]].tolist()]
     return Rules(named, counts[order], sums[order] / counts[order], chance)
 
 
-def prefix_pairs(letters: Letters) -> Iterator[tuple[Int32s, UInt64s]]:
-    """The pairs of sorted words that differ in their endings only, and the endings."""
+def prefix_pairs(letters: Letters, rules: UInt64s = NO_RULES) -> tuple[Int32s, UInt64s]:
+    """The pairs of sorted words that differ in their endings only, and the endings.
+
+    If there are rules, pairs of packed endings, only words that a rule joins.
+    """
+    endings, counts = np.unique(rules[:, 0], return_counts=True)
+    table = endings, offsets_of(counts), rules[np.lexsort(rules.T[::-1]), 1]
     common = stemming_kernels.common_prefixes(letters.numbers, letters.begins)
+    found = [(np.zeros((0, 2), np.int32), NO_RULES)]
     first, room = 0, PAIRS_AT_ONCE
     while first < len(letters):
-        pairs, endings = np.empty((room, 2), np.int32), np.empty((room, 2), np.uint64)
-        found, reached = stemming_kernels.prefix_pairs(
-            letters.numbers, letters.begins, common, LEAST_LETTERS, LONGEST_ENDING, first,
-            pairs, endings,
+        some, theirs = np.empty((room, 2), np.int32), np.empty((room, 2), np.uint64)
+        count, reached = stemming_kernels.prefix_pairs(
+            letters.numbers, letters.begins, common, LEAST_LETTERS, LONGEST_ENDING, *table, first,
+            some, theirs,
         )  # fmt: skip
-        yield pairs[:found], endings[:found]
+        found.append((some[:count].copy(), theirs[:count].copy()))
         room *= 1 if reached > first else 2  # one word alone may have more pairs than there is room
         first = reached
+    pairs, listed = zip(*found, strict=True)
+    return np.concatenate(pairs), np.concatenate(listed)
 
 
 def by_chance(rows: WordRows, pairs: npt.NDArray[np.int64]) -> tuple[float, float]:
@@ -262,14 +269,10 @@ def by_chance(rows: WordRows, pairs: npt.NDArray[np.int64]) -> tuple[float, floa
     return float(cosines.mean()), max(float(cosines.std()), LEAST_SPREAD)
 
 
-def number_pairs(endings: UInt64s) -> tuple[UInt64s, Int64s]:
-    """The different pairs of endings, and the number of each one's pair."""
-    # By a hash of 64 bits: among a million pairs two are alike once in 30 million corpora.
+def hash_pairs(endings: UInt64s) -> UInt64s:
+    """A hash of each pair of endings: two of a million pairs collide once in 30 million corpora."""
     hashes = (endings[:, 0] * hashing.MIX_1) ^ (endings[:, 1] * hashing.MIX_2)
-    _, firsts, numbers = np.unique(
-        hashes ^ (hashes >> hashing.HALF), return_index=True, return_inverse=True
-    )
-    return endings[firsts], numbers
+    return np.asarray(hashes ^ (hashes >> hashing.HALF))
 
 
 class Links(NamedTuple):
@@ -301,8 +304,18 @@ def links_between(vocabulary: Vocabulary, rows: WordRows, rules: Rules, old: int
     """The links of words with those from ``old`` on."""
     letters = Letters.of(vocabulary)
     words, in_order = letters.sorted(np.flatnonzero(letters.may_have_forms(rows.formless)))
-    found = np.concatenate([np.zeros((0, 3), np.int32), *pairs_of_rules(in_order, rules)])
-    a, b, rule = words[found[:, 0]], words[found[:, 1]], found[:, 2]
+    alphabet = set(letters.alphabet)
+    usable = [n for n, both in enumerate(rules.endings) if alphabet.issuperset("".join(both))]
+    packed = np.array(
+        [[letters.packed(ending) for ending in rules.endings[rule]] for rule in usable], np.uint64
+    ).reshape(-1, 2)
+    if not usable:
+        return Links(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    found, endings = prefix_pairs(in_order, packed)
+    hashes = hash_pairs(packed)
+    order = np.argsort(hashes)
+    rule = np.array(usable)[order[np.searchsorted(hashes[order], hash_pairs(endings))]]
+    a, b = words[found[:, 0]], words[found[:, 1]]
     known = (rows.numbers[a] >= 0) & (rows.numbers[b] >= 0)
     z = np.zeros(len(found))
     z[known] = (rows.cosines(a[known], b[known]) - rules.chance[0]) / rules.chance[1]
@@ -310,27 +323,3 @@ def links_between(vocabulary: Vocabulary, rows: WordRows, rules: Rules, old: int
     linked = np.flatnonzero((strengths > 0) & ((a >= old) | (b >= old)))
     order = linked[np.argsort(-strengths[linked], kind="stable")]
     return Links(a[order], b[order])
-
-
-def pairs_of_rules(letters: Letters, rules: Rules) -> Iterator[Int32s]:
-    """The pairs of sorted words that a rule joins: the two words and the rule."""
-    there = set(letters.alphabet)
-    usable = [n for n, both in enumerate(rules.endings) if there.issuperset("".join(both))]
-    packed = np.array(
-        [[letters.packed(ending) for ending in rules.endings[rule]] for rule in usable], np.uint64
-    ).reshape(-1, 2)
-    order = np.lexsort(packed.T[::-1])
-    endings, counts = np.unique(packed[:, 0], return_counts=True)
-    table = endings, offsets_of(counts), packed[order, 1]
-    common = stemming_kernels.common_prefixes(letters.numbers, letters.begins)
-    first, room = 0, PAIRS_AT_ONCE
-    while first < len(letters):
-        pairs = np.empty((room, 3), np.int32)
-        found, reached = stemming_kernels.pairs_of_rules(
-            letters.numbers, letters.begins, common, LEAST_LETTERS, LONGEST_ENDING, *table, first,
-            pairs,
-        )  # fmt: skip
-        pairs[:found, 2] = np.array(usable, np.int32)[order][pairs[:found, 2]]
-        yield pairs[:found]
-        room *= 1 if reached > first else 2
-        first = reached

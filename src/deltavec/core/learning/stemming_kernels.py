@@ -48,33 +48,54 @@ def prefix_pairs(
     common: Int64s,
     least: int,
     longest: int,
+    rule_endings: UInt64s,
+    rule_begins: Int64s,
+    rule_others: UInt64s,
     first: int,
     pairs: Int32s,
     endings: UInt64s,
 ) -> tuple[int, int]:
     """List the pairs of sorted words from ``first`` on that differ in their endings only.
 
-    They have ``least`` letters or more in common, and each ends in at most ``longest`` others.
-    Writes the two words and their endings; how many pairs, and the word to go on from, which is
-    short of the last one if there was no more room.
+    They have ``least`` letters or more in common, and each ends in at most ``longest`` others. If
+    there are rules, only pairs that a rule joins are listed: ``rule_endings`` are the first endings
+    of the rules, sorted, each once; rules ``rule_begins[e]`` to ``rule_begins[e + 1]`` have the
+    e-th, and the second endings ``rule_others``, sorted.
+
+    Writes the two words and their endings. Returns how many pairs, and the word to go on from,
+    which is before the last one if there was no more room.
     """
     words = begins.size - 1
     found = 0
     for a in range(first, words):
         length = begins[a + 1] - begins[a]
         before = found
-        shared = length
+        shared = length + 1
+        ending = NOTHING
+        low = high = 0
         for b in range(a + 1, words):
-            shared = min(shared, common[b])
-            if shared < least or length - shared > longest:
-                break
+            if common[b] < shared:
+                shared = min(common[b], length)
+                if shared < least or length - shared > longest:
+                    break
+                ending = pack_ending(letters, begins[a] + shared, begins[a + 1])
+                low = high = 0
+                place = np.searchsorted(rule_endings, ending)
+                if place < rule_endings.size and rule_endings[place] == ending:
+                    low, high = rule_begins[place], rule_begins[place + 1]
+            if rule_endings.size > 0 and low == high:
+                continue
             if begins[b + 1] - begins[b] - shared > longest:
                 continue
+            other = pack_ending(letters, begins[b] + shared, begins[b + 1])
+            if low < high:
+                rule = low + np.searchsorted(rule_others[low:high], other)
+                if rule == high or rule_others[rule] != other:
+                    continue
             if found == len(pairs):
                 return before, a
             pairs[found, 0], pairs[found, 1] = a, b
-            endings[found, 0] = pack_ending(letters, begins[a] + shared, begins[a + 1])
-            endings[found, 1] = pack_ending(letters, begins[b] + shared, begins[b + 1])
+            endings[found, 0], endings[found, 1] = ending, other
             found += 1
     return found, words
 
@@ -88,54 +109,6 @@ def pair_cosines(table: Float32s, a: Int64s, b: Int64s, cosines: Float32s) -> No
         for k in range(one.size):
             total += one[k] * other[k]
         cosines[pair] = total
-
-
-@compiled
-def pairs_of_rules(
-    letters: UInt16s,
-    begins: Int64s,
-    common: Int64s,
-    least: int,
-    longest: int,
-    endings: UInt64s,
-    rule_begins: Int64s,
-    others: UInt64s,
-    first: int,
-    pairs: Int32s,
-) -> tuple[int, int]:
-    """List those of `prefix_pairs` that a rule joins: the two words and the rule.
-
-    ``endings`` are the rules' first endings, sorted, each once; rules ``rule_begins[e]`` to
-    ``rule_begins[e + 1]`` have the e-th, and the second endings ``others``, sorted.
-    """
-    words = begins.size - 1
-    found = 0
-    for a in range(first, words):
-        length = begins[a + 1] - begins[a]
-        before = found
-        shared = length + 1
-        low = high = 0
-        for b in range(a + 1, words):
-            if common[b] < shared:
-                shared = min(common[b], length)
-                if shared < least or length - shared > longest:
-                    break
-                ending = pack_ending(letters, begins[a] + shared, begins[a + 1])
-                place = np.searchsorted(endings, ending)
-                low = high = 0
-                if place < endings.size and endings[place] == ending:
-                    low, high = rule_begins[place], rule_begins[place + 1]
-            if low == high or begins[b + 1] - begins[b] - shared > longest:
-                continue
-            other = pack_ending(letters, begins[b] + shared, begins[b + 1])
-            rule = low + np.searchsorted(others[low:high], other)
-            if rule == high or others[rule] != other:
-                continue
-            if found == len(pairs):
-                return before, a
-            pairs[found, 0], pairs[found, 1], pairs[found, 2] = a, b, rule
-            found += 1
-    return found, words
 
 
 @compiled

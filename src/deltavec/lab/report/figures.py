@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,17 +16,9 @@ FORM_COLORS = {"sum": "C2", "center": "C1", "delta": "C0"}
 
 
 def are_numbered(problems: Sequence[Problem]) -> bool:
-    """Whether there are several problems, each named by a number of its own."""
-    numbers = {name for p in problems if math.isfinite(name := as_number(p.name))}
+    """Whether there are several problems, each named by a whole number of its own."""
+    numbers = {problem.name for problem in problems if problem.name.isdecimal()}
     return len(numbers) == len(problems) > 1
-
-
-def as_number(name: str) -> float:
-    """The number that a problem is named by, or NaN."""
-    try:
-        return float(name)
-    except ValueError:
-        return math.nan
 
 
 def scores_against_k(results: Results) -> Figure:

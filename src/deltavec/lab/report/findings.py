@@ -6,7 +6,6 @@ A problem without the scores or lengths that a finding needs is not counted.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 from deltavec.lab.results import Problem
@@ -14,9 +13,6 @@ from deltavec.lab.results import Problem
 # Mean words per document at which the paper saw the order of forms change (section 5).
 CENTER_UP_TO = 450
 SUM_UP_TO = 300
-
-# Lengths must differ by this factor before it makes sense to ask at which one an order changes.
-LENGTHS_DIFFER = 2
 
 VARIANTS = tuple(
     f"{form}{removal}" for form in ("sum", "center", "delta") for removal in ("", "-pca")
@@ -50,7 +46,7 @@ class Finding(NamedTuple):
 
     claim: str
     counted: Count
-    note: str
+    note: str = ""
     of_all: bool = False
 
 
@@ -99,7 +95,7 @@ def weight_differences(problems: Iterable[Problem], other: str) -> list[float]:
 def removal_helps(problems: Problems, form: str) -> Finding:
     """Removal helps sum and delta on every problem (Schmidt, section 5)."""
     count = wins(problems, f"idf-{form}-pca", f"idf-{form}")
-    return Finding(f"Removal always helps {form}", count, "")
+    return Finding(f"Removal always helps {form}", count)
 
 
 def removal_is_mixed(problems: Problems) -> Finding:
@@ -124,31 +120,9 @@ def ahead_of_delta(problems: Problems, form: str, removal: str, words: int) -> l
         Finding(
             f"{how}, {form} beats delta on documents below {words} words",
             wins(short, one, delta),
-            crossing(problems, one, delta),
         ),
-        Finding(f"{how}, delta beats {form} from {words} words on", wins(long, delta, one), ""),
+        Finding(f"{how}, delta beats {form} from {words} words on", wins(long, delta, one)),
     ]
-
-
-def crossing(problems: Problems, first: str, then: str) -> str:
-    """Between which lengths the lead goes from one method to another."""
-    ordered = sorted(
-        (problem.lengths.mean, problem.scores[first] > problem.scores[then])
-        for problem in problems
-        if problem.lengths and first in problem.scores and then in problem.scores
-    )
-    changes = [
-        (before[0], after[0]) for before, after in pairwise(ordered) if before[1] != after[1]
-    ]
-    if not ordered or ordered[-1][0] < LENGTHS_DIFFER * ordered[0][0]:
-        return ""
-    if not changes:
-        leader = first if ordered[0][1] else then
-        return f"{leader} leads at every length"
-    if len(changes) > 1:
-        return f"the lead changes {len(changes)} times as documents grow"
-    (short, long), leader = changes[0], then if ordered[0][1] else first
-    return f"{leader} takes the lead between {short:,.0f} and {long:,.0f} words"
 
 
 def unit_sum_is_behind(problems: Problems) -> Finding:

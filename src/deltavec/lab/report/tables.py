@@ -100,11 +100,8 @@ def length_cells(lengths: Lengths | None) -> list[Cell]:
     """The lengths as text; empty if they are unknown."""
     if lengths is None:
         return [Cell("")] * 3
-    return [
-        Cell(f"{lengths.shortest:,}"),
-        Cell(f"{lengths.mean:,.1f}"),
-        Cell(f"{lengths.longest:,}"),
-    ]
+    shown = f"{lengths.shortest:,}", f"{lengths.mean:,.1f}", f"{lengths.longest:,}"
+    return [Cell(text) for text in shown]
 
 
 def finding_table(caption: str, results: Results, beside: Results | None) -> Table:

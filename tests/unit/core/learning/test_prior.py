@@ -3,7 +3,8 @@ import pytest
 
 import deltavec as dv
 import reference
-from deltavec.core.learning.prior import Prior, recovery
+from deltavec.core.learning.basis import Prior
+from deltavec.core.learning.crossfit import recovery
 from deltavec.core.learning.split_half import HalfSample
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import RecipeError, VectorsError

@@ -5,7 +5,7 @@ import tempfile
 import numpy as np
 import pytest
 
-from deltavec.core.learning.spill import Spill, collect, spill_folder
+from deltavec.core.learning.spill import Spill, collect
 from deltavec.errors import DeltavecError
 from support.small_disks import run_on_small_disk
 
@@ -25,10 +25,9 @@ def test_arrays_beyond_the_budget_go_to_files_without_a_name(tmp_path, monkeypat
 
 
 def test_a_budget_of_nothing_is_files_alone():
-    with spill_folder(0) as allocate:
-        array = allocate(1000, np.float64)
-        array[:] = 1
-        assert array.sum() == 1000
+    array = Spill(0)(1000, np.float64)
+    array[:] = 1
+    assert array.sum() == 1000
 
 
 FULL = """

@@ -29,7 +29,10 @@ def test_endings_of_more_letters_than_allowed_are_passed_over():
     common = stemming_kernels.common_prefixes(letters, begins)
     assert common.tolist() == [0, 4, 4]
     pairs, endings = np.zeros((9, 2), np.int32), np.zeros((9, 2), np.uint64)
-    found, reached = stemming_kernels.prefix_pairs(letters, begins, common, 4, 4, 0, pairs, endings)
+    no_rules = np.zeros(0, np.uint64), np.zeros(1, np.int64), np.zeros(0, np.uint64)
+    found, reached = stemming_kernels.prefix_pairs(
+        letters, begins, common, 4, 4, *no_rules, 0, pairs, endings
+    )
     assert (found, reached) == (1, 3)
     assert pairs[0].tolist() == [0, 2]
     assert endings[0].tolist() == [0, ord("s")]

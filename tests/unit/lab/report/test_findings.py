@@ -1,11 +1,8 @@
 """Hand-made scores, findings counted by hand."""
 
-import pytest
-
 from deltavec.lab.report.findings import (
     Count,
     ahead_of_delta,
-    crossing,
     differences,
     findings,
     idf_beats,
@@ -74,29 +71,6 @@ def test_with_removal_the_border_is_another():
     short, long = ahead_of_delta(problems, "sum", "-pca", 300)
     assert short.counted == Count(1, 1)
     assert long.counted == Count(1, 1)
-
-
-@pytest.mark.parametrize(
-    ("leads", "told"),
-    [
-        ([True, True, True], "a leads at every length"),
-        ([False, False, False], "b leads at every length"),
-        ([True, False, False], "b takes the lead between 100 and 200 words"),
-        ([False, False, True], "a takes the lead between 200 and 400 words"),
-        ([True, False, True], "the lead changes 2 times as documents grow"),
-    ],
-)
-def test_the_crossing_is_told_by_length(leads, told):
-    problems = [
-        problem(words=words, a=0.7 if lead else 0.5, b=0.6)
-        for words, lead in zip((100, 200, 400), leads, strict=True)
-    ]
-    assert crossing(problems[::-1], "a", "b") == told
-
-
-def test_lengths_that_hardly_differ_have_no_crossing():
-    problems = [problem(words=80, a=0.7, b=0.6), problem(words=90, a=0.5, b=0.6)]
-    assert crossing(problems, "a", "b") == ""
 
 
 def test_unit_sum_is_behind_only_if_every_idf_variant_is_ahead():
