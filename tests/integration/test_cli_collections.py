@@ -284,7 +284,7 @@ def test_a_query_without_known_words_finds_nothing_and_is_no_failure(
     assert "Nothing found" in deltavec("search", built / "rated.idx", "").stdout
     done = deltavec("search", built / "rated.idx", "quiet", "--filter", "rating > 9")
     assert done.code == 0
-    assert "no document fulfils the filter" in done.stdout
+    assert "no document matches the filter" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,8 @@
 """Errors as one line on stderr and an exit code.
 
 ====  ==========================================================
-0     done
-1     failed: invalid input, an error of the operating system, or a closed
-      pipe (without a message)
+0     done, or the reader of a pipe has closed it (`deltavec search | head`)
+1     failed: invalid input, or an error of the operating system
 2     wrong usage (typer's own)
 130   interrupted (Ctrl-C)
 ====  ==========================================================
@@ -48,7 +47,7 @@ def reported(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
             fail("interrupted", INTERRUPTED)
         except BrokenPipeError:
             discard_output()
-            raise typer.Exit(FAILED) from None
+            raise typer.Exit from None
         except DeltavecError as error:
             fail(str(error))
         except OSError as error:

@@ -13,9 +13,25 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 
-def argument(metavar: str, help: str) -> Any:
+def decode_text(value: str | None) -> str | None:
+    """The text of an argument, which is UTF-8 whatever the locale says.
+
+    Python decodes arguments by the locale, and keeps bytes that it cannot decode as surrogates.
+    """
+    try:
+        return value and value.encode("ascii", "surrogateescape").decode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return value
+
+
+def argument(metavar: str, help: str, callback: Any = None) -> Any:
     """A required argument."""
-    return typer.Argument(metavar=metavar, show_default=False, help=help)
+    return typer.Argument(metavar=metavar, show_default=False, help=help, callback=callback)
+
+
+def text(metavar: str, help: str) -> Any:
+    """A required argument that is text."""
+    return argument(metavar, help, decode_text)
 
 
 def option(
@@ -175,16 +191,18 @@ Seed = Annotated[int, count("Seed of the random numbers.", least=0)]
 
 # Options of commands that query a collection.
 Collection = Annotated[Path, argument("REVIEWS.idx", "What `deltavec index build` wrote.")]
-DocumentId = Annotated[str, argument("ID", "The id of a document.")]
+DocumentId = Annotated[str, text("ID", "The id of a document.")]
 K = Annotated[int, count("Number of documents to show.", "-k")]
 Explain = Annotated[bool, typer.Option("--explain", help="Show the words behind each score.")]
 Filter = Annotated[
     str | None,
-    option(
-        "CONDITION",
-        "Only documents that match: \"rating >= 4 and city == 'Rome'\".",
+    typer.Option(
         "--filter",
         "-f",
+        metavar="CONDITION",
+        callback=decode_text,
+        show_default=False,
+        help="Only documents that match: \"rating >= 4 and city == 'Rome'\".",
     ),
 ]
 By = Annotated[

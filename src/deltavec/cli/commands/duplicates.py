@@ -88,8 +88,10 @@ def duplicates(
         from deltavec.io.output.tables import writing_table
 
         opened = open_collection(collection, trust)
+        about = {"collection": collection, "against": against}
+        how: Any = {"threads": threads, "on_progress": work.reach}
+        found: Any = None  # Overlap or Duplicates
         steps: list[Step] = []
-        found: Duplicates | Overlap | None = None
         if against is not None:
             other = open_other(against)
             work.begin("comparing with the other documents")
@@ -98,21 +100,19 @@ def duplicates(
             steps = overlap_steps(opened, found) if report else []
         else:
             work.begin("comparing all pairs")
-            how: Any = {"threads": threads, "on_progress": work.reach}
             if report:
                 steps = duplicate_steps(opened, **how)
             else:
                 found = opened.duplicates(threshold, output=output, **how)
-        if found is not None and table is not None:
+        if table is not None:
             work.begin("writing the table")
             with writing_table(table, found.table.schema) as write:
                 write(found.table)
         left = None
-        if found is not None and write_unique is not None:
+        if write_unique is not None:
             work.begin("writing what is left")
             left = opened.write_without(found.removed, write_unique, corpus=corpus)
-    about = {"collection": collection, "against": against}
-    if found is None or report:
+    if report:
         print_steps(steps, as_json, about)
         return
     if as_json:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 def explain(
     model: options.Model,
-    text_a: str = options.argument('"TEXT A"', "A document."),
-    text_b: str = options.argument('"TEXT B"', "Another."),
+    text_a: str = options.text('"TEXT A"', "A document."),
+    text_b: str = options.text('"TEXT B"', "Another."),
     words: int = options.count("Number of words to list per text.", value=10),
     pairs: int = options.count("Number of word pairs to list.", least=0, value=10),
     trust: options.Trust = False,

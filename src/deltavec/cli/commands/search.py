@@ -46,7 +46,7 @@ LONGEST_SEARCHED = 200_000  # characters; of a longer text the beginning is show
 
 def search(
     collection: options.Collection,
-    query: Annotated[str, options.argument('"QUERY"', "What to look for.")],
+    query: Annotated[str, options.text('"QUERY"', "What to look for.")],
     k: options.K = 10,
     explain: options.Explain = False,
     filter: options.Filter = None,
@@ -109,11 +109,10 @@ def with_suggestions(unknown: Sequence[str], suggested: Mapping[str, Sequence[st
 
 def nothing_found(unknown: str, filter: str | None) -> str:
     """Why nothing was found."""
-    if filter is not None and not unknown:
-        return "Nothing found: no document fulfils the filter, or the query has no known words."
     if unknown:
         return f"Nothing found: not known are {unknown}"
-    return "Nothing found: the query has no known words."
+    filtered = "no document matches the filter, or " if filter is not None else ""
+    return f"Nothing found: {filtered}the query has no known words."
 
 
 def similar(
@@ -126,7 +125,7 @@ def similar(
     trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Find the documents most alike to one of the collection.
+    """Find the documents most similar to one of the collection.
 
     Examples
     --------
@@ -146,10 +145,9 @@ def similar(
     typer.echo(f"Like {visible(id)}: {shortened(text, length)}\n")
     if hits:
         print_hits(hits)
-    elif filter is not None:
-        typer.echo("Nothing found: no other document fulfils the filter, or it has no known words.")
     else:
-        typer.echo("Nothing found: the document has no known words, or there is no other.")
+        other = "there is no other" if filter is None else "no other matches the filter"
+        typer.echo(f"Nothing found: the document has no known words, or {other}.")
 
 
 def keywords(
@@ -201,15 +199,12 @@ def print_hits(hits: Sequence[Hit]) -> None:
         score = (f"{signed(hit.score)}  ", "bold")
         out.print(Text.assemble(f"{rank:2}  ", score, plain(hit.id, width - 14)), soft_wrap=True)
         text = marked_text(hit)
-        for part in text.wrap(out, width - len(INDENT)) if text else ():
-            part.rstrip()
-            out.print(Text.assemble(INDENT, part), soft_wrap=True)
-        lines: list[tuple[str, str]] = []
-        if hit.columns:
-            lines += [(line, "dim") for line, _ in wrapped(columns_line(hit.columns), width)]
-        lines += wrapped(visible(why_line(hit)), width)
-        for line, style in lines:
-            out.print(Text(line, style), soft_wrap=True)
+        for row in text.wrap(out, width - len(INDENT)) if text else ():
+            row.rstrip()
+            out.print(Text.assemble(INDENT, row), soft_wrap=True)
+        for line, style in ((columns_line(hit.columns), "dim"), (why_line(hit), "")):
+            for part in textwrap.wrap(visible(line), width - len(INDENT)):
+                out.print(Text(INDENT + part, style), soft_wrap=True)
 
 
 def marked_text(hit: Hit) -> Text:
@@ -231,16 +226,9 @@ def marked_text(hit: Hit) -> Text:
     return line
 
 
-def wrapped(text: str, width: int) -> list[tuple[str, str]]:
-    """The text in lines that fit, with a place for a style beside each."""
-    lines = textwrap.wrap(text, width, initial_indent=INDENT, subsequent_indent=INDENT)
-    return [(line, "") for line in lines]
-
-
 def columns_line(columns: Mapping[str, Any]) -> str:
     """The columns of a document in one line."""
-    shown = [f"{name}: {cell(value)}" for name, value in columns.items()]
-    return visible(" | ".join(shown))
+    return " | ".join(f"{name}: {cell(value)}" for name, value in columns.items())
 
 
 def cell(value: object) -> str:
