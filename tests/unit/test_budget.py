@@ -16,11 +16,11 @@ MOST_LINES = 450
 # Code lines per room, without docstrings, comments and blank lines. A file belongs to the room with
 # the longest matching path. Lowering a number is welcome; raising one needs a decision record.
 BUDGETS = {
-    "": 912,  # with evaluation/ and adapters/
+    "": 893,  # with evaluation/ and adapters/
     "core": 1_777,
     "core/kernels": 1_441,
     "core/text": 812,
-    "core/learning": 1_908,
+    "core/learning": 1_915,
     "io/corpus": 1_518,
     "io/vectors": 830,
     "io/artifacts": 848,

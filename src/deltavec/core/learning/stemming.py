@@ -135,7 +135,7 @@ class WordRows(NamedTuple):
     def cosines(self, a: Int64s, b: Int64s) -> Float32s:
         """The cosine of each pair of words, which must have rows."""
         values = np.empty(len(a), np.float32)
-        stemming_kernels.pair_cosines(self.table, self.numbers[a], self.numbers[b], values)
+        stemming_kernels.pair_products(self.table, self.numbers[a], self.numbers[b], values)
         return values
 
 

@@ -13,6 +13,7 @@ from deltavec.core.arrays import Float32s, Int32s, Int64s, UInt64s
 from deltavec.core.jit import compiled
 
 UInt16s = npt.NDArray[np.uint16]
+Rows = Int32s | Int64s
 
 LETTER_BITS = np.uint64(12)
 NOTHING = np.uint64(0)
@@ -101,14 +102,25 @@ def prefix_pairs(
 
 
 @compiled
-def pair_cosines(table: Float32s, a: Int64s, b: Int64s, cosines: Float32s) -> None:
-    """Write the product of rows a and b of a table, pair by pair."""
-    for pair in range(a.size):
-        one, other = table[a[pair]], table[b[pair]]
-        total = np.float32(0)
-        for k in range(one.size):
-            total += one[k] * other[k]
-        cosines[pair] = total
+def pair_products(table: Float32s, first: Rows, second: Rows, products: Float32s) -> None:
+    """Write the inner product of each pair of rows of a table.
+
+    Pairs sorted by their first row are quickest: it stays in the cache. Four sums at a time, since
+    each addition to one must wait for the one before.
+    """
+    columns = table.shape[1]
+    fourfold = columns - columns % 4
+    for place in range(first.size):
+        a, b = table[first[place]], table[second[place]]
+        s0 = s1 = s2 = s3 = np.float64(0.0)
+        for column in range(0, fourfold, 4):
+            s0 += a[column] * b[column]
+            s1 += a[column + 1] * b[column + 1]
+            s2 += a[column + 2] * b[column + 2]
+            s3 += a[column + 3] * b[column + 3]
+        for column in range(fourfold, columns):
+            s0 += a[column] * b[column]
+        products[place] = (s0 + s1) + (s2 + s3)
 
 
 @compiled
