@@ -113,6 +113,7 @@ async def asked(
     body: Any = None,
     headers: Mapping[str, str] | None = None,
     pieces: list[bytes] | None = None,
+    client: str = "127.0.0.1",
 ) -> Answered:
     """What an application answers to a request that comes over no socket."""
     content = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
@@ -123,8 +124,8 @@ async def asked(
         "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": method,
         "scheme": "http", "path": path, "raw_path": quote(path, errors="replace").encode(),
         "root_path": "",
-        "query_string": query.encode(), "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 80),
-        "headers": [(k.encode("latin-1"), v.encode("latin-1")) for k, v in sent.items()],
+        "query_string": query.encode(), "client": (client, 1), "server": ("127.0.0.1", 80),
+        "headers": [(k.lower().encode("latin-1"), v.encode("latin-1")) for k, v in sent.items()],
     }  # fmt: skip
     waiting = list(pieces) if pieces is not None else [content or b""]
 

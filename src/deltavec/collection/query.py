@@ -26,6 +26,7 @@ from deltavec.core.jit import BUDGET
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.text.alignment import known_words
 from deltavec.core.text.tokenize import Tokenized
+from deltavec.core.threads import stop_if_cancelled
 from deltavec.errors import InputError
 from deltavec.search import Index, fallback
 from deltavec.search.hybrid.search import HybridQuery, TopDocuments, best_documents, work_for
@@ -226,6 +227,7 @@ def find_quoted(
     """
     count = LOOKED_AT * query.k
     while True:
+        stop_if_cancelled()
         best = find(replace(query, k=count))
         matches = [
             place
@@ -310,6 +312,7 @@ def best_by_score(
 ) -> list[TopDocuments]:
     """The best documents for keyword or hybrid queries with the same negated and quoted words."""
     for units in queries[0].negated:
+        stop_if_cancelled()
         allowed = ~words.words.holding(units)
         mask = allowed if mask is None else mask & allowed
     for word in queries[0].quoted:

@@ -40,6 +40,9 @@ class Limits:
     waiting : int
         Requests that may wait for a worker; one more is sent away with 503. Long ones have half of
         these places.
+    from_client : int
+        Requests of one client at once, by its address; those of this machine are not limited,
+        since a proxy may send them for many clients.
     map_points : int
         Points on the map; of a larger collection a sample is shown.
     exported : int
@@ -58,6 +61,7 @@ class Limits:
     seconds: float = 30.0
     workers: int = field(default_factory=lambda: thread_count(None))
     waiting: int = 256
+    from_client: int = 64
     map_points: int = 200_000
     exported: int = 20_000
 

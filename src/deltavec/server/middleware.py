@@ -10,6 +10,7 @@ import asyncio
 import ipaddress
 import re
 import secrets
+from collections import Counter
 from collections.abc import Awaitable, Iterable
 from contextlib import suppress
 
@@ -75,6 +76,7 @@ class LimitMiddleware:
         self.public = frozenset(public)
         self.loopback_only = loopback_only
         self.free = BODIES_HELD * limits.body_bytes  # memory for all bodies together
+        self.requests: Counter[str] = Counter()  # at once, by the address of the client
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
@@ -94,12 +96,18 @@ class LimitMiddleware:
 
     async def _respond(self, scope: Scope, receive: Receive, response: SecureResponse) -> None:
         headers = Headers(scope=scope)
+        if len(headers.getlist("host")) > 1:  # a proxy may have looked at the other one
+            raise RequestError(400, "expected one Host header, got several")
         if self.loopback_only:
             require_loopback(headers.get("host", ""))
         if self.token is not None and route_path(scope) not in self.public:
             require_token(headers.get("authorization", ""), self.token)
         late = 408
         pieces: list[bytes] = []
+        client = (scope.get("client") or ("",))[0]
+        if self.requests[client] >= self.limits.from_client and not is_loopback(client):
+            raise busy("too many requests of one client at once: try again in a second")
+        self.requests[client] += 1
         try:
             async with asyncio.timeout(self.limits.seconds):
                 await self._read_body(headers, receive, pieces)
@@ -112,6 +120,9 @@ class LimitMiddleware:
             ) from None
         finally:
             self.free += sum(map(len, pieces))
+            self.requests[client] -= 1
+            if not self.requests[client]:
+                del self.requests[client]
 
     async def _read_body(self, headers: Headers, receive: Receive, pieces: list[bytes]) -> None:
         """Read the body; raises as soon as it is too large, whatever its header says."""
@@ -173,14 +184,19 @@ def require_loopback(host: str) -> None:
     """Raise if a Host header does not name this machine."""
     whole = HOST.fullmatch(host)
     name = (whole["bracketed"] or whole["plain"]) if whole else ""
-    if name.rstrip(".").lower() == "localhost":
+    if name.rstrip(".").lower() == "localhost" or is_loopback(name):
         return
-    with suppress(ValueError):
-        if ipaddress.ip_address(name).is_loopback:
-            return
     raise RequestError(
         421, "expected localhost or a loopback address in the Host header, got another name"
     )
+
+
+def is_loopback(address: str) -> bool:
+    """Whether an address is one of this machine."""
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return False
 
 
 def require_token(authorization: str, token: str) -> None:

@@ -50,6 +50,34 @@ def test_names_of_this_machine_are_let_in(host: str) -> None:
     assert ask(guarded(), "GET", "/", headers={"host": host}).status == 200
 
 
+@pytest.mark.parametrize("loopback_only", [True, False])
+def test_two_host_headers_are_refused(loopback_only: bool) -> None:
+    headers = {"host": "localhost", "Host": "evil.example"}
+    answer = ask(guarded(loopback_only=loopback_only), "GET", "/", headers=headers)
+    assert answer.status == 400
+    assert answer.error["message"] == "expected one Host header, got several"
+
+
+@pytest.mark.parametrize(("client", "status"), [("10.0.0.7", 503), ("127.0.0.1", 200)])
+def test_one_client_cannot_take_every_place_in_the_queue(client: str, status: int) -> None:
+    async def many() -> list[int]:
+        going = asyncio.Event()
+
+        async def slow(scope: Any, receive: Any, send: Any) -> None:
+            await going.wait()
+            await echo(scope, receive, send)
+
+        app = guarded(slow, limits=Limits(from_client=3, seconds=20))
+        clients = (client, client, client, client, "10.0.0.8")
+        requests = [asyncio.ensure_future(asked(app, "GET", "/", client=one)) for one in clients]
+        for _ in range(10):  # each takes its place, or is refused
+            await asyncio.sleep(0)
+        going.set()
+        return [(await request).status for request in requests]
+
+    assert asyncio.run(many()) == [200, 200, 200, status, 200]
+
+
 @pytest.mark.parametrize(
     "host",
     [

@@ -36,6 +36,7 @@ from deltavec.collection.filters.language import (
 )
 from deltavec.core.arguments import did_you_mean
 from deltavec.core.text.batches import is_text
+from deltavec.core.threads import stop_if_cancelled
 from deltavec.errors import InputError
 
 FUNCTIONS = {
@@ -126,6 +127,7 @@ def evaluate(condition: Condition, table: pa.Table) -> Any:
     """Whether each row passes a condition: true, false, or null where it is unknown."""
     import pyarrow.compute as pc
 
+    stop_if_cancelled()
     if isinstance(condition, Not):
         return pc.invert(evaluate(condition.of, table))
     if isinstance(condition, And | Or):
