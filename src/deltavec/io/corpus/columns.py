@@ -131,8 +131,14 @@ def _cut(
     batch: pa.RecordBatch, chunk_bytes: int, chunk_documents: int
 ) -> Iterator[tuple[pa.RecordBatch, int]]:
     """Slices of a batch within both bounds, and the bytes of text in each."""
-    documents = _as_text(batch.column(0))
-    sizes = text_sizes(documents)
+    try:
+        documents = _as_text(batch.column(0))
+        sizes = text_sizes(documents)
+    except pa.ArrowIndexError as error:
+        raise CorpusError(
+            f"the column {batch.schema.names[0]!r} is damaged: a dictionary index points outside "
+            f"the dictionary ({error}); write the documents again"
+        ) from error
     if sizes.max(initial=0) > LARGEST_RECORD:
         raise CorpusError(
             f"a document has {sizes.max():,} bytes, more than the {LARGEST_RECORD:,} that one may "

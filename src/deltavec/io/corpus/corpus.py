@@ -26,7 +26,6 @@ from deltavec.errors import CorpusError
 from deltavec.io.corpus.blocks import Stream
 from deltavec.io.corpus.column_types import Kind, Seen, without_missing
 from deltavec.io.corpus.columns import Piece, bounded, require_columns, require_text, text_schema
-from deltavec.io.corpus.delimiters import checked_delimiter
 from deltavec.io.corpus.encodings import checked_encoding
 from deltavec.io.corpus.files import (
     FORMATS,
@@ -45,8 +44,8 @@ from deltavec.io.corpus.memory import (
     string_pieces,
     table_pieces,
 )
-from deltavec.io.corpus.readers import read_pieces, sniff
-from deltavec.io.corpus.text_column import choose_column
+from deltavec.io.corpus.readers import read_pieces
+from deltavec.io.corpus.sniff import checked_delimiter, choose_column, sniff
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

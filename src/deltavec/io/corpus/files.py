@@ -1,7 +1,8 @@
 """Which files make up a corpus: a path, a list of paths, a folder or a pattern.
 
-A file named outright must be readable. In a folder, or behind a pattern, hidden files and files
-with other suffixes (a README, an image) are skipped, and at least one file must remain.
+A file named outright must be readable. In a folder, names that begin with ``.`` or ``_`` are
+skipped, as Spark and Hive do: they are hidden, or unfinished. So are files with other suffixes (a
+README, an image), and at least one file must remain.
 """
 
 from __future__ import annotations
@@ -36,6 +37,14 @@ SUFFIXES = {
 }
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 READABLE = f"{', '.join(SUFFIXES)} (text also as {' or '.join(COMPRESSIONS)})"
+
+SKIPPED = (".", "_")
+# Tables whose data files alone do not say which rows they have, by what else is in the folder.
+TABLES = {
+    "_delta_log": "a Delta",
+    ".hoodie": "a Hudi",
+    "metadata/*.metadata.json": "an Iceberg",
+}
 
 LINES = "format='txt' (--format txt) reads each line as a document"
 # What helps with a file that has one of these suffixes; LINES with others.
@@ -125,6 +134,8 @@ def find_files(source: str | os.PathLike[str], reading: Reading) -> tuple[Corpus
         )
     # Path.glob takes no absolute pattern
     matches = [Path(match) for match in glob.glob(str(source), recursive=True)]  # noqa: PTH207
+    if not any(part.startswith("_") for part in path.parts):
+        matches = [match for match in matches if not any(p.startswith("_") for p in match.parts)]
     if not matches:
         raise CorpusError(f"no file matches {source}")
     files = {file for match in matches for file in (_inside(match) if match.is_dir() else [match])}
@@ -202,15 +213,22 @@ def _uncompressed(path: Path) -> tuple[Path, str | None]:
 
 
 def _inside(folder: Path) -> list[Path]:
-    """All files in a folder and its folders, without hidden ones, pipes and devices."""
+    """All files in a folder and its folders, without skipped names, pipes and devices."""
     found: list[Path] = []
 
     def refuse(error: OSError) -> None:
         raise unreadable(str(error.filename), error) from error
 
     for where, folders, names in os.walk(folder, onerror=refuse):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        paths = [Path(where, name) for name in names if not name.startswith(".")]
+        for mark, table in TABLES.items():
+            if any(Path(where).glob(mark)):
+                raise CorpusError(
+                    f"{where} is {table} table, whose files also hold rows that were deleted or "
+                    "replaced: read it with the library of that format and pass the DataFrame, or "
+                    "write it to Parquet files first"
+                )
+        folders[:] = [name for name in folders if not name.startswith(SKIPPED)]
+        paths = [Path(where, name) for name in names if not name.startswith(SKIPPED)]
         # opening a pipe waits for its writer, perhaps forever
         found += [
             path for path in paths if not (_exists(path) and _is_special(path.stat().st_mode))

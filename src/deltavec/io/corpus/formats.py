@@ -17,8 +17,10 @@ import pyarrow as pa
 from deltavec.core.text.batches import repair_surrogates, string_array
 from deltavec.errors import CorpusError
 from deltavec.io.corpus.blocks import first_row
-from deltavec.io.corpus.delimiters import SEPARATOR_LINE
 from deltavec.io.corpus.files import DELIMITED, LINES, TEXT, CorpusFile
+
+# The line that Excel writes, and reads, before the header.
+SEPARATOR_LINE = re.compile(rb'(?:"sep=(.)"|sep=(.))[ \t]*(?:\r\n|\n|\r|$)')
 
 
 def column_names(first: bytes, file: CorpusFile) -> list[str]:

@@ -6,7 +6,7 @@ A matrix whose rows are of unit length already stays where it is: in the file, m
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -22,9 +22,9 @@ from deltavec.io.vectors.rows import (
     ROWS_AT_ONCE,
     WordRows,
     binary_array,
-    cleaned,
+    clean_rows,
     first_occurrences,
-    joined,
+    join_rows,
     vocabulary_of,
 )
 
@@ -107,12 +107,6 @@ def only_matrix(tensors: ForeignTensors, name: str) -> npt.NDArray[Any]:
     return next(iter(found.values()))
 
 
-def from_gensim(vectors: Any, limit: int | None) -> WordVectors:
-    """Word vectors from a gensim ``KeyedVectors``, by its ``index_to_key`` and ``vectors``."""
-    name = type(vectors).__name__
-    return from_arrays(word_array(vectors.index_to_key), np.asarray(vectors.vectors), name, limit)
-
-
 def from_arrays(words: Any, matrix: npt.NDArray[Any], name: str, limit: int | None) -> WordVectors:
     """Word vectors from an Arrow array of words (bytes) and a matrix of one row for each."""
     if matrix.ndim != 2 or matrix.shape[1] == 0 or matrix.dtype.kind not in "fiu":
@@ -128,7 +122,7 @@ def from_arrays(words: Any, matrix: npt.NDArray[Any], name: str, limit: int | No
     words = words[: len(matrix)]
     if can_stay(words, matrix, name):
         return WordVectors.from_unit_rows(vocabulary_of(words), matrix)
-    return joined(blocks_of(words, matrix, name), name)
+    return join_rows(blocks_of(words, matrix, name), name)
 
 
 def can_stay(words: Any, matrix: npt.NDArray[Any], name: str) -> bool:
@@ -157,12 +151,8 @@ def blocks_of(words: Any, matrix: npt.NDArray[Any], name: str) -> Iterator[WordR
         block = matrix[begin : begin + ROWS_AT_ONCE]
         with np.errstate(over="ignore"):  # too large for float32: infinity, which is refused
             rows = np.ascontiguousarray(block, np.float32)
-        yield cleaned(words[begin : begin + len(rows)], rows, place_from(begin, name))
-
-
-def place_from(begin: int, name: str) -> Callable[[int], str]:
-    """How error messages call a row of a block that begins here."""
-    return lambda row: f"{name}, row {begin + row}"
+        numbers = range(begin, begin + len(rows))
+        yield clean_rows(words[begin : begin + len(rows)], rows, f"{name}, row", numbers)
 
 
 def word_array(words: WordSource) -> Any:

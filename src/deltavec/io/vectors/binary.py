@@ -17,8 +17,8 @@ import pyarrow as pa
 
 from deltavec.errors import VectorsError
 from deltavec.io.vectors.detect import LONGEST_LINE, ByteSource, Header, words_to_read
-from deltavec.io.vectors.lines import numbers_at_end
-from deltavec.io.vectors.rows import WordRows, cleaned, row_norms
+from deltavec.io.vectors.rows import WordRows, clean_rows, row_norms
+from deltavec.io.vectors.text import numbers_at_end
 
 BLOCK = 1 << 24
 MANY = 1 << 16
@@ -84,17 +84,32 @@ def binary_rows(
     while done < expected:
         walk = walked(data, header.dimensions, expected - done)
         if walk.words:
-            yield block_of(walk, done, header.dimensions, source.name)
+            vectors = np.frombuffer(b"".join(walk.vectors), LITTLE_ENDIAN)
+            matrix = vectors.astype(np.float32, copy=False).reshape(-1, header.dimensions)
+            numbers = range(done + 1, done + 1 + len(walk.words))
+            words = pa.array(walk.words, pa.binary())
+            yield clean_rows(words, matrix, f"{source.name}, word", numbers)
             done += len(walk.words)
         elif not more:
-            raise cut_short(source.name, data, done, header)
+            found = max(0, len(data) - data.find(b" ") - 1) // 4 if b" " in data else 0
+            raise VectorsError(
+                f"{source.name}, word {done + 1} of {header.words:,}: expected "
+                f"{header.dimensions} numbers, found {found}; the file looks cut short"
+            )
         rest = data[walk.end :]
-        check_word_end(source.name, rest, done)
+        if len(rest) > LONGEST_LINE and b" " not in rest[:LONGEST_LINE]:
+            raise VectorsError(
+                f"{source.name}, word {done + 1}: found no space in {LONGEST_LINE:,} bytes: "
+                "expected a word, a space and its numbers"
+            )
         fresh = source.stream.read(BLOCK) if done < expected else b""
         more = bool(fresh)
         data = rest + fresh
-    if limit is None:
-        check_end(source, data, header)
+    if limit is None and (data + source.stream.read(1 << 10)).strip():
+        raise VectorsError(
+            f"{source.name}: the header promises {header.words:,} words, and more follow: correct "
+            f"the header, or pass limit={header.words} to read only the first"
+        )
 
 
 def walked(data: bytes, dimensions: int, most: int) -> Walk:
@@ -112,38 +127,3 @@ def walked(data: bytes, dimensions: int, most: int) -> Walk:
         vectors.append(view[space + 1 : end])
         begin = end
     return Walk(words, vectors, begin)
-
-
-def block_of(walk: Walk, done: int, dimensions: int, name: str) -> WordRows:
-    """The walked words as rows."""
-    numbers = np.frombuffer(b"".join(walk.vectors), LITTLE_ENDIAN)
-    matrix = numbers.astype(np.float32, copy=False).reshape(-1, dimensions)
-    words = pa.array(walk.words, pa.binary())
-    return cleaned(words, matrix, lambda row: f"{name}, word {done + row + 1}")
-
-
-def check_word_end(name: str, rest: bytes, done: int) -> None:
-    """Raise an error for a word that goes on and on: these are no word vectors."""
-    if len(rest) > LONGEST_LINE and b" " not in rest[:LONGEST_LINE]:
-        raise VectorsError(
-            f"{name}, word {done + 1}: found no space in {LONGEST_LINE:,} bytes: "
-            "expected a word, a space and its numbers"
-        )
-
-
-def cut_short(name: str, rest: bytes, done: int, header: Header) -> VectorsError:
-    """The error for a file that ends before its last word does."""
-    numbers = max(0, len(rest) - rest.find(b" ") - 1) // 4 if b" " in rest else 0
-    return VectorsError(
-        f"{name}, word {done + 1} of {header.words:,}: expected {header.dimensions} numbers, "
-        f"found {numbers}; the file looks cut short"
-    )
-
-
-def check_end(source: ByteSource, rest: bytes, header: Header) -> None:
-    """Raise an error if more than a line end follows the last word."""
-    if (rest + source.stream.read(1 << 10)).strip():
-        raise VectorsError(
-            f"{source.name}: the header promises {header.words:,} words, and more follow: correct "
-            f"the header, or pass limit={header.words} to read only the first"
-        )

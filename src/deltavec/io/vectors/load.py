@@ -7,14 +7,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from deltavec.core.arguments import require_whole
 from deltavec.core.vectors import WordVectors
 from deltavec.errors import VectorsError
 from deltavec.io.artifacts.atomic import replacing
-from deltavec.io.vectors.arrays import from_gensim, from_npy, from_safetensors, refuse_words
+from deltavec.io.vectors.arrays import (
+    from_arrays,
+    from_npy,
+    from_safetensors,
+    refuse_words,
+    word_array,
+)
 from deltavec.io.vectors.binary import binary_rows, is_binary
 from deltavec.io.vectors.detect import ByteSource, first_lines, header_of, kind_of, unpacked
-from deltavec.io.vectors.rows import joined
+from deltavec.io.vectors.rows import join_rows
 from deltavec.io.vectors.text import text_rows
 from deltavec.io.vectors.write import WRITERS, Table
 
@@ -77,13 +85,15 @@ def load_vectors(
     if isinstance(source, str | os.PathLike):
         return from_file(Path(source), words, limit)
     source = getattr(source, "wv", source)
-    if hasattr(source, "index_to_key") and hasattr(source, "vectors"):
-        refuse_words(words, type(source).__name__)
-        return from_gensim(source, limit)
-    raise VectorsError(
-        f"expected a path or a gensim KeyedVectors, got {type(source).__name__}: "
-        "for words and a matrix in memory, use WordVectors(words, matrix)"
-    )
+    name = type(source).__name__
+    keys, matrix = (getattr(source, member, None) for member in ("index_to_key", "vectors"))
+    if keys is None or matrix is None:
+        raise VectorsError(
+            f"expected a path or a gensim KeyedVectors, got {name}: for words and a matrix in "
+            "memory, use WordVectors(words, matrix)"
+        )
+    refuse_words(words, name)
+    return from_arrays(word_array(keys), np.asarray(matrix), name, limit)
 
 
 def from_file(
@@ -110,9 +120,9 @@ def from_rows(source: ByteSource, limit: int | None) -> WordVectors:
     first, _, rest = sample.partition(b"\n")
     header = header_of(first, source.name)
     if header is None:
-        return joined(text_rows(source, sample, None, limit), source.name)
+        return join_rows(text_rows(source, sample, None, limit), source.name)
     rows = binary_rows if is_binary(rest, header) else text_rows
-    return joined(rows(source, rest, header, limit), source.name)
+    return join_rows(rows(source, rest, header, limit), source.name)
 
 
 def save_vectors(vectors: WordVectors, path: str | os.PathLike[str]) -> None:

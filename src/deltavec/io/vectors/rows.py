@@ -1,13 +1,13 @@
-"""Rows on their way from a file to `WordVectors`: what is left out, and unit length for the rest.
+"""Blocks of rows become `WordVectors`: some are left out, the rest is scaled to unit length.
 
-Every reader hands its rows over in blocks: a block is scaled while it is in the cache, and added to
-a matrix that grows where it stands. There is never a second copy of all rows.
+Every reader gives its rows in blocks. A block is scaled while it is in the cache, and copied into a
+matrix that grows in place. There is never a second copy of all rows.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,8 +60,8 @@ class WordRows:
         return len(self.words) + dropped
 
 
-def cleaned(
-    words: Any, matrix: Matrix, place: Callable[[int], str], blank_lines: int = 0
+def clean_rows(
+    words: Any, matrix: Matrix, where: str, numbers: Sequence[int], blank_lines: int = 0
 ) -> WordRows:
     """The rows that can be used, at unit length, and the count of the others.
 
@@ -71,8 +71,8 @@ def cleaned(
         An Arrow array of bytes.
     matrix
         One row for each word.
-    place
-        Where a row came from, for an error message.
+    where, numbers
+        The name of the file, and the number of each row in it, for an error message.
     blank_lines
         How many lines the reader skipped.
 
@@ -82,7 +82,13 @@ def cleaned(
         If a row holds NaN or infinity.
     """
     norms = row_norms(matrix)
-    refuse_non_finite(words, norms, place)
+    if not np.isfinite(norms).all():
+        row = int(np.flatnonzero(~np.isfinite(norms))[0])
+        word = words[row].as_py().decode(errors="replace")
+        raise VectorsError(
+            f"{where} {numbers[row]}: the vector of {word!r} holds NaN or infinity (or a number "
+            "too large for float32): leave it out"
+        )
     empty = pa.compute.binary_length(words).to_numpy(zero_copy_only=False) == 0
     broken = not_utf8(words)
     zero = norms == 0
@@ -111,19 +117,6 @@ def row_norms(matrix: Matrix) -> npt.NDArray[np.float64]:
     return norms
 
 
-def refuse_non_finite(
-    words: Any, norms: npt.NDArray[np.float64], place: Callable[[int], str]
-) -> None:
-    """Raise an error that names the first row with NaN or infinity."""
-    if not np.isfinite(norms).all():
-        row = int(np.flatnonzero(~np.isfinite(norms))[0])
-        word = words[row].as_py().decode(errors="replace")
-        raise VectorsError(
-            f"{place(row)}: the vector of {word!r} holds NaN or infinity (or a number too large "
-            "for float32): leave it out"
-        )
-
-
 def not_utf8(words: Any) -> Mask:
     """Which words are not valid UTF-8."""
     try:
@@ -144,7 +137,7 @@ def unit_rows(matrix: Matrix, norms: npt.NDArray[np.float64]) -> Matrix:
     return scaled
 
 
-def joined(blocks: Iterable[WordRows], name: str) -> WordVectors:
+def join_rows(blocks: Iterable[WordRows], name: str) -> WordVectors:
     """The blocks, in the order of the file, as word vectors; of duplicate words, the first.
 
     Raises
@@ -180,9 +173,9 @@ def joined(blocks: Iterable[WordRows], name: str) -> WordVectors:
 
 
 def make_room(matrix: Matrix, rows: int, columns: int) -> None:
-    """Make the matrix longer, where it stands if the system can, for at least so many rows."""
+    """Grow the matrix, in place if possible, to at least so many rows."""
     if rows > len(matrix):
-        # Nobody else holds the matrix yet: no need to count references.
+        # There is no other reference to the matrix yet.
         matrix.resize((max(rows, len(matrix) * 5 // 4), columns), refcheck=False)
 
 

@@ -2,15 +2,16 @@
 
 This is GloVe's format; word2vec text and fastText's ``.vec`` begin with one more line, the header
 ``words dimensions``. Blocks of lines are parsed by Arrow's CSV reader, several at a time; a block
-that is not plain, for whatever reason, goes to `vector_lines`.
+that is not plain is read line by line (`careful_rows`).
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -25,8 +26,7 @@ from deltavec.io.vectors.detect import (
     rest_of_line,
     words_to_read,
 )
-from deltavec.io.vectors.lines import careful_rows, usual_dimensions
-from deltavec.io.vectors.rows import Matrix, WordRows, cleaned
+from deltavec.io.vectors.rows import WordRows, clean_rows
 
 # Large enough that starting Arrow's reader costs little, small enough for the cache.
 BLOCK = 1 << 22
@@ -39,25 +39,10 @@ class Lines(NamedTuple):
     first: int
 
 
-@dataclass(frozen=True)
-class TextLayout:
-    """How the lines of one file are made: its name, for messages, and the numbers on a line."""
-
-    name: str
-    dimensions: int
-
-    @cached_property
-    def columns(self) -> list[str]:
-        """The names of the columns: the word, and its numbers."""
-        return ["word", *(str(column) for column in range(self.dimensions))]
-
-    @cached_property
-    def conversion(self) -> Any:
-        """What Arrow is to make of the columns: bytes, and numbers that are never missing."""
-        types = dict.fromkeys(self.columns, pa.float32()) | {"word": pa.binary()}
-        return pa.csv.ConvertOptions(
-            column_types=types, null_values=[], strings_can_be_null=False, check_utf8=False
-        )
+# What Arrow takes for a number. No part can take what another has given back, so that a long odd
+# field is refused in linear time.
+DECIMAL = rb"(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?"
+NUMBER = re.compile(rb"[+-]?(?:%b|nan|inf(?:inity)?)" % DECIMAL, re.IGNORECASE)
 
 
 PLAIN_LINES = pa.csv.ParseOptions(
@@ -85,12 +70,13 @@ def text_rows(
     limit
         How many lines to read.
     """
-    layout = layout_of(source, sample, header)
+    dimensions = dimensions_of(source, sample, header)
     if header is not None:
         expected = words_to_read(source, header, 2 * header.dimensions + 1, limit)
     blocks = line_blocks(source, sample, 1 if header is None else 2, limit)
     found = 0
-    for rows in ordered_map(lambda lines: parsed(lines, layout), blocks, pa.cpu_count()):
+    parse = partial(parse_lines, dimensions=dimensions, name=source.name)
+    for rows in ordered_map(parse, blocks, pa.cpu_count()):
         found += rows.found
         yield rows
     if header is None:
@@ -107,8 +93,8 @@ def text_rows(
         )
 
 
-def layout_of(source: ByteSource, sample: bytes, header: Header | None) -> TextLayout:
-    """The layout that the header, or most of the first lines, tell."""
+def dimensions_of(source: ByteSource, sample: bytes, header: Header | None) -> int:
+    """The numbers on each line, by the header or by most of the first lines."""
     usual = usual_dimensions(sample)
     if header is None:
         if usual == 0:
@@ -122,13 +108,13 @@ def layout_of(source: ByteSource, sample: bytes, header: Header | None) -> TextL
                 "list of words and counts; if it does hold vectors of one number, begin it with "
                 "the line 'words 1', the number of words for words"
             )
-        return TextLayout(source.name, usual)
+        return usual
     if usual > header.dimensions:
         raise VectorsError(
             f"{source.name}, line 1: the header says {header.dimensions} numbers for each word, "
             f"and the lines after it have {usual}: correct the header"
         )
-    return TextLayout(source.name, header.dimensions)
+    return header.dimensions
 
 
 def line_blocks(
@@ -153,38 +139,38 @@ def next_block(source: ByteSource) -> bytes:
     return block + rest_of_line(source) if block else block
 
 
-def parsed(lines: Lines, layout: TextLayout) -> WordRows:
+def parse_lines(lines: Lines, dimensions: int, name: str) -> WordRows:
     """The rows of a block, by the fast path if it is plain."""
-    rows = fast_rows(lines, layout)
-    if rows is None:
-        rows = careful_rows(lines.data, lines.first, layout.dimensions, layout.name)
-    return rows
+    rows = fast_rows(lines, dimensions, name)
+    return careful_rows(lines, dimensions, name) if rows is None else rows
 
 
-def fast_rows(lines: Lines, layout: TextLayout) -> WordRows | None:
+def fast_rows(lines: Lines, dimensions: int, name: str) -> WordRows | None:
     """The rows of a block in which every line is one word and its numbers; None for any other."""
     data = with_plain_ends(lines.data)
     # Arrow would take a carriage return for a line end, and skip a byte order mark.
     if b"\r" in data or data.startswith(BYTE_ORDER_MARK):
         return None
     # Columns by the million are made only for a line that has as many.
-    if data.count(b" ", 0, line_end(data)) != layout.dimensions:
+    if data.count(b" ", 0, line_end(data)) != dimensions:
         return None
-    options = pa.csv.ReadOptions(
-        use_threads=False, block_size=len(data) + 1, column_names=layout.columns
-    )
+    columns = ["word", *map(str, range(dimensions))]
+    types = dict.fromkeys(columns, pa.float32()) | {"word": pa.binary()}
     try:
         table = pa.csv.read_csv(
             pa.BufferReader(data),
-            read_options=options,
-            parse_options=PLAIN_LINES,
-            convert_options=layout.conversion,
+            pa.csv.ReadOptions(use_threads=False, block_size=len(data) + 1, column_names=columns),
+            PLAIN_LINES,
+            pa.csv.ConvertOptions(
+                column_types=types, null_values=[], strings_can_be_null=False, check_utf8=False
+            ),
         )
     except pa.ArrowInvalid:
         return None
     words = table.column(0).combine_chunks()
-    matrix = stacked(table)
-    return cleaned(words, matrix, lambda row: f"{layout.name}, line {lines.first + row}")
+    matrix = np.ascontiguousarray(np.stack([one.to_numpy() for one in table.columns[1:]]).T)
+    numbers = range(lines.first, lines.first + len(words))
+    return clean_rows(words, matrix, f"{name}, line", numbers)
 
 
 def line_end(data: bytes) -> int:
@@ -201,7 +187,65 @@ def with_plain_ends(data: bytes) -> bytes:
     return data.replace(b" \n", b"\n") if first_ends_in_space else data
 
 
-def stacked(table: Any) -> Matrix:
-    """The table's columns of numbers as one matrix."""
-    columns = np.stack([column.to_numpy() for column in table.columns[1:]])
-    return np.ascontiguousarray(columns.T)
+def careful_rows(lines: Lines, dimensions: int, name: str) -> WordRows:
+    """The rows of a block, read line by line; an error names a line that cannot be read.
+
+    Numbers go through the same parser of Arrow as on the fast path, so they agree to the last bit.
+    """
+    words: list[bytes] = []
+    fields: list[bytes] = []
+    numbers: list[int] = []
+    blank = 0
+    for number, text in enumerate(lines.data.removesuffix(b"\n").split(b"\n"), lines.first):
+        text = text.removesuffix(b"\r").rstrip(b" ")
+        if text.strip():
+            word, *found = split_line(text, number, dimensions, name)
+            words.append(word)
+            fields += found
+            numbers.append(number)
+        else:
+            blank += 1
+    values = pa.array(fields, pa.binary()).cast(pa.string()).cast(pa.float32()).to_numpy()
+    matrix = values.reshape(len(words), dimensions)
+    return clean_rows(pa.array(words, pa.binary()), matrix, f"{name}, line", numbers, blank)
+
+
+def split_line(text: bytes, number: int, dimensions: int, name: str) -> list[bytes]:
+    """The fields of a line: the last ones are the numbers, all before them is the word.
+
+    Fields are separated by one space, which leaves any other character to the word. A line that
+    makes no sense like that is tried with runs of spaces and tabs.
+    """
+    for fields in (text.rsplit(b" ", dimensions), text.rsplit(None, dimensions)):
+        numbers = [field.strip(b"\t") for field in fields[1:]]
+        if len(numbers) == dimensions and all(map(NUMBER.fullmatch, numbers)):
+            return [fields[0].strip(b" "), *numbers]
+    where = f"{name}, line {number}: expected {dimensions} numbers"
+    fields = text.split()
+    if len(fields) <= dimensions:
+        raise VectorsError(f"{where}, found {len(fields) - 1}; the file looks cut short")
+    odd = next(field for field in fields[-dimensions:] if not NUMBER.fullmatch(field))
+    shown = odd.decode(errors="replace")
+    raise VectorsError(f"{where} at its end, found {shown[:40]!r} among them")
+
+
+def usual_dimensions(sample: bytes, lines: int = 100) -> int:
+    """The count of numbers at the end of most of the first lines; 0 if there are none."""
+    counts = Counter(
+        numbers_at_end(line) for line in sample.split(b"\n", lines)[:lines] if line.strip()
+    )
+    # Of two that are as frequent, the larger: better a complaint than numbers read as a word.
+    return max(counts, key=lambda count: (counts[count], count), default=0)
+
+
+def numbers_at_end(line: bytes) -> int:
+    """How many numbers end the line, the first field left to the word."""
+    fields = [field for field in line.rstrip().split(b" ") if field]
+    if len(fields) == 1:  # no spaces: perhaps tabs
+        fields = line.split()
+    count = 0
+    for field in reversed(fields[1:]):
+        if not NUMBER.fullmatch(field.strip(b"\t")):
+            break
+        count += 1
+    return count

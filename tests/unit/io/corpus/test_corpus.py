@@ -44,6 +44,7 @@ def written(path, data):
 
 
 def parquet(path, **columns):
+    path.parent.mkdir(exist_ok=True)
     pq.write_table(pa.table(columns), path)
     return path
 
@@ -170,6 +171,35 @@ def test_a_folder_is_read_in_the_order_of_names_and_hidden_files_are_passed_over
     assert corpus.name == f"{tmp_path} (3 files)"
 
 
+def test_names_that_begin_with_an_underscore_are_left_out_as_spark_and_hive_do(tmp_path):
+    written(tmp_path / "part-0.csv", "text\none")
+    (tmp_path / "_temporary" / "0").mkdir(parents=True)
+    written(tmp_path / "_temporary" / "0" / "part-0.csv", "text\nhalf")
+    written(tmp_path / "_SUCCESS", "")
+    written(tmp_path / "_part.csv", "text\nhalf")
+    for source in (tmp_path, tmp_path / "**" / "*.csv"):
+        assert documents(read_corpus(source)) == ["one"]
+    assert documents(read_corpus(tmp_path / "_part.csv")) == ["half"]
+    assert documents(read_corpus(tmp_path / "_*.csv")) == ["half"]
+
+
+@pytest.mark.parametrize(
+    ("mark", "table"),
+    [
+        ("_delta_log/00000000000000000000.json", "a Delta table"),
+        ("metadata/v1.metadata.json", "an Iceberg table"),
+        (".hoodie/hoodie.properties", "a Hudi table"),
+    ],
+)
+def test_a_table_whose_files_hold_deleted_rows_is_refused(tmp_path, mark, table):
+    parquet(tmp_path / "lake" / "a.parquet", text=["one"])
+    (tmp_path / "lake" / mark).parent.mkdir()
+    written(tmp_path / "lake" / mark, "{}")
+    for source in (tmp_path / "lake", tmp_path):
+        with pytest.raises(CorpusError, match=f"lake is {table}.*pass the DataFrame"):
+            read_corpus(source)
+
+
 def test_a_pattern_reads_the_files_it_matches(tmp_path):
     for name in ("a1.txt", "a2.txt.gz", "b.txt"):
         written(tmp_path / name, name)
@@ -228,6 +258,11 @@ def test_csv_values_stay_text_whatever_they_look_like(tmp_path):
 def test_csv_fields_may_hold_newlines_quotes_and_delimiters(tmp_path):
     path = written(tmp_path / "a.csv", 'text,id\r\n"a, ""b""\n\r\nc",1\r\n5" wide,2\r\n\r\n"",3')
     assert documents(read_corpus(path)) == ['a, "b"\n\r\nc', '5" wide', ""]
+
+
+def test_a_byte_order_mark_at_the_start_of_a_document_is_text_in_every_row(tmp_path):
+    path = written(tmp_path / "a.csv", "text,x\n\ufeffsea,1\n\ufeffroom,2\n")
+    assert documents(read_corpus(path)) == ["\ufeffsea", "\ufeffroom"]
 
 
 def test_a_ragged_csv_row_is_named_by_file_and_row(tmp_path):
