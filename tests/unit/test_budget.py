@@ -22,7 +22,7 @@ BUDGETS = {
     "core/text": 812,
     "core/learning": 1_916,
     "io/corpus": 1_518,
-    "io/vectors": 830,
+    "io/vectors": 795,
     "io/artifacts": 848,
     "io/output": 552,
     "io/export": 289,

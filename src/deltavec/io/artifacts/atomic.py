@@ -1,11 +1,11 @@
-"""Files and folders written beside their place and then put there whole: no half is ever seen.
+"""Atomic replacement of files and folders: written beside their path, then renamed.
 
-Whoever is stopped halfway leaves the old one, or the new one, in place. On Linux two folders change
-places in one step. Elsewhere the old one is renamed first, so that there is an instant in which
-neither stands there, though both are on disk beside it.
+A process that is stopped halfway leaves the old version or the new one in place. On Linux two
+folders are exchanged in one step. Elsewhere the old one is renamed first, so that for an instant
+neither has the name, though both are on disk beside it.
 
-A killed process leaves its unfinished file or folder. Whoever writes to the same path next removes
-it: a lock that the system drops with the process tells the dead from the living.
+A killed process leaves its unfinished file or folder. The next writer to the same path removes it:
+the system drops the lock of a process that ended.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import BinaryIO, NamedTuple
 
 from deltavec.io.artifacts.locks import lock_now
 
-# What a file or folder is called until it is whole; no word of it comes from the user.
+# The name of an unfinished file or folder; no part of it comes from the user.
 UNFINISHED = r"\.deltavec-[0-9a-f]{32}\.part"
 # <fcntl.h> and <linux/fs.h>
 AT_FDCWD = -100
@@ -36,10 +36,9 @@ RENAME_EXCHANGE = 2
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A new file beside the path, which takes the path's place if all goes well."""
+    """A new file beside the path, which replaces it if all goes well."""
     path = path.resolve()  # a link stays one
-    remove_leftovers(path, Path.unlink)
-    with live(path, make=partial(Path.touch, exist_ok=False)) as temporary:
+    with live(path, partial(Path.touch, exist_ok=False), Path.unlink) as temporary:
         try:
             yield temporary
             put_in_place(temporary, path)
@@ -49,38 +48,33 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def replacing_folder(target: Path, remove: Callable[[Path], None]) -> Iterator[Path]:
-    """A new folder beside the target, which takes its place if all goes well.
+    """A new folder beside the target, which replaces it if all goes well.
 
     Parameters
     ----------
     target
-        Where the folder shall be. What stands there is replaced; a link is followed.
+        The path of the folder; a link is followed.
     remove
-        What removes a folder of this kind, old or new, and nothing that others put there.
+        Removes a folder of this kind, old or new, without files that are not part of it.
     """
     target = target.resolve()
     target.parent.mkdir(parents=True, exist_ok=True)
-    remove_leftovers(target, remove)
-    with live(target, make=Path.mkdir) as beside:
+    with live(target, Path.mkdir, remove) as beside:
         try:
             yield beside
             flush_to_disk(beside)
             put_folder_in_place(beside, target)
             flush_to_disk(target.parent)
         finally:
-            # Failed, it is the new folder that goes; else what stood at the target.
+            # The new folder if this failed, otherwise the old one.
             remove(beside)
 
 
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """A folder for temporary files that only we may enter, removed at the end.
-
-    What killed processes of ours left of theirs is removed first.
-    """
+    """A private folder for temporary files, removed at the end."""
     place = Path(tempfile.gettempdir()).resolve() / "scratch"
-    remove_leftovers(place, shutil.rmtree)
-    with live(place, make=partial(Path.mkdir, mode=0o700)) as folder:
+    with live(place, partial(Path.mkdir, mode=0o700), shutil.rmtree) as folder:
         try:
             yield folder
         finally:
@@ -88,7 +82,7 @@ def scratch_folder() -> Iterator[Path]:
 
 
 def unfinished(path: Path) -> Path:
-    """A new name beside the path, of the path's own kind; no longer than names get."""
+    """A new temporary name beside the path, of bounded length."""
     return path.with_name(f".deltavec-{kind_of_name(path)}{secrets.token_hex(8)}.part")
 
 
@@ -98,8 +92,14 @@ def kind_of_name(path: Path) -> str:
 
 
 @contextmanager
-def live(path: Path, make: Callable[[Path], object]) -> Iterator[Path]:
-    """What is made under a new name beside the path, known to be alive while the context lasts."""
+def live(
+    path: Path, make: Callable[[Path], object], remove: Callable[[Path], None]
+) -> Iterator[Path]:
+    """A new file or folder beside the path, locked while the context lasts.
+
+    What killed processes left beside the path is removed first.
+    """
+    remove_leftovers(path, remove)
     while True:
         beside = unfinished(path)
         make(beside)
@@ -108,18 +108,18 @@ def live(path: Path, make: Callable[[Path], object]) -> Iterator[Path]:
             return
         handle = os.open(beside, os.O_RDONLY)
         try:
-            with suppress(OSError):  # a file system without locks: nobody looks for leftovers
+            with suppress(OSError):  # a file system without locks: leftovers stay
                 lock_now(handle)
             if beside.exists():
                 yield beside
                 return
-            # It was taken for a leftover before it was locked: once more.
+            # Another process removed it before it was locked: once more.
         finally:
             os.close(handle)
 
 
 def remove_leftovers(path: Path, remove: Callable[[Path], None]) -> None:
-    """Remove what killed processes of ours left beside the path: what nobody holds any more."""
+    """Remove unfinished files beside the path that no process has locked any more."""
     if os.name == "nt":
         return
     ours = re.compile(rf"\.deltavec-{kind_of_name(path)}[0-9a-f]{{16}}\.part")

@@ -11,19 +11,12 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from io import FileIO
 from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO
 
 from deltavec.errors import CorpusError
 
 BLOCK_BYTES = 4 << 20
 LARGEST_RECORD = 1 << 30  # far above any document, far below the 2 GB of an Arrow string array
-
-
-class Readable(Protocol):
-    """What gives bytes: an Arrow stream, or a Python binary file."""
-
-    def read(self, size: int, /) -> bytes | None:
-        """Up to `size` bytes; none at the end."""
 
 
 class Stream:
@@ -32,7 +25,7 @@ class Stream:
     What a look at the columns reads is kept for the reading. A path is opened at the first read.
     """
 
-    def __init__(self, name: str, source: Readable | Path) -> None:
+    def __init__(self, name: str, source: BinaryIO | FileIO | Path) -> None:
         self.name = name
         self._source = source
         self._seen: list[bytes] = []
@@ -50,7 +43,7 @@ class Stream:
             self._source.close()
 
 
-def byte_chunks(source: Readable, name: str, size: int) -> Iterator[bytes]:
+def byte_chunks(source: BinaryIO | FileIO, name: str, size: int) -> Iterator[bytes]:
     """The bytes of a source in chunks of exactly `size` bytes; the last may be shorter."""
     parts: list[bytes] = []
     missing = size

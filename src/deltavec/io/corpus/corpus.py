@@ -449,14 +449,14 @@ def _paths(source: Any) -> list[os.PathLike[str]]:
         return paths
     if paths:
         raise CorpusError("a list must hold only paths, or only documents; this one mixes them")
-    if all(isinstance(item, str) and _names_a_corpus(item) for item in source):
+    if all(
+        isinstance(item, str)
+        and any(suffix.lower() in SUFFIXES for suffix in Path(item[-512:]).suffixes)
+        and Path(item).is_file()
+        for item in source
+    ):
         raise CorpusError(
             f"every string in the list is the name of a file, such as {source[0]!r}; "
             "to read the files, make each a pathlib.Path"
         )
     return []
-
-
-def _names_a_corpus(text: str) -> bool:
-    suffixes = Path(text[-512:]).suffixes
-    return any(suffix.lower() in SUFFIXES for suffix in suffixes) and Path(text).is_file()

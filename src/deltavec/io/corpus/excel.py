@@ -36,15 +36,12 @@ class Sheet(NamedTuple):
         The header: the first row that is not blank.
     rows : iterator of tuple
         The rows below.
-    stated : int
-        Their number as the sheet states it; 0 if it does not.
     note : str or None
         Which sheet it is, if there are others.
     """
 
     names: list[str]
     rows: Iterator[tuple[Any, ...]]
-    stated: int
     note: str | None
 
 
@@ -74,23 +71,20 @@ def open_sheet(path: Path) -> Iterator[Sheet]:
 
 def _first_sheet(path: Path, book: Any) -> Sheet:
     sheet = book.worksheets[0]
-    stated = sheet.max_row or 0
     sheet.reset_dimensions()  # some programs write them wrong
     rows = sheet.iter_rows(values_only=True)
     header = next((row for row in rows if any(cell is not None for cell in row)), ())
     others = f"{path}: the first of {len(book.worksheets)} sheets is read, {sheet.title!r}"
     names = [_text(cell) or "" for cell in header]
-    return Sheet(names, rows, stated, others if len(book.worksheets) > 1 else None)
+    return Sheet(names, rows, others if len(book.worksheets) > 1 else None)
 
 
 def excel_pieces(path: Path, columns: Sequence[str]) -> Iterator[Piece]:
-    """Some columns of the first sheet without its blank rows, and the fraction of its rows read."""
+    """Some columns of the first sheet, without its blank rows."""
     with open_sheet(path) as sheet:
         positions = [sheet.names.index(name) for name in columns]
         rows = (row for row in sheet.rows if any(cell is not None for cell in row))
-        done = 0
         while batch := list(islice(rows, ROWS)):
-            done += len(batch)
             arrays = [
                 string_array(
                     [_text(row[position]) if position < len(row) else None for row in batch],
@@ -98,8 +92,7 @@ def excel_pieces(path: Path, columns: Sequence[str]) -> Iterator[Piece]:
                 )
                 for position in positions
             ]
-            consumed = min(1.0, done / sheet.stated) if sheet.stated else None
-            yield Piece(pa.record_batch(arrays, names=columns), consumed)
+            yield Piece(pa.record_batch(arrays, names=columns), None)
 
 
 def _text(cell: Any) -> str | None:

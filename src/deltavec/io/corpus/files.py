@@ -40,11 +40,7 @@ READABLE = f"{', '.join(SUFFIXES)} (text also as {' or '.join(COMPRESSIONS)})"
 
 SKIPPED = (".", "_")
 # Tables whose data files alone do not say which rows they have, by what else is in the folder.
-TABLES = {
-    "_delta_log": "a Delta",
-    ".hoodie": "a Hudi",
-    "metadata/*.metadata.json": "an Iceberg",
-}
+TABLES = {"_delta_log": "a Delta", ".hoodie": "a Hudi", "metadata/*.metadata.json": "an Iceberg"}
 
 LINES = "format='txt' (--format txt) reads each line as a document"
 # What helps with a file that has one of these suffixes; LINES with others.

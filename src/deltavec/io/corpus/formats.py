@@ -143,7 +143,8 @@ def json_records(block: bytes, lines: int, file: CorpusFile) -> Iterator[dict[st
         try:
             record = decode(line)
             if SURROGATE.search(line):
-                record = repair_json(record)
+                repaired = repair_surrogates(json.dumps(record, ensure_ascii=False))
+                record = json.loads(repaired)
         except (ValueError, RecursionError) as error:
             raise CorpusError(
                 f"{name}, line {number}: expected a JSON object, found {line[:60]!r} ({error})"
@@ -160,17 +161,6 @@ def json_records(block: bytes, lines: int, file: CorpusFile) -> Iterator[dict[st
 
 
 SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # escaped: half a character, or two halves
-
-
-def repair_json(value: Any) -> Any:
-    """A JSON value, with U+FFFD for each half of a surrogate pair in any key or text."""
-    if isinstance(value, str):
-        return repair_surrogates(value)
-    if isinstance(value, list):
-        return [repair_json(one) for one in value]
-    if isinstance(value, dict):
-        return {repair_surrogates(key): repair_json(one) for key, one in value.items()}
-    return value
 
 
 def json_text(value: Any) -> str | None:
