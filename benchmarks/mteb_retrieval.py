@@ -61,7 +61,7 @@ class Encoder:
                 "name": f"deltavec/{self.model.recipe.name}",
                 "revision": self.model.fingerprint,
                 "embed_dim": self.model.dimensions,
-                "n_parameters": int(self.model.folded.rows.size),
+                "n_parameters": int(self.model.table.rows.size),
                 "similarity_fn_name": "cosine",
             }
         )

@@ -270,7 +270,7 @@ def learn(before: Seen, documents: Chunked, threads: int | None) -> Learned:
     matrices = model.embed_batches(documents, threads=threads)
     seen = replace(seen, moment=sum(map(SecondMoment.of, matrices), before.moment))
     components = leading_components(seen.moment, recipe.n_components_removed)
-    return Learned(seen, replace(model, folded=model.folded.without(components)))
+    return Learned(seen, replace(model, table=model.table.without(components)))
 
 
 def recipe_of(embedder: DocumentEmbedder) -> Recipe:

@@ -111,9 +111,7 @@ def test_tasks_that_fail_and_are_tried_again_change_nothing(
     shaky = failing_at_first(frame.repartition(2))
     there = dv.spark.fit(shaky, "text", vectors, "idf-delta-pca")
     np.testing.assert_array_equal(there.statistics.token_counts, model.statistics.token_counts)
-    np.testing.assert_allclose(
-        there.folded.rows, model.folded.rows, rtol=0, atol=COMPONENT_TOLERANCE
-    )
+    np.testing.assert_allclose(there.table.rows, model.table.rows, rtol=0, atol=COMPONENT_TOLERANCE)
     np.testing.assert_array_equal(
         embeddings(dv.spark.embed(shaky, "text", there)), there.embed(DOCUMENTS)
     )

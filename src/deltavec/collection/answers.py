@@ -167,7 +167,7 @@ class AnalyzedText:
     @cached_property
     def contributions(self) -> Contributions:
         """Its vector, and what each word adds to it."""
-        return decompose(self.tokens, self.model.vocabulary, self.model.folded)
+        return decompose(self.tokens, self.model.vocabulary, self.model.table)
 
     @cached_property
     def spans(self) -> Spans:

@@ -101,7 +101,7 @@ class Query:
     @functools.cached_property
     def contributions(self) -> Contributions:
         """What each word adds to the vector. Only explanations need it."""
-        apart = decompose(self.embedded, self.model.vocabulary, self.model.folded)
+        apart = decompose(self.embedded, self.model.vocabulary, self.model.table)
         return replace(apart, vector=self.vector)
 
     @property
@@ -172,7 +172,7 @@ def parse_query(
                 f"a query may have {MOST_TERMS:,} different terms of the collection, got "
                 f"{terms:,}: search by 'semantic' for documents like a long text"
             )
-    whole = query_sum(NO_TOKENS if by == "keyword" else tokens, model.vocabulary, model.folded)
+    whole = query_sum(NO_TOKENS if by == "keyword" else tokens, model.vocabulary, model.table)
     scale = float(whole.vector.any())
     if scale and by != "semantic" and words is not None:
         scale = COSINE_WEIGHT / words.spread.cosine_std(whole.vector)
@@ -189,7 +189,7 @@ def vector_query(
 ) -> Query:
     """A semantic query for a vector, such as that of a document, which is then excluded."""
     require_whole("k", k)
-    whole = query_sum(NO_TOKENS, model.vocabulary, model.folded)
+    whole = query_sum(NO_TOKENS, model.vocabulary, model.table)
     unit, scale = vector.astype(np.float64), float(vector.any())
     return Query("semantic", NO_TOKENS, NO_TERMS, whole, unit, scale, [], model, k, row, filter)
 

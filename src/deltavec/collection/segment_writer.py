@@ -379,7 +379,7 @@ def write_postings(
         counts = model.statistics.document_counts.tolist()
         held = dict(zip(model.vocabulary.words, counts, strict=True))
         function = vocabulary.ids(sorted(function_words(held)))
-        rows = WordRows.of(vocabulary, model.vocabulary, model.folded)
+        rows = WordRows.of(vocabulary, model.vocabulary, model.table)
         rows = rows._replace(formless=function[function >= 0])
         if before is not None:
             return before.words.stems.extended(vocabulary, rows)

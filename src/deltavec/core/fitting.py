@@ -211,7 +211,7 @@ def model_of_table(
     vocabulary = vectors.vocabulary.taken(order)
     statistics = statistics.taken(order)
     ordered = WordVectors.from_unit_rows(vocabulary, vectors.matrix[order])
-    folded = choice.recipe.folded(ordered, statistics)
+    folded = choice.recipe.table(ordered, statistics)
     return EmbeddingModel(
         choice.recipe, choice.reason, vocabulary, statistics, folded, tokenizer, dict(notes)
     )

@@ -66,7 +66,7 @@ class EmbeddingModel:
         The known words, the most frequent first.
     statistics : CorpusStatistics
         Their counts in the fitting corpus.
-    folded : FoldedVectors
+    table : EmbeddingTable
         The table.
     tokenizer : str or callable
         What parts a document into words.
@@ -78,14 +78,14 @@ class EmbeddingModel:
     reason: str
     vocabulary: Vocabulary
     statistics: CorpusStatistics
-    folded: EmbeddingTable
+    table: EmbeddingTable
     tokenizer: Tokenizer
     notes: Mapping[str, str]
 
     @property
     def dimensions(self) -> int:
         """The length of a document's vector."""
-        return int(self.folded.rows.shape[1])
+        return int(self.table.rows.shape[1])
 
     @property
     def tokenizer_name(self) -> str:
@@ -192,9 +192,9 @@ class EmbeddingModel:
     def _embedded(
         self, chunk: Any, threads: int | None, vectors: npt.NDArray[np.float32] | None = None
     ) -> EmbeddedBatch:
-        require_mapped(self.folded.rows)
+        require_mapped(self.table.rows)
         texts = as_text_batch(chunk, self.tokenizer)
-        return embed_batch(texts, self.vocabulary, self.folded, threads, vectors=vectors)
+        return embed_batch(texts, self.vocabulary, self.table, threads, vectors=vectors)
 
     @one_blas_thread()
     def for_collection(self, documents: Any, *, threads: int | None = None) -> EmbeddingModel:
@@ -231,8 +231,8 @@ class EmbeddingModel:
 
     def decompose(self, document: Any) -> Contributions:
         """One document in the terms of its sum: what each of its words adds."""
-        require_mapped(self.folded.rows)
-        return decompose(self.tokenize(document), self.vocabulary, self.folded)
+        require_mapped(self.table.rows)
+        return decompose(self.tokenize(document), self.vocabulary, self.table)
 
     def words(self, document: Any) -> list[str]:
         """The words of one document, known or not, in their order."""
@@ -264,8 +264,8 @@ class EmbeddingModel:
             "recipe": self.recipe.name,
             "reason": self.reason,
             "parameters": self.recipe.parameters,
-            "components_removed": len(self.folded.components),
-            "length_ratio": self.folded.length_ratio,
+            "components_removed": len(self.table.components),
+            "length_ratio": self.table.length_ratio,
             "dimensions": self.dimensions,
             "words": len(self.vocabulary),
             "words_seen": seen,
@@ -277,7 +277,7 @@ class EmbeddingModel:
             "tokenizer": self.tokenizer_name,
             "normalization": self.normalization,
             "units": "words: as usual",
-            "table_bytes": self.folded.rows.nbytes,
+            "table_bytes": self.table.rows.nbytes,
             "fingerprint": self.fingerprint,
             **self.notes,
         }
@@ -285,9 +285,9 @@ class EmbeddingModel:
     @functools.cached_property
     def fingerprint(self) -> str:
         """A short name of the content: models with the same one give the same vectors."""
-        digest = hashlib.sha256(repr((self.tokenizer, self.folded.offset_norm)).encode())
+        digest = hashlib.sha256(repr((self.tokenizer, self.table.offset_norm)).encode())
         words = self.vocabulary
-        table = self.folded
+        table = self.table
         for array in (
             words.offsets, words.data, table.rows, table.penalties, table.offset, table.norms,
         ):  # fmt: skip
@@ -345,7 +345,7 @@ def recenter(model: EmbeddingModel, corpus: Chunked, threads: int | None = None)
     shares_of_documents = ShareSum(len(model.vocabulary))
     statistics = CorpusStatistics.empty(len(model.vocabulary))
     halves = HalfSample.empty(model.dimensions)
-    is_measured = len(model.folded.signal) > 0
+    is_measured = len(model.table.signal) > 0
     for chunk in corpus:
         texts = as_text_batch(chunk, model.tokenizer)
         statistics += count_batch(texts, model.vocabulary, threads)
@@ -357,15 +357,15 @@ def recenter(model: EmbeddingModel, corpus: Chunked, threads: int | None = None)
     length, usual = statistics.known_tokens / known, model.statistics.mean_length
     shares = shares_of_documents.total + CENTER_DOCUMENTS * model.statistics.term_frequencies
     shares /= known + CENTER_DOCUMENTS
-    folded = model.folded
+    table = model.table
     if is_measured:
-        folded = folded.turned(*collection_axes(Signal(folded.signal, folded.deflation), halves))
-    folded = folded.reweight_for_length(length / usual).with_offset(shares)
+        table = table.turned(*collection_axes(Signal(table.signal, table.deflation), halves))
+    table = table.reweight_for_length(length / usual).with_offset(shares)
     reason = (
         f"{length / usual:.4g}: the {statistics.documents:,} documents of the collection hold "
         f"{length:.1f} known words on average, those of the corpus {usual:.1f}"
     )
-    return replace(model, folded=folded, notes={**model.notes, "lambda": reason})
+    return replace(model, table=table, notes={**model.notes, "lambda": reason})
 
 
 def half_vectors_of(texts: TextBatch, model: EmbeddingModel, threads: int | None) -> HalfSample:
@@ -373,8 +373,8 @@ def half_vectors_of(texts: TextBatch, model: EmbeddingModel, threads: int | None
     ids = np.concatenate([np.zeros(0, np.int32), *ids_of(texts, model.vocabulary, threads)])
     length = model.statistics.mean_length
     count = thread_count(threads)
-    halves = half_vectors(ids, model.folded.rows, length, count, COLLECTION_DOCUMENTS)
-    weights = model.folded.direction_weights.astype(np.float32)
+    halves = half_vectors(ids, model.table.rows, length, count, COLLECTION_DOCUMENTS)
+    weights = model.table.direction_weights.astype(np.float32)
     return halves._replace(first=halves.first / weights, second=halves.second / weights)
 
 
@@ -382,14 +382,14 @@ def remove_components(
     model: EmbeddingModel, corpus: Chunked, threads: int | None = None
 ) -> EmbeddingModel:
     """The model with the components removed that the documents of the corpus have in common."""
-    whole = replace(model, folded=model.folded.restored())
+    whole = replace(model, table=model.table.restored())
     count = thread_count(threads)
     moments = (
         SecondMoment.of(vectors, count) for vectors in whole.embed_batches(corpus, threads=threads)
     )
     moment = sum(moments, SecondMoment.empty(model.dimensions))
     components = leading_components(moment, model.recipe.n_components_removed)
-    return replace(model, folded=whole.folded.without(components))
+    return replace(model, table=whole.table.without(components))
 
 
 FOR_COLLECTION = {WeightedRecipe: remove_components, SpectralRecipe: recenter}

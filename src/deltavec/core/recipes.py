@@ -252,7 +252,7 @@ class WeightedRecipe(Recipe):
             return subsampling(statistics, t=self.t)
         return WEIGHTINGS[self.weighting](statistics)
 
-    def folded(self, vectors: WordVectors, statistics: CorpusStatistics) -> EmbeddingTable:
+    def table(self, vectors: WordVectors, statistics: CorpusStatistics) -> EmbeddingTable:
         """The table of weight and form, nothing removed yet."""
         from deltavec.core.forms import FORMS
 

@@ -149,6 +149,6 @@ def recipe_scores(
 def recenter(model: EmbeddingModel, documents: list[str]) -> EmbeddingModel:
     """The model with the center of these documents and its old weights."""
     statistics = corpus_statistics(as_corpus(documents), model.vocabulary, model.tokenizer, None)
-    offset = statistics.term_frequencies @ model.folded.rows.astype(np.float64)
-    folded = replace(model.folded, offset=offset, offset_norm=float(np.linalg.norm(offset)))
-    return replace(model, folded=folded)
+    offset = statistics.term_frequencies @ model.table.rows.astype(np.float64)
+    folded = replace(model.table, offset=offset, offset_norm=float(np.linalg.norm(offset)))
+    return replace(model, table=folded)

@@ -250,7 +250,7 @@ def explain(explorer: Explorer, request: ExplainRequest) -> bytes:
     b = read_side(explorer, "b", request.text_b, request.id_b)
     documents = a.contributions, b.contributions
     explorer.require_pairs(*documents)
-    removed = removal(*documents, explorer.collection.model.folded)
+    removed = removal(*documents, explorer.collection.model.table)
     return as_json(
         {
             "cosine": float(a.contributions.vector @ b.contributions.vector),

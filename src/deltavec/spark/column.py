@@ -138,7 +138,7 @@ class SparkColumn(LearningCorpus):
         shipped = ship_model(self.texts.sparkSession, model)
         moment = second_moment(self.texts, shipped, model.dimensions)
         components = leading_components(moment, model.recipe.n_components_removed)
-        return replace(model, folded=model.folded.without(components))
+        return replace(model, table=model.table.without(components))
 
 
 def counted_words(texts: DataFrame, tokenizer: Tokenizer) -> DataFrame:

@@ -162,7 +162,7 @@ def require_room(frame: DataFrame, output: Any) -> None:
 def vectors_of(column: pa.Array, model: EmbeddingModel) -> npt.NDArray[np.float32]:
     """The vectors of a column."""
     texts = as_text_batch(column, model.tokenizer)
-    return embed_batch(texts, model.vocabulary, model.folded, ONE_THREAD).vectors
+    return embed_batch(texts, model.vocabulary, model.table, ONE_THREAD).vectors
 
 
 def as_lists(matrix: npt.NDArray[np.float32]) -> pa.Array:

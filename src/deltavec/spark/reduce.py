@@ -73,7 +73,7 @@ def second_moment(texts: DataFrame, shipped: ShippedModel, dimensions: int) -> S
         for chunk in chunks:
             texts = as_text_batch(chunk, model.tokenizer)
             moment += SecondMoment.of(
-                embed_batch(texts, model.vocabulary, model.folded, ONE_THREAD).vectors
+                embed_batch(texts, model.vocabulary, model.table, ONE_THREAD).vectors
             )
         return flattened(moment) if moment.documents else None
 

@@ -86,7 +86,7 @@ def orthonormal(count: int, dimensions: int, seed: int) -> npt.NDArray[np.float6
     return np.linalg.qr(random.standard_normal((dimensions, count)))[0].T
 
 
-@given(folded=folded_vectors(), count=st.integers(0, 2), seed=st.integers(0, 99))
+@given(table=folded_vectors(), count=st.integers(0, 2), seed=st.integers(0, 99))
 def test_removal_leaves_nothing_along_the_components_and_is_idempotent(
     folded: EmbeddingTable, count: int, seed: int
 ) -> None:
@@ -100,7 +100,7 @@ def test_removal_leaves_nothing_along_the_components_and_is_idempotent(
     assert twice.offset == pytest.approx(once.offset, abs=1e-12)
 
 
-@given(folded=folded_vectors(), count=st.integers(0, 2), seed=st.integers(0, 99))
+@given(table=folded_vectors(), count=st.integers(0, 2), seed=st.integers(0, 99))
 def test_what_was_removed_can_be_put_back(folded: EmbeddingTable, count: int, seed: int) -> None:
     restored = folded.without(orthonormal(count, folded.rows.shape[1], seed)).restored()
     assert restored.rows == pytest.approx(folded.rows, abs=1e-6)
@@ -110,7 +110,7 @@ def test_what_was_removed_can_be_put_back(folded: EmbeddingTable, count: int, se
         assert np.array_equal(getattr(restored, name), getattr(folded, name))
 
 
-@given(folded=folded_vectors(), seed=st.integers(0, 99), data=st.data())
+@given(table=folded_vectors(), seed=st.integers(0, 99), data=st.data())
 def test_removal_from_the_table_is_removal_from_the_documents(
     folded: EmbeddingTable, seed: int, data: st.DataObject
 ) -> None:

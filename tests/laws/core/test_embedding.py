@@ -154,7 +154,7 @@ def test_scaling_all_weights_changes_nothing(
 
     def scaled(factor: float) -> Matrix:
         folded = FORMS[form](ordered, weights * factor, model.statistics, 0.0)
-        return replace(model, folded=folded).embed(problem.texts)
+        return replace(model, table=folded).embed(problem.texts)
 
     # A power of two scales exactly, so not a bit changes; any other number rounds another way.
     assert same_bits(scaled(2.0**exponent), scaled(1.0))

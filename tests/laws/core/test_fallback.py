@@ -78,7 +78,7 @@ def test_a_document_of_any_length_has_the_same_bits(ids, seed, more) -> None:
 @given(problem=learnable_problems(), name=st.sampled_from(reference.NAMES))
 def test_a_fitted_model_gives_the_same_bits(problem: Problem, name: str) -> None:
     model = fit(problem.corpus, WordVectors(problem.words, problem.matrix), name)
-    require_same_bits(problem.texts, str(model.tokenizer), model.vocabulary, model.folded)
+    require_same_bits(problem.texts, str(model.tokenizer), model.vocabulary, model.table)
 
 
 @given(words=st.lists(texts(), max_size=6), asked=st.lists(texts(), max_size=6))

@@ -29,11 +29,11 @@ documents = st.lists(
 @given(documents, st.integers(1, 60), st.sampled_from(["words", "whitespace", str.split]))
 def test_cutting_documents_up_changes_nothing_but_rounding(texts, size, tokenizer):
     chunk = as_text_batch(texts, tokenizer)
-    whole = embed_batch(chunk, MODEL.vocabulary, MODEL.folded)
-    cut = embed_batch(chunk, MODEL.vocabulary, MODEL.folded, giant_bytes=size)
+    whole = embed_batch(chunk, MODEL.vocabulary, MODEL.table)
+    cut = embed_batch(chunk, MODEL.vocabulary, MODEL.table, giant_bytes=size)
     assert cut.vectors == pytest.approx(whole.vectors, abs=2e-6)
     assert np.array_equal(cut.vectors.any(axis=1), whole.vectors.any(axis=1))
-    again = embed_batch(chunk, MODEL.vocabulary, MODEL.folded, 2, giant_bytes=size)
+    again = embed_batch(chunk, MODEL.vocabulary, MODEL.table, 2, giant_bytes=size)
     assert np.array_equal(cut.vectors, again.vectors)
 
 
@@ -42,13 +42,13 @@ def test_embedding_counts_the_words_that_counting_counts(texts, size, tokenizer)
     chunk = as_text_batch(texts, tokenizer)
     expected = TextCounts.of(count_batch(chunk, MODEL.vocabulary))
     for giant_bytes in (1 << 20, size):
-        made = embed_batch(chunk, MODEL.vocabulary, MODEL.folded, giant_bytes=giant_bytes)
+        made = embed_batch(chunk, MODEL.vocabulary, MODEL.table, giant_bytes=giant_bytes)
         assert made.counts == expected
 
 
 def test_a_giant_document_without_known_words_is_a_zero_row():
     chunk = as_text_batch(["nothing known " * 9, "sea"], "words")
-    vectors = embed_batch(chunk, MODEL.vocabulary, MODEL.folded, giant_bytes=20).vectors
+    vectors = embed_batch(chunk, MODEL.vocabulary, MODEL.table, giant_bytes=20).vectors
     assert vectors.any(axis=1).tolist() == [False, True]
 
 

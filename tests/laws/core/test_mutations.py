@@ -109,7 +109,7 @@ def test_a_table_with_one_term_changed_is_found_out(
 ) -> None:
     for name in names:
         model = fitted(name)
-        mutant = replace(model, folded=mutation(model.folded))
+        mutant = replace(model, table=mutation(model.table))
         assert disagreements(mutant.embed(PROBLEM.texts), PROBLEM, Method.named(name)) != []
 
 

@@ -26,7 +26,7 @@ def test_a_word_more_often_than_int32_counts_keeps_its_direction():
     model = fit(["sea room sea", "room"], WordVectors(["sea", "room"], np.eye(2)), "idf-sum")
     often = CorpusStatistics(np.array([2**31 + 5, 1]), np.array([1, 1]), 1, 2**31 + 6, 0)
     vector = np.empty(2, np.float32)
-    batching.embed_statistics(often, model.folded, vector)
+    batching.embed_statistics(often, model.table, vector)
     np.testing.assert_allclose(vector, model.embed(["sea"])[0], atol=1e-6)
 
 

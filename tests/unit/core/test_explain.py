@@ -97,8 +97,8 @@ def test_of_a_document_that_leaves_only_rounding_nothing_is_shared():
 def test_before_the_removal_the_cosine_was_that_of_the_model_without_it(recipe):
     texts = ("quiet sea sea", "room quiet and sea")
     model = dv.fit(CORPUS, VECTORS, recipe)
-    found = removal(*map(model.decompose, texts), model.folded)
-    whole = replace(model, folded=model.folded.restored())
+    found = removal(*map(model.decompose, texts), model.table)
+    whole = replace(model, table=model.table.restored())
     # The table is float32: what was removed and put back differs in the seventh digit.
     assert found.before == pytest.approx(whole.explain(*texts).cosine, abs=1e-5)
     assert found.before == pytest.approx(found.left + found.taken)
@@ -110,8 +110,8 @@ def test_before_the_removal_the_cosine_was_that_of_the_model_without_it(recipe):
 
 def test_nothing_is_taken_where_nothing_is_removed_or_known():
     model = dv.fit(CORPUS, VECTORS, "idf-sum")
-    assert removal(model.decompose("sea"), model.decompose("room"), model.folded) is None
+    assert removal(model.decompose("sea"), model.decompose("room"), model.table) is None
     model = dv.fit(CORPUS, VECTORS, "idf-center-pca")
-    assert removal(model.decompose("xyzzy"), model.decompose("sea"), model.folded) == (
+    assert removal(model.decompose("xyzzy"), model.decompose("sea"), model.table) == (
         (1, 0.0, 0.0, 0.0, (), ())
     )

@@ -46,5 +46,5 @@ def test_a_model_embeds_a_list_of_words_as_kernels_do() -> None:
     model = fit(["sea room", "room"], VECTORS, "idf-sum")
     vectors = np.empty((1, 2), np.float32)
     texts = as_text_batch([["sea", "room"]], model.tokenizer)
-    embed_small_batch(texts, model.vocabulary, model.folded, vectors)
+    embed_small_batch(texts, model.vocabulary, model.table, vectors)
     assert np.array_equal(vectors, model.embed([["sea", "room"]]))

@@ -81,8 +81,8 @@ def test_a_collection_has_components_of_its_own():
     other = ["room", "room", "quiet"]
     again = model.for_collection(other)
     fitted_there = dv.fit(other, VECTORS, "unit-sum-pca")
-    assert np.abs(again.folded.components) == pytest.approx(
-        np.abs(fitted_there.folded.components), abs=1e-6
+    assert np.abs(again.table.components) == pytest.approx(
+        np.abs(fitted_there.table.components), abs=1e-6
     )
     assert again.statistics is model.statistics
     assert again.for_collection(CORPUS).embed(CORPUS) == pytest.approx(
@@ -99,7 +99,7 @@ def test_a_model_survives_pickling_between_processes():
     model = dv.fit(CORPUS, VECTORS, "idf-delta-pca")
     copy = pickle.loads(pickle.dumps(model))
     assert copy.embed(CORPUS).tolist() == model.embed(CORPUS).tolist()
-    assert not copy.folded.rows.flags.writeable
+    assert not copy.table.rows.flags.writeable
     assert pickle.loads(pickle.dumps(VECTORS)).words == VECTORS.words
 
 

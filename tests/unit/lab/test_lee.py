@@ -68,11 +68,11 @@ def test_the_judged_stories_center_is_their_weighted_mean(documents, vectors, re
     for story in documents.judged:
         for word in story.split():
             shares[model.vocabulary.words.index(word)] += 1
-    offset = (shares / shares.sum()) @ model.folded.rows
+    offset = (shares / shares.sum()) @ model.table.rows
     rows = []
     for story in documents.judged:
         counts = np.array([story.split().count(word) for word in model.vocabulary.words])
-        row = (counts / counts.sum()) @ model.folded.rows - offset
+        row = (counts / counts.sum()) @ model.table.rows - offset
         rows.append(row / np.linalg.norm(row))
     expected = agreement(np.array(rows, np.float32), documents.judgements)
     assert results.problems[1].scores["idf-center"] == pytest.approx(expected, abs=1e-5)

@@ -61,7 +61,7 @@ class Spectral(NamedTuple):
 
     vocabulary: Vocabulary
     statistics: CorpusStatistics
-    folded: EmbeddingTable
+    table: EmbeddingTable
     derived: dict[str, str]
 
 
@@ -129,8 +129,8 @@ def learn_table(
         "alpha": f"{alpha:.4g}, {recipe.identity_share:g} times the mean length of a word's row",
         "directions": f"{len(directions.values)} of {recipe.dimensions} asked for",
     }
-    folded = table(directions, statistics, recipe)
-    return Spectral(vocabulary, statistics, folded, derived), folds
+    table = embedding_table(directions, statistics, recipe)
+    return Spectral(vocabulary, statistics, table, derived), folds
 
 
 def count_pairs(
@@ -160,9 +160,9 @@ def split_half_evidence(
     def fold_rows(number: int) -> npt.NDArray[np.float32]:
         return fold_basis(counted, number, words, corpus.threads, recipe).vectors
 
-    weights = learned.folded.direction_weights.astype(np.float32)
+    weights = learned.table.direction_weights.astype(np.float32)
     return evidence(
-        learned.folded.rows / weights,
+        learned.table.rows / weights,
         learned.statistics.term_frequencies,
         learned.statistics.mean_length,
         counted.folds,
@@ -174,7 +174,7 @@ def split_half_evidence(
 
 def reweight(learned: Spectral, found: Evidence) -> Spectral:
     """The table along the directions that halves of documents share, as strong as they say."""
-    made = measure(found, learned.folded.spectrum)
+    made = measure(found, learned.table.spectrum)
     if made is None:
         note = f"those of the spectrum: too few documents have {FEWEST_WORDS} words to be halved"
         return learned._replace(derived={**learned.derived, "spectrum": note})
@@ -182,10 +182,10 @@ def reweight(learned: Spectral, found: Evidence) -> Spectral:
         f"measured: the halves of {found.documents:,} documents, against {PRIOR_DOCUMENTS:,} for "
         f"the spectrum, share half of their signal in {made.carrying_half} directions"
     )
-    turned = learned.folded.turned(*made.axes)
+    turned = learned.table.turned(*made.axes)
     signal, deflation = made.signal
     return learned._replace(
-        folded=replace(turned, signal=signal, deflation=deflation),
+        table=replace(turned, signal=signal, deflation=deflation),
         derived={**learned.derived, "spectrum": note},
     )
 
@@ -222,10 +222,10 @@ def reason_for_window(recipe: SpectralRecipe, statistics: CorpusStatistics) -> s
     )
 
 
-def table(
+def embedding_table(
     directions: LeftSingular, statistics: CorpusStatistics, recipe: SpectralRecipe
 ) -> EmbeddingTable:
-    """The folded table for documents as long as those of the corpus, seen from its center."""
+    """The table for documents as long as those of the corpus, centered."""
     spectrum = prior_spectrum(directions.values, recipe)
     p = statistics.term_frequencies
     rows = directions.vectors * whitening(p) * length_weights(spectrum, 1.0).astype(np.float32)

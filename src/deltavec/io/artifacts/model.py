@@ -192,7 +192,7 @@ def read(folder: Path, *, verify: bool) -> EmbeddingModel:
             arrays["document_counts"],
             **{name: entries[name] for name in ("documents", "tokens", "unknown_documents")},
         ),
-        folded=EmbeddingTable(
+        table=EmbeddingTable(
             **{name: arrays[name] for name in EmbeddingTable.arrays() if name in arrays},
             offset_norm=entries["offset_norm"],
             length_ratio=entries["length_ratio"],
@@ -221,7 +221,7 @@ def stored_tokenizer(name: str) -> str | NamedTokenizer:
 
 def arrays_of(model: EmbeddingModel) -> Arrays:
     """All arrays of a model, under the names they have in the file."""
-    folded = {name: getattr(model.folded, name) for name in EmbeddingTable.arrays()}
+    folded = {name: getattr(model.table, name) for name in EmbeddingTable.arrays()}
     return {
         **{name: array for name, array in folded.items() if name not in MEASURED or len(array)},
         "token_counts": model.statistics.token_counts,
@@ -290,7 +290,7 @@ def model_layout(entries: Mapping[str, Any]) -> Layout:
 
 def manifest_entries(model: EmbeddingModel) -> dict[str, Any]:
     """The manifest of a model; the checksum of its arrays is still empty."""
-    removed, dimensions = model.folded.components.shape
+    removed, dimensions = model.table.components.shape
     entries = {
         "recipe": {name: RECIPE[name](value or 0) for name, value in model.recipe.entries.items()},
         "reason": model.reason,
@@ -299,13 +299,13 @@ def manifest_entries(model: EmbeddingModel) -> dict[str, Any]:
         "documents": int(model.statistics.documents),
         "unknown_documents": int(model.statistics.unknown_documents),
         "tokens": int(model.statistics.tokens),
-        "offset_norm": float(model.folded.offset_norm),
-        "length_ratio": float(model.folded.length_ratio),
+        "offset_norm": float(model.table.offset_norm),
+        "length_ratio": float(model.table.length_ratio),
         "words": len(model.vocabulary),
         "dimensions": dimensions,
         "components_removed": removed,
         "word_bytes": len(model.vocabulary.data),
-        "measured_dimensions": len(model.folded.signal),
+        "measured_dimensions": len(model.table.signal),
     }
     return {**entries, "tensor_bytes": model_layout(entries).size, "tensor_sha256": ""}
 

@@ -113,7 +113,7 @@ def export(
 
 def require_static(model: EmbeddingModel) -> None:
     """Refuse a model that is more than a table."""
-    if model.folded.penalties.any():
+    if model.table.penalties.any():
         raise ModelError(
             f"the recipe {model.recipe.name} takes something off each word that a document holds, "
             "once, however often it stands there (form delta), which no average of rows does: fit "
@@ -123,9 +123,9 @@ def require_static(model: EmbeddingModel) -> None:
 
 def static_rows(model: EmbeddingModel) -> npt.NDArray[np.float32]:
     """The rows less the offset: their mean over a document's known words is its vector's way."""
-    rows = np.empty_like(model.folded.rows)
+    rows = np.empty_like(model.table.rows)
     for block in blocks(len(rows)):
-        rows[block] = model.folded.rows[block] - model.folded.offset
+        rows[block] = model.table.rows[block] - model.table.offset
     return rows
 
 

@@ -89,7 +89,7 @@ def embedded_pieces(
     tokenizer is never called by two threads at once.
     """
     workers = 1 if callable(model.tokenizer) else thread_count(threads)
-    table = Table(model.folded)
+    table = Table(model.table)
 
     def embed(piece: Piece) -> EmbeddedPiece:
         documents = as_strings(piece.batch.column(0))

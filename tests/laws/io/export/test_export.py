@@ -28,5 +28,5 @@ def test_the_mean_of_the_rows_has_the_direction_of_the_document(
         elif vector.any():  # else nothing is left of it but rounding
             mean = rows[known].mean(axis=0)
             length = np.linalg.norm(mean)
-            inputs = model.folded.norms[known].mean() + model.folded.offset_norm
+            inputs = model.table.norms[known].mean() + model.table.offset_norm
             assert np.linalg.norm(mean / length - vector) <= ROUNDING * inputs / length

@@ -89,12 +89,12 @@ def test_vectors_that_are_not_used_change_nothing():
     rng = np.random.default_rng(0)
     misleading = dv.WordVectors(WORDS, rng.standard_normal((15, 3))[rng.permutation(15)])
     plain, asked = (dv.fit(documents, recipe=recipe, prior=each) for each in (None, misleading))
-    assert np.array_equal(plain.folded.rows, asked.folded.rows)
+    assert np.array_equal(plain.table.rows, asked.table.rows)
 
 
 def test_the_same_bits_for_any_number_of_threads():
     one, two = (dv.fit(corpus(), prior=topical(), threads=threads) for threads in (1, 2))
-    assert np.array_equal(one.folded.rows, two.folded.rows)
+    assert np.array_equal(one.table.rows, two.table.rows)
 
 
 def test_what_the_paper_s_recipes_need_is_not_prior():

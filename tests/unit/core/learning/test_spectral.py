@@ -67,7 +67,7 @@ def test_shares_add_up_to_the_cosine():
 
 def test_the_same_bits_for_any_number_of_threads():
     one, two = (dv.fit(corpus(), recipe="spectral", threads=threads) for threads in (1, 2))
-    assert np.array_equal(one.folded.rows, two.folded.rows)
+    assert np.array_equal(one.table.rows, two.table.rows)
 
 
 def test_statistics_are_those_of_the_corpus():
@@ -96,8 +96,8 @@ def test_saving_keeps_what_a_collection_needs(tmp_path):
 def test_a_collection_can_be_left_again():
     model = dv.fit(corpus(), recipe="spectral")
     longer = model.for_collection([text * 3 for text in corpus(9, seed=1)])
-    assert longer.folded.length_ratio > 2
-    assert longer.folded.reweight_for_length(1.0).rows == pytest.approx(model.folded.rows, rel=1e-4)
+    assert longer.table.length_ratio > 2
+    assert longer.table.reweight_for_length(1.0).rows == pytest.approx(model.table.rows, rel=1e-4)
 
 
 def test_derived_values_are_shown_with_their_reason():
@@ -149,8 +149,8 @@ def test_row_norms_are_those_of_the_dense_matrix():
 def test_a_document_longer_than_the_buffer_keeps_its_shares():
     model = dv.fit(corpus(), recipe="spectral")
     long = "sea wave " * 5_000
-    assert model.for_collection([long, "lamp"]).folded.offset == pytest.approx(
-        model.for_collection(["sea wave " * 4_999 + "sea wave", "lamp"]).folded.offset
+    assert model.for_collection([long, "lamp"]).table.offset == pytest.approx(
+        model.for_collection(["sea wave " * 4_999 + "sea wave", "lamp"]).table.offset
     )
 
 

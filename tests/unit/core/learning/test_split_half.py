@@ -59,7 +59,7 @@ def test_vectors_are_those_of_the_reference(collection, monkeypatch):
 
 def test_nothing_measured_is_the_spectrum_s_own_strengths():
     plain = dv.fit(corpus(), recipe=recipe(dimensions=6, measured_documents=0))
-    assert plain.folded.signal.shape == (0, 0)
+    assert plain.table.signal.shape == (0, 0)
     assert "spectrum" not in plain.notes
     few = dv.fit(corpus(), recipe=recipe(dimensions=6, measured_documents=1)).embed(corpus(9))
     # One document against a thousand.
@@ -102,7 +102,7 @@ def test_a_collection_without_halves_or_known_words_is_no_evidence():
     model = dv.fit(corpus(), recipe=recipe(dimensions=6))
     short = model.for_collection(["sea", "lamp tea", "unheard of"])
     assert np.isfinite(short.embed(corpus(9))).all()
-    assert np.diag(short.folded.signal) == pytest.approx(np.diag(model.folded.signal), rel=1e-6)
+    assert np.diag(short.table.signal) == pytest.approx(np.diag(model.table.signal), rel=1e-6)
     with pytest.raises(dv.CorpusError):
         model.for_collection(["unheard of"] * 30)
 
@@ -117,7 +117,7 @@ def test_save_and_load_keep_what_was_measured(tmp_path):
         (model.for_collection(collection), loaded.for_collection(collection)),
     ):
         assert one.fingerprint == other.fingerprint
-        assert np.array_equal(one.folded.signal, other.folded.signal)
+        assert np.array_equal(one.table.signal, other.table.signal)
 
 
 def test_shares_add_up_to_the_cosine():

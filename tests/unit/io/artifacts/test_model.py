@@ -107,7 +107,7 @@ def test_every_array_is_aligned_and_the_table_on_a_line_of_the_cache(tmp_path, d
 
 
 def test_the_table_is_mapped_and_cannot_be_written(folder):
-    rows = dv.load(folder).folded.rows
+    rows = dv.load(folder).table.rows
     assert not rows.flags.owndata
     assert not rows.flags.writeable
 
@@ -123,7 +123,7 @@ def test_numbers_keep_all_their_digits(tmp_path):
     model.save(tmp_path / "m.dv")
     loaded = dv.load(tmp_path / "m.dv")
     assert loaded.recipe == model.recipe
-    assert loaded.folded.offset_norm == model.folded.offset_norm
+    assert loaded.table.offset_norm == model.table.offset_norm
 
 
 def test_notes_and_reasons_may_hold_any_text(tmp_path):
@@ -227,10 +227,10 @@ def test_a_tokenizer_of_ones_own_cannot_be_saved(tmp_path):
 
 def test_what_could_not_be_loaded_is_not_saved(tmp_path):
     model = fitted()
-    rows = model.folded.rows.copy()
+    rows = model.table.rows.copy()
     rows[0, 0] = np.nan
     with pytest.raises(dv.ModelError, match="rows must be finite"):
-        replace(model, folded=replace(model.folded, rows=rows)).save(tmp_path / "m.dv")
+        replace(model, table=replace(model.table, rows=rows)).save(tmp_path / "m.dv")
     with pytest.raises(dv.ModelError, match="note 'n' must be a string, got 3"):
         replace(model, notes={"n": 3}).save(tmp_path / "m.dv")
     with pytest.raises(dv.ModelError, match="notes are too long"):
@@ -437,7 +437,7 @@ def test_numbers_that_no_model_has_are_refused(folder, name, bad):
 
 def test_without_verifying_the_table_itself_is_not_read(folder):
     put(folder, "rows", np.array([np.nan], np.float32))
-    assert np.isnan(dv.load(folder, verify=False).folded.rows[0, 0])
+    assert np.isnan(dv.load(folder, verify=False).table.rows[0, 0])
 
 
 @pytest.mark.parametrize(

@@ -19,14 +19,14 @@ def mapped(tmp_path):
     vectors = np.random.default_rng(0).standard_normal((len(words), 8), np.float32)
     dv.fit(TEXTS, dv.WordVectors(words, vectors), "idf-sum").save(tmp_path / "model.dv")
     model = dv.load(tmp_path / "model.dv")
-    assert mapped_file(model.folded.rows) is not None
+    assert mapped_file(model.table.rows) is not None
     return model
 
 
 def test_rows_are_taken_into_memory_of_their_own_after_as_much_text_as_they_have_bytes(mapped):
-    rows = mapped.folded.rows
-    table = Table(mapped.folded)
-    assert table.for_text_of(rows.nbytes) is mapped.folded
+    rows = mapped.table.rows
+    table = Table(mapped.table)
+    assert table.for_text_of(rows.nbytes) is mapped.table
     taken = table.for_text_of(1)
     assert mapped_file(taken.rows) is None
     assert taken.rows.tobytes() == rows.tobytes()
@@ -34,8 +34,8 @@ def test_rows_are_taken_into_memory_of_their_own_after_as_much_text_as_they_have
 
 
 def test_a_table_too_large_for_a_copy_stays_where_it_is(mapped, monkeypatch):
-    monkeypatch.setattr(module, "LARGEST_COPIED", mapped.folded.rows.nbytes - 1)
-    assert Table(mapped.folded).for_text_of(1 << 20) is mapped.folded
+    monkeypatch.setattr(module, "LARGEST_COPIED", mapped.table.rows.nbytes - 1)
+    assert Table(mapped.table).for_text_of(1 << 20) is mapped.table
 
 
 def test_vectors_are_the_same_before_and_after_the_rows_were_copied(mapped):
