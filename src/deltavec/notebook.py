@@ -27,7 +27,7 @@ NUMBER = "padding: 0 .6em; text-align: right; font-variant-numeric: tabular-nums
 
 
 def explanation_html(explanation: Explanation) -> str:
-    """The explanation as HTML; whatever stands in the texts is text, never markup."""
+    """The explanation as HTML; the texts are escaped."""
     everything = (*explanation.words_a, *explanation.words_b)
     largest = max((abs(word.share) for word in everything), default=0.0)
     legend = f"{swatch(PULLS)} pulls together {swatch(PUSHES)} pushes apart"

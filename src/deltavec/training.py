@@ -45,7 +45,7 @@ def train_vectors(
         The documents: a list of strings, a column, or what `deltavec.read_corpus` gives. It is
         read twice.
     method
-        ``ppmi``: which words stand near each other, factorized; quick, and the same bits every
+        ``ppmi``: an SVD of co-occurrence counts; quick, and the same bits every
         time. ``word2vec``: gensim's, with the defaults of the original tool.
     dimensions
         The length of a vector; 300 for ppmi (fewer where the vocabulary is smaller), 100 for

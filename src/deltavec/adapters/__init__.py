@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from deltavec.adapters.langchain import LangChainEmbeddings
     from deltavec.adapters.llama_index import LlamaIndexEmbedding
 
-# Resolved on first use: whoever has one of the libraries need not have the others.
+# Imported on first use, so that the other libraries need not be installed.
 _HOMES = {
     "HaystackDocumentEmbedder": "haystack",
     "HaystackTextEmbedder": "haystack",

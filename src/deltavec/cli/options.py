@@ -134,6 +134,7 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
         command(**given)
 
     run.__signature__ = inspect.Signature(taken)  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in taken}  # evaluated once, here
     return run
 
 

@@ -40,7 +40,7 @@ def pairs_auc(scores: npt.ArrayLike, labels: npt.ArrayLike) -> float:
     Parameters
     ----------
     scores
-        How alike each pair is; finite.
+        The similarity of each pair; finite.
     labels
         1 (or True) for a pair that belongs together, 0 for one that does not.
 

@@ -26,7 +26,7 @@ class LeeDocuments:
     Attributes
     ----------
     background : list of str
-        300 stories that nobody judged.
+        300 stories without judgments.
     judged : list of str
         50 stories.
     judgements : ndarray of float64, shape (50, 50)

@@ -1,4 +1,4 @@
-"""How often words stand near each other, and the word vectors that follow from it."""
+"""Co-occurrence counts of words within a window."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class SparseRows(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Cooccurrence:
-    """How often word j stands within a window around word i, in both directions; adds.
+    """How often word j occurs within a window around word i, in both directions; adds.
 
     Attributes
     ----------
@@ -142,7 +142,7 @@ def cooccurrence(
     threads: int | None = None,
     max_memory: int = DEFAULT_MEMORY,
 ) -> Cooccurrence:
-    """The counts of every two words that stand at most ``window`` places apart in a document.
+    """The counts of every two words at most ``window`` positions apart in a document.
 
     Parameters
     ----------

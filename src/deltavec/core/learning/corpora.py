@@ -1,4 +1,4 @@
-"""A corpus to learn from: what is counted in it, on this machine or elsewhere."""
+"""A corpus to learn from: its counts, on this machine or on Spark."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class LearnedVocabulary(NamedTuple):
     statistics : CorpusStatistics
         How often they occur.
     pairs : callable
-        Counts every two of them that stand within a window; what makes arrays says where to.
+        Counts co-occurrences within a window; the second argument allocates the arrays.
     folds : callable
-        Parts the documents, or a share of them, into two folds.
+        Splits the documents, or a share of them, into two folds.
     """
 
     vocabulary: Vocabulary
@@ -66,7 +66,7 @@ class LearningCorpus(ABC):
         object.__setattr__(self, "tokenizer", resolve_tokenizer(self.tokenizer))
 
     def begin(self, stage: str) -> None:
-        """Tell whoever wants to know that a stage begins."""
+        """Report that a stage begins."""
         if self.on_stage is not None:
             self.on_stage(stage)
 

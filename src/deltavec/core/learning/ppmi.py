@@ -37,9 +37,9 @@ class Ppmi:
     .. math:: M_{ij} = \max\left(0, \log \frac{C_{ij}}{C_{i\cdot}\, q_j}\right),
               \quad q_j \propto \Bigl(\sum_i C_{ij}\Bigr)^{\mathrm{smoothing}}
 
-    What is above zero in it or in its transpose is kept, eight bytes an entry: counts are
-    symmetric, so :math:`M_{ji}` is what the entry :math:`M_{ij}` was before it was cut off at zero,
-    and a number of each word.
+    Entries above zero in it or in its transpose are kept, eight bytes each. Counts are symmetric,
+    so :math:`M_{ji}` follows from the entry :math:`M_{ij}` before it was cut off at zero, and from
+    one number per word.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ class Ppmi:
         return product
 
     def _on_rows(self, work: Callable[[SparseRows, int, int], None]) -> None:
-        """Let threads go over the rows, some of them each."""
+        """Run work on all rows, split among threads."""
         tasks = [
             (rows, *share)
             for rows in self._rows
@@ -141,7 +141,7 @@ def kept_rows(
     threads: int,
     allocate: Allocate,
 ) -> SparseRows:
-    """What some rows of M, or of its transpose, have above zero; as it is in M."""
+    """The entries of some rows that are above zero in M or in its transpose, as in M."""
 
     def write(first: int, last: int, *rows: npt.NDArray[Any]) -> int:
         return pair_kernels.ppmi_inplace(
@@ -163,7 +163,7 @@ def ppmi_vectors(
     min_count: int | None = None,
     seed: int = 0,
 ) -> WordVectors:
-    r"""Word vectors from which words stand near each other in the corpus.
+    r"""Word vectors from the co-occurrence counts of a corpus.
 
     The rows of :math:`U S^{1/2}` at unit length, where :math:`U S V^\top` is the matrix of
     positive pointwise mutual information truncated to its leading ``dimensions``.
@@ -190,7 +190,7 @@ def ppmi_vectors(
     )
     if len(values) == 0 or values[0] <= 0:
         raise CorpusError(
-            "no two words of the corpus stand together more often than by chance: "
+            "no two words of the corpus occur together more often than by chance: "
             "vectors cannot be learned from it"
         )
     rows = vectors * np.sqrt(values).astype(np.float32)

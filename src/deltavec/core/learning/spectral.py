@@ -1,13 +1,12 @@
 r"""The recipe that needs no word vectors: they, weights, center and whitening come at once.
 
-Which words stand near each other is counted, weighted by how rare a word is and how much text it
-makes up, and factorized:
+Co-occurrence counts are weighted by how rare and how frequent each word is, and factorized:
 
 .. math:: \mathrm{diag}(r)\,(M + \alpha I) \approx U S V^\top,
           \quad r_i = \sqrt{p_i}\, \mathrm{idf}_i,
 
 with M the positive pointwise mutual information, :math:`p_i = \mathrm{tf}_{ic}`, and
-:math:`\alpha` a share of the mean length of M's rows, which gives a telling word a direction of its
+:math:`\alpha` a share of the mean length of M's rows, which gives a rare word a direction of its
 own. :math:`T_i = U_i / \sqrt{p_i}` whitens the words of the corpus: :math:`\sum_i p_i T_i T_i^\top
 = I`. Directions count by their strength g and by how long documents are:
 
@@ -15,7 +14,7 @@ own. :math:`T_i = U_i / \sqrt{p_i}` whitens the words of the corpus: :math:`\sum
           w_j = \frac{\lambda g_j}{1 + (\lambda - 1) g_j},
           \quad \lambda = L / L_0,
 
-so that long documents use all directions alike and short ones lean on the strong ones. A document
+so that long documents weight all directions equally and short ones lean on strong ones. A document
 is :math:`\sum_i (n_i / N)\, T_i \circ w - b`, with b the mean of such sums.
 """
 

@@ -12,7 +12,7 @@ and brought into the axes of the whole corpus' table T:
 
 .. math:: C = \tfrac12 \sum_k P_k C_k P_k^\top, \quad P_k = \sum_i p_i\, T_i T_{ki}^\top.
 
-The spectrum :math:`g_j` that the spectrum suggests are the prior, worth :math:`n_0` documents:
+The weights :math:`g_j` that the singular values suggest are the prior, worth :math:`n_0` documents:
 
 .. math:: B = \frac{n C + n_0 \kappa\, \mathrm{diag}(g^2)}{n + n_0}
           = Q\, \mathrm{diag}(b)\, Q^\top, \quad g \leftarrow \min(b / b_2, 1)^{1/2},
@@ -126,7 +126,7 @@ class Signal(NamedTuple):
 
 
 class Folds(NamedTuple):
-    """Documents in two folds, one behind the other.
+    """Documents in two folds, one after the other.
 
     Attributes
     ----------
@@ -329,7 +329,7 @@ def evidence(
 def measure(
     found: Evidence, spectrum: npt.NDArray[np.float64], prior_documents: int = PRIOR_DOCUMENTS
 ) -> Measured | None:
-    """What the evidence makes of spectrum that are only a guess; None where there is none."""
+    """The measured axes and signal, with the spectrum as prior; None without evidence."""
     amount = float(np.trace(found.outside))
     if found.documents == 0 or not amount > 0:
         return None

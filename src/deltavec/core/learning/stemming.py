@@ -1,6 +1,6 @@
 r"""Which words are forms of one word, learned from the words and their rows alone, in any language.
 
-Words that begin alike and differ in a short ending may be forms of one word: *flow* and *flows*.
+Words with a common prefix and short endings may be forms of one word: *flow* and *flows*.
 The pair of endings is a *rule*, and it holds if words that it joins are closer in meaning than
 chance:
 
@@ -74,7 +74,7 @@ class Rules(NamedTuple):
 
     @classmethod
     def none(cls) -> Rules:
-        """No rules: every word stands for itself."""
+        """No rules: every word is its own stem."""
         return cls([], np.zeros(0, np.int64), np.zeros(0), (0.0, 1.0))
 
 
@@ -102,7 +102,7 @@ class Stems:
         return int(self.groups.max(initial=-1)) + 1
 
     def extended(self, vocabulary: Vocabulary, rows: WordRows) -> Stems:
-        """The groups with further words behind those there are, joined by the rules there are.
+        """The groups extended by further words, which the same rules join.
 
         A word that was there keeps the number of its group, and no two groups become one.
         """
@@ -121,7 +121,7 @@ class WordRows(NamedTuple):
         """The rows that a folded table has for the words, centered and weighted."""
         found = hashing.look_up_all(vocabulary.data, vocabulary.offsets, known.table)
         used, numbers = np.unique(found[found >= 0], return_inverse=True)
-        # As for documents as long as the corpus' own: their strengths are the measured ones.
+        # As for documents as long as the corpus' own, whose weights were measured.
         change = length_weights(folded.spectrum, 1.0) / folded.direction_weights
         table = np.empty((len(used), folded.rows.shape[1]), np.float32)
         for block in blocks(len(used), FEW_ROWS):
@@ -319,7 +319,7 @@ def links_between(vocabulary: Vocabulary, rows: WordRows, rules: Rules, old: int
     known = (rows.numbers[a] >= 0) & (rows.numbers[b] >= 0)
     z = np.zeros(len(found))
     z[known] = (rows.cosines(a[known], b[known]) - rules.chance[0]) / rules.chance[1]
-    strengths = z + rules.scores[rule]
-    linked = np.flatnonzero((strengths > 0) & ((a >= old) | (b >= old)))
-    order = linked[np.argsort(-strengths[linked], kind="stable")]
+    sums = z + rules.scores[rule]
+    linked = np.flatnonzero((sums > 0) & ((a >= old) | (b >= old)))
+    order = linked[np.argsort(-sums[linked], kind="stable")]
     return Links(a[order], b[order])

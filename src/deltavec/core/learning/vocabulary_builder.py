@@ -62,7 +62,7 @@ class WordCounts:
         return Vocabulary(self._data[: offsets[-1]].copy(), offsets)
 
     def _make_room(self, words: int) -> None:
-        """Room for this many words, with what is there already kept."""
+        """Grow the table to hold this many words."""
         size = max(16 * words, len(self._data))
         self._data = extend(self._data, size + count_kernels.LONGEST_LEARNED)
         self._offsets = extend(self._offsets, words + 1)
@@ -71,7 +71,7 @@ class WordCounts:
         self._fill_slots(0)
 
     def _fill_slots(self, first: int) -> None:
-        """Let the words from this one on be found."""
+        """Add the words from this one on to the hash table."""
         utf8.fill_slots(self._known(), rule("words"), first)
 
     def _known(self) -> hashing.VocabTable:
@@ -114,7 +114,7 @@ class WordCounts:
         self.of_grams |= other.of_grams
 
     def _learn(self, kernel: Callable[..., bool], texts: TextBatch, *listed: DocumentTerms) -> int:
-        """Let a kernel go over documents, with more room whenever it has none left.
+        """Run a kernel over documents, and grow the table whenever it is full.
 
         Returns how many words it listed, if it was given something to list them in.
         """
@@ -172,7 +172,7 @@ class WordCounts:
 
 
 def extend(array: npt.NDArray[Kind], length: int) -> npt.NDArray[Kind]:
-    """The array with zeros behind it, so long in all."""
+    """The array, padded with zeros to a length."""
     longer = np.zeros(length, array.dtype)
     longer[: len(array)] = array
     return longer

@@ -1,4 +1,4 @@
-"""From what is counted back to words: which words the units of a text came from."""
+"""Alignment of units with words: which words the units of a text came from."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from deltavec.core.vocabulary import Vocabulary
 
 
 class Alignment(NamedTuple):
-    """Of each unit (by its place) the share that came from a word (by its place), unit by unit."""
+    """A sparse matrix: the share of each unit that came from each word, sorted by unit."""
 
     words: Int64s
     units: Int64s
@@ -27,7 +27,7 @@ class WordAlignment(NamedTuple):
     Attributes
     ----------
     words, counts
-        The distinct words with a known unit, and how often each stands in the text.
+        The distinct words with a known unit, and how often each occurs in the text.
     shares
         The share of a unit that came from a word; None where units are words.
     """
@@ -37,7 +37,7 @@ class WordAlignment(NamedTuple):
     shares: Alignment | None
 
     def by_word(self, of_units: Float64s) -> Float64s:
-        """What is given for each unit, added up for each word."""
+        """Values of units, summed for each word."""
         if self.shares is None:
             return of_units
         of_words = np.zeros((len(self.words), of_units.shape[1]))
@@ -48,10 +48,10 @@ class WordAlignment(NamedTuple):
 
 
 def align(documents: Sequence[Tokenized], vocabulary: Vocabulary, ids: Int64s) -> WordAlignment:
-    """The folding of all these documents, whose distinct known units are ``ids``.
+    """The alignment of these documents, whose distinct known units are ``ids``.
 
-    A unit that came from two words counts half for each. Words stand in the order of the places of
-    their units in ``ids``.
+    A unit that came from two words counts half for each. Words are in the order of their units in
+    ``ids``.
     """
     counts = Counter(word for document in documents for word in document.words)
     if all(document.units == document.words for document in documents):

@@ -45,7 +45,7 @@ class Chunked(Protocol):
 
 
 class InMemory:
-    """Documents at hand: a sequence, or an Arrow, pandas or polars column."""
+    """Documents in memory: a sequence, or an Arrow, pandas or polars column."""
 
     one_shot = False
 
@@ -59,7 +59,7 @@ class InMemory:
         return self.batches_of(DOCUMENTS_AT_ONCE)
 
     def large_batches(self) -> Iterator[Any]:
-        """Chunks for what needs no memory of its own for each: a column is not copied."""
+        """Larger chunks, for passes that need no memory per document: a column is not copied."""
         return self.batches_of(COLUMN_AT_ONCE if is_column(self.documents) else DOCUMENTS_AT_ONCE)
 
     def batches_of(self, size: int) -> Iterator[Any]:
@@ -69,7 +69,7 @@ class InMemory:
 
 
 class Streamed:
-    """Documents that an iterable gives one at a time."""
+    """Documents from an iterable."""
 
     def __init__(self, documents: Iterable[Any]) -> None:
         self.documents = documents
@@ -107,7 +107,7 @@ def read_only_once(name: str) -> CorpusError:
 
 
 def as_corpus(corpus: Any) -> Chunked:
-    """The corpus in chunks, whatever it came as.
+    """The corpus in chunks, from any type of input.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def as_corpus(corpus: Any) -> Chunked:
     Raises
     ------
     CorpusError
-        For a lone string, or what is no collection of documents at all.
+        For a single string, or an object that holds no documents.
     """
     if isinstance(corpus, str | bytes):
         raise CorpusError(
@@ -177,12 +177,12 @@ def combine_chunks(column: Any) -> Any:
 
 
 def replace_missing(documents: list[Any]) -> list[Any]:
-    """The documents, with None for those that are not there."""
+    """The documents, with None for missing ones."""
     return [None if is_missing(document) else document for document in documents]
 
 
 def is_missing(document: Any) -> bool:
-    """Whether a value is None, NaN or pandas' NA: a document that is not there."""
+    """Whether a value is None, NaN or pandas' NA: a missing document."""
     if document is None or type(document).__name__ == "NAType":
         return True
     return isinstance(document, float) and document != document
@@ -229,7 +229,7 @@ def is_column(documents: Any) -> bool:
 def resolve_tokenizer(
     tokenizer: Tokenizer, units: str = "words", normalization: str = "none"
 ) -> Tokenizer:
-    """What a user's choice stands for today: a rule by its name for ever, or a callable.
+    """The tokenizer that a user chose: the full name of a rule, or a callable.
 
     The name of a third-party tokenizer (`deltavec.core.text.external`) is resolved here.
 
@@ -289,7 +289,7 @@ def batch_of_tokens(documents: list[list[str]], tokenizer: Tokenizer) -> TextBat
 
 
 def require_strings(documents: Sequence[Any]) -> None:
-    """Refuse documents that are neither strings nor None."""
+    """Raise an error for documents that are neither strings nor None."""
     for place, document in enumerate(documents):
         if type(document) is not str and document is not None and not isinstance(document, str):
             raise CorpusError(
@@ -298,7 +298,7 @@ def require_strings(documents: Sequence[Any]) -> None:
 
 
 def encode(texts: Iterable[str]) -> list[bytes]:
-    """The texts, or words, in UTF-8, mended if need be."""
+    """Texts or words in UTF-8; surrogates are repaired."""
     listed = list(texts)
     try:
         return [text.encode() for text in listed]
@@ -309,8 +309,8 @@ def encode(texts: Iterable[str]) -> list[bytes]:
 def repair_surrogates(text: str) -> str:
     """The text with U+FFFD for each half of a surrogate pair, which UTF-8 cannot hold.
 
-    Two halves that belong together are the character that they stand for. This is the one rule
-    for every text and every word that comes in as a Python string.
+    Two halves that belong together become their character. Every Python string is repaired by
+    this rule.
     """
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 

@@ -25,7 +25,7 @@ ONE_AT_A_TIME = threading.RLock()  # third-party tokenizers may not be thread-sa
 
 @dataclass(frozen=True)
 class NamedTokenizer:
-    """A function that parts text into words, known by its name.
+    """A tokenizer function, known by its name.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class NamedTokenizer:
     version
         That of the package it came from; empty if it is in none.
     function
-        What parts text; None where a model was loaded that is not trusted.
+        The function; None if it belongs to a loaded model that is not trusted.
     """
 
     name: str
@@ -42,7 +42,7 @@ class NamedTokenizer:
     function: Function | None = field(default=None, repr=False, compare=False)
 
     def __call__(self, text: str) -> Iterable[str]:
-        """The words of a text; threads take turns."""
+        """The words of a text; calls of several threads are serialized."""
         function = self.imported()
         with ONE_AT_A_TIME:
             found = function(text)

@@ -29,7 +29,7 @@ from deltavec.core.text.rules import SEPARATOR, parse_ranges, rule, unicode_tabl
 if TYPE_CHECKING:
     from deltavec.core.text.rules import TextBatch
 
-# Default_Ignorable_Code_Point of Unicode 14, without U+200B to U+200D, which part words; the
+# Default_Ignorable_Code_Point of Unicode 14, without U+200B to U+200D, which separate words; the
 # tatweel, and the vowel marks of Arabic.
 IGNORED_RANGES = """
 AD-AD 34F-34F 61C-61C 115F-1160 17B4-17B5 180B-180F 200E-200F 202A-202E 2060-206F 3164-3164

@@ -55,22 +55,22 @@ WHITESPACE = "9-D 1C-20 85-85 A0-A0 1680-1680 2000-200A 2028-2029 202F-202F 205F
 
 
 class Rule(NamedTuple):
-    """A rule for words, as the tables that the kernels read.
+    """A tokenizer rule, as the tables that kernels read.
 
     Attributes
     ----------
     bytes
-        For each byte the byte that stands for it in a word, 0 if it separates words. A part of a
-        longer UTF-8 sequence stands for itself.
+        For each byte its lower case, 0 if it separates words. A byte of a longer UTF-8 sequence
+        stays as it is.
     decodes
         Whether bytes from 80 on are UTF-8 sequences to look up in the pages.
     page_of, pages
         ``pages[page_of[c // 256], c % 256]`` is the shift from code point c to its lower case,
         or ``SEPARATOR``, ``UNSPACED`` or ``MARK``.
     gram
-        How many characters make a unit; 0 where words do.
+        The length of character n-grams; 0 if words are counted.
     whole
-        Whether the word is a unit as well, where characters make them.
+        Whether words are counted besides their n-grams.
     """
 
     bytes: npt.NDArray[np.uint8]
@@ -81,13 +81,13 @@ class Rule(NamedTuple):
     whole: bool = True
 
     def most_units(self, size: int, documents: int) -> int:
-        """How many units so many bytes of so many documents can hold at most, and one more each."""
-        # Runs of two: a letter and a blank are three units. Han: three bytes are two units.
+        """An upper bound on the units in this many bytes, plus one for each document."""
+        # Bigrams: a letter and a blank are three units. Han: three bytes are two units.
         return (3 * size // 2 if self.gram else 2 * size // 3) + 3 * documents
 
 
 class TextBatch(NamedTuple):
-    """The documents' UTF-8 bytes, where each begins, and the rule that parts them into words."""
+    """The documents' UTF-8 bytes, where each begins, and the tokenizer rule."""
 
     data: UInt8s
     ends: Int64s
@@ -100,14 +100,14 @@ class TextBatch(NamedTuple):
 
 
 class Units(NamedTuple):
-    """What is counted of each word: itself, or runs of so many characters, or both."""
+    """What is counted of each word: itself, its character n-grams, or both."""
 
     words: bool
     gram: int
 
     @classmethod
     def named(cls, name: str) -> Units:
-        """The units of this name: ``words``, ``words+grams`` or ``grams``, or with ``-4`` behind.
+        """The units of this name: ``words``, ``words+grams`` or ``grams``, or with ``-4`` added.
 
         Examples
         --------
@@ -120,13 +120,13 @@ class Units(NamedTuple):
         if found is None:
             raise InputError(
                 "units must be 'auto', 'words', 'words+grams' or 'grams', the latter two with a "
-                f"length from {GRAMS[0]} to {GRAMS[-1]} behind if wanted ('grams-3'); got {name!r}"
+                f"length from {GRAMS[0]} to {GRAMS[-1]} added if wanted ('grams-3'); got {name!r}"
             )
         return cls(found[1] is not None, int(found[2] or USUAL_GRAM))
 
     @property
     def name(self) -> str:
-        """The name, with the length of runs."""
+        """The name, with the length of n-grams."""
         if not self.gram:
             return "words"
         return f"{'words+' if self.words else ''}grams-{self.gram}"
@@ -145,12 +145,12 @@ def full_name(tokenizer: str, units: Units, normalization: str = "none") -> str:
 
 
 def with_units(name: str, units: Units) -> str:
-    """The name of the rule that parts text as this one does, and counts these units."""
+    """The name of the rule that tokenizes like this one and counts these units."""
     return full_name(name.partition(":")[0], units)
 
 
 def is_folded(name: str) -> bool:
-    """Whether texts are written in one way before the rule of this name parts them."""
+    """Whether texts are normalized before the rule of this name tokenizes them."""
     return name.partition(":")[0].endswith(FOLDED)
 
 
@@ -207,7 +207,7 @@ def rule_of_table(shifts: npt.NDArray[np.int32]) -> Rule:
     """The rule whose table is ``shifts``, equal pages kept once."""
     shifts[0] = SEPARATOR
     shifts[0xD800:0xE000] = SEPARATOR  # surrogates are no characters
-    shifts[0xFFFD] = SEPARATOR  # stands for bytes that are not UTF-8
+    shifts[0xFFFD] = SEPARATOR  # replaces bytes that are not UTF-8
     numbers: dict[bytes, int] = {}
     page_of = [
         numbers.setdefault(page.tobytes(), len(numbers)) for page in shifts.reshape(-1, PAGE)
@@ -257,12 +257,12 @@ def rule(name: str) -> Rule:
     if not colon:
         return token_rule() if name == "tokens" else rule_of_table(TABLES[base]())
     units = units_of(name)
-    # Decoded, as runs are of characters; the byte FF separates words as any that is not UTF-8 does.
+    # Decoded, since n-grams are of characters; the byte FF separates words, as it is not UTF-8.
     return rule_of_table(TABLES[base]())._replace(gram=units.gram, whole=units.words)
 
 
 def rule_of_lists(name: str) -> Rule:
-    """The rule for documents that are lists of words, beside texts under the rule of this name."""
+    """The rule for documents that are lists of words, with the units of the rule of this name."""
     _, colon, units = name.partition(":")
     return rule(f"tokens{colon}{units}")
 

@@ -1,4 +1,4 @@
-"""The tables that the paper published, as results: what stands beside our own.
+"""The tables that the paper published, as results, to compare with ours.
 
 C. W. Schmidt, Improving a tf-idf weighted document vector embedding, arXiv 1902.09875.
 """

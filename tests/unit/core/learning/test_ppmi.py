@@ -73,5 +73,5 @@ def test_a_word_without_neighbors_has_no_vector():
 
 
 def test_a_corpus_without_pairs_is_refused():
-    with pytest.raises(CorpusError, match="no two words of the corpus stand together"):
+    with pytest.raises(CorpusError, match="no two words of the corpus occur together"):
         train_vectors(["a", "b", "c"])
