@@ -352,7 +352,7 @@ def test_a_second_writer_is_refused_at_its_start_and_the_output_is_as_it_was(
     ]
     with only_writer(tmp_path / output):
         # Not even the corpus is looked for.
-        assert "somebody else is writing to it" in deltavec(*missing, "-o", target).error
+        assert "another process is writing to it" in deltavec(*missing, "-o", target).error
         assert not (tmp_path / output).exists()
     assert deltavec(*arguments, "-o", target).code == 0
     assert [entry.name for entry in tmp_path.iterdir()] == [output.rstrip("/")]

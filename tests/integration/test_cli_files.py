@@ -179,7 +179,7 @@ PROSE = "a long and quiet text about a room by the sea"
         ("a.xls", "x", "", "save it as .xlsx or .csv"),
         ("a.csv.bz2", "x", "", "compress it as .gz or .zst"),
         ("a.zip", "x", "", "unpack it first"),
-        ("a.csv", "PK\x03\x04x", "", "give a workbook of Excel's the suffix .xlsx"),
+        ("a.csv", "PK\x03\x04x", "", "give an Excel workbook the suffix .xlsx"),
         ("a.csv", "t\0e\0x\0t\0\r\0\n\0" * 9, "", "--encoding utf-16-le"),
         ("a.txt", "one\n", "--format parquet", "not a whole parquet file"),
     ],

@@ -81,24 +81,6 @@ def mapped_file(array: npt.NDArray[Any]) -> mmap.mmap | None:
     return base if isinstance(base, mmap.mmap) else None
 
 
-def detach(array: npt.NDArray[Kind]) -> npt.NDArray[Kind]:
-    """The array, out of a map of a file if it lies in one, and then the map's memory is let go.
-
-    Maps have pages of 4 kB, other large arrays have pages of 2 MB where the system gives them, and
-    for rows here and there the processor has to look up where each page lies. The map can be used
-    as before.
-    """
-    memory = mapped_file(array)
-    if memory is None:
-        return array
-    own = np.empty_like(array)
-    for block in blocks(len(array)):
-        own[block] = array[block]
-        if hasattr(memory, "madvise"):  # not on Windows
-            memory.madvise(mmap.MADV_DONTNEED)
-    return own
-
-
 def require_mapped_whole(memory: mmap.mmap) -> None:
     """Refuse the map of a file which was cut short since; the map is of the whole file."""
     if memory.size() < len(memory):

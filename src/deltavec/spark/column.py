@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-# A task that has met so many distinct words hands them on, and begins anew.
+# Distinct words that a task holds before it passes them on.
 DISTINCT_AT_ONCE = 1 << 20
 SCHEMA = "word binary, count long"
 

@@ -1,4 +1,4 @@
-"""What a DataFrame must be like, and what went wrong in Spark, said in one line."""
+"""Checks of DataFrames, and errors of executors as one line."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def bytes_type(frame: DataFrame) -> pa.DataType:
 
 @contextmanager
 def failing_clearly() -> Iterator[None]:
-    """Within it, an error of ours from an executor is that error, not one of Java's."""
+    """Raise deltavec's own errors from executors as they are, not as errors of Java."""
     from pyspark.errors import PythonException
 
     try:
@@ -105,6 +105,6 @@ def failing_clearly() -> Iterator[None]:
                     f"the executors' Python has no module {missing[1]!r}: let PYSPARK_PYTHON name "
                     f"a Python with deltavec[spark] on every machine (here it is {sys.executable})"
                 ) from None
-            raise  # somebody else's function, upstream of ours
+            raise  # an error of the caller's own function
         kind = getattr(errors, found[1], DeltavecError)
         raise kind(found[2].strip()) from None

@@ -114,7 +114,7 @@ def block_borders(occurrences: npt.NDArray[np.int64], window: int) -> npt.NDArra
 def gathered_ids(
     batches: Iterable[pa.RecordBatch], tokenizer: Tokenizer, vocabulary: Vocabulary
 ) -> Iterator[npt.NDArray[np.int32]]:
-    """The documents as ids, each closed by -1, so many at a time that counting them pays."""
+    """The documents as ids, each ended by -1, in batches of about `IDS_AT_ONCE`."""
     held: list[npt.NDArray[np.int32]] = []
     for batch in batches:
         held += ids_of(as_text_batch(batch.column(0), tokenizer), vocabulary, 1)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 NUMBERS_BEFORE_COUNTS = 3  # documents, tokens, unknown_documents
 ONE_THREAD = 1  # Spark runs a task on each core
-# So many tables in one process at once; so many times, until 512 partitions are one table.
+# Tables added in one process at once, and rounds: 8 ** 3 = 512 partitions become one table.
 FAN_IN = 8
 ROUNDS = 3
 SCHEMA = "part long, numbers binary"

@@ -1,7 +1,7 @@
-"""One writer at a time for an output, known before any work is done.
+"""A lock for an output, acquired before any work is done.
 
-The lock is a hidden file beside the output, held by the operating system for as long as the process
-lives: after a kill the file may be left, but it locks nothing, and the next writer takes it over.
+The lock is a hidden file beside the output, locked by the operating system while the process lives.
+After a kill the file may be left, but it is not locked, and the next writer takes it over.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from deltavec.errors import InputError
 
 @contextmanager
 def only_writer(output: Path) -> Iterator[None]:
-    """While it lasts, nobody else who asks may write to the output.
+    """Lock an output for writing.
 
     Raises
     ------
     InputError
-        At once, if somebody else is writing to it.
+        At once, if another process is writing to it.
     """
     output = output.resolve()
     # Not made from the name itself, which may be as long as names get.
@@ -35,12 +35,12 @@ def only_writer(output: Path) -> Iterator[None]:
         if error.errno not in (errno.ELOOP, errno.EACCES) or not os.path.lexists(lock):
             raise
         raise InputError(
-            f"{output}: cannot lock it: {lock} is a link, or another user's; remove it if nobody "
-            "is writing, or name another output"
+            f"{output}: cannot lock it: {lock} is a link, or another user's; remove it if no "
+            "process is writing, or name another output"
         ) from None
     if handle is None:
         raise InputError(
-            f"{output}: somebody else is writing to it; wait until that is done, or name another "
+            f"{output}: another process is writing to it; wait until it is done, or name another "
             "output"
         )
     try:
@@ -56,7 +56,7 @@ def only_writer(output: Path) -> Iterator[None]:
 
 
 def held(lock: Path) -> int | None:
-    """The open file of a lock that is ours now; None if somebody else has it."""
+    """The open file of a lock that was acquired; None if another process holds it."""
     while True:
         handle = os.open(lock, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
         try:
@@ -64,7 +64,7 @@ def held(lock: Path) -> int | None:
         except (BlockingIOError, PermissionError):
             os.close(handle)
             return None
-        except OSError:  # a file system without locks: nobody can be kept out
+        except OSError:  # a file system without locks
             return handle
         # Whoever had it before may have removed the file between the two steps.
         with suppress(FileNotFoundError):

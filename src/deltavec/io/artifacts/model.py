@@ -55,23 +55,24 @@ LARGEST_NUMBER = 1e9  # weights are below a hundred; sums of such numbers cannot
 RECIPE: dict[str, type[Any]] = {
     name: int if default is None else type(default) for name, default in DEFAULTS.items()
 }
-ENTRIES: dict[str, type[Any]] = {
-    "recipe": dict,
-    "reason": str,
-    "tokenizer": str,
-    "notes": dict,
-    "documents": int,
-    "unknown_documents": int,
-    "tokens": int,
-    "offset_norm": float,
-    "length_ratio": float,
-    "words": int,
-    "word_bytes": int,
-    "dimensions": int,
-    "components_removed": int,
-    "measured_dimensions": int,
-    "tensor_bytes": int,
-    "tensor_sha256": str,
+# The entries of a manifest: their types, and the ranges of numbers.
+ENTRIES: dict[str, tuple[type[Any], float, float]] = {
+    "recipe": (dict, 0, 0),
+    "reason": (str, 0, 0),
+    "tokenizer": (str, 0, 0),
+    "notes": (dict, 0, 0),
+    "documents": (int, 1, LARGEST_COUNT),
+    "unknown_documents": (int, 0, LARGEST_COUNT),
+    "tokens": (int, 1, LARGEST_COUNT),
+    "offset_norm": (float, 0, LARGEST_NUMBER),
+    "length_ratio": (float, SMALLEST_RATIO, LARGEST_NUMBER),
+    "words": (int, 1, LARGEST_COUNT),
+    "word_bytes": (int, 0, LARGEST_COUNT),
+    "dimensions": (int, 1, LARGEST_COUNT),
+    "components_removed": (int, 0, LARGEST_COUNT),
+    "measured_dimensions": (int, 0, LARGEST_COUNT),
+    "tensor_bytes": (int, 0, LARGEST_COUNT),
+    "tensor_sha256": (str, 0, 0),
 }
 
 
@@ -312,24 +313,19 @@ def manifest_entries(model: EmbeddingModel) -> dict[str, Any]:
 
 def require_valid(entries: Mapping[str, Any]) -> None:
     """Refuse entries that are missing, unknown, of the wrong type or out of range."""
-    require_types(entries, ENTRIES)
+    require_types(entries, {name: kind for name, (kind, _, _) in ENTRIES.items()})
     # A recipe may have been stored before it had all its parameters.
     require_types({name: kind() for name, kind in RECIPE.items()} | entries["recipe"], RECIPE)
     for key, value in entries["notes"].items():
         if type(value) is not str:
             raise ModelError(f"the note {key!r:.60} must be a string, got {value!r:.60}")
-    ranges = {
-        "documents": (1, LARGEST_COUNT),
-        "unknown_documents": (0, entries["documents"]),
-        "tokens": (1, LARGEST_COUNT),
-        "words": (1, LARGEST_COUNT),
-        "word_bytes": (0, LARGEST_COUNT),
-        "dimensions": (1, LARGEST_COUNT),
-        "components_removed": (0, entries["dimensions"]),
-        "measured_dimensions": (0, entries["dimensions"]),
-        "offset_norm": (0, LARGEST_NUMBER),
-        "length_ratio": (SMALLEST_RATIO, LARGEST_NUMBER),
-    }
+    ranges = {name: (low, high) for name, (kind, low, high) in ENTRIES.items() if high}
+    for name, whole in (
+        ("unknown_documents", "documents"),
+        ("components_removed", "dimensions"),
+        ("measured_dimensions", "dimensions"),
+    ):
+        ranges[name] = (0, entries[whole])
     require_ranges(entries, ranges)
     expected = model_layout(entries).size
     if entries["tensor_bytes"] != expected:

@@ -1,9 +1,9 @@
 """Arrays in safetensors files: written as they are, and mapped, not copied, to be read.
 
-In a file of ours the sizes of the arrays tell where each of them stands. A reader who knows them
-has nothing to parse: the file must have the length, and begin with the bytes, that they lead to. In
-a file of somebody else's the safetensors library checks that the header is sound, that every tensor
-has the bytes its shape asks for, that none overlap and none are missing.
+The sizes of the arrays determine the layout of deltavec's own files. Nothing is parsed: the file
+must have the length, and begin with the header, that the sizes lead to. In other files the
+safetensors library checks the header: every tensor has the bytes that its shape asks for, none
+overlap and none are missing.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Tensor(NamedTuple):
 
 @dataclass(frozen=True)
 class Layout:
-    """A file of ours: the bytes that it begins with, and the arrays after them."""
+    """The layout of a file of deltavec: its header, and the arrays after it."""
 
     header: bytes
     tensors: Mapping[str, Tensor]
@@ -66,7 +66,7 @@ class Layout:
 def layout(
     format: str, shapes: Shapes, *, aligned: str, shortest_header: int = 0, **about: str
 ) -> Layout:
-    """Where each array stands in a file.
+    """The position of each array in a file.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def views(file: BinaryIO, begin: int, tensors: Mapping[str, Tensor]) -> dict[str
 
 
 def npy_header(rows: int, dimensions: int) -> bytes:
-    """What a npy file of so many rows of float32 begins with.
+    """The header of a npy file of float32 rows.
 
     NumPy leaves room in it for the rows to grow, so that it keeps its length.
     """

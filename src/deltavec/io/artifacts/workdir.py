@@ -1,8 +1,8 @@
-"""A folder of one's own for unfinished work, in a place where others may write as well.
+"""A private folder for unfinished work, in a folder that other users may write to.
 
-Whoever may write to a folder can put a link there under a name that is soon to be written, and so
-have another file overwritten. Nobody but its owner can do that in a folder that only its owner may
-enter; what stands there already is looked at before it is used.
+A user who may write to a folder can put a link there under a name that deltavec is about to write,
+and so have another file overwritten. That is impossible in a folder that only its owner may enter;
+what is there already is checked before it is used.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from deltavec.errors import InputError
 from deltavec.io.artifacts.atomic import unfinished
 
 ONLY_OURS = 0o700
-MOVE_AWAY = "somebody else may have put it there: look at it, and move it away"
+MOVE_AWAY = "another user may have put it there: look at it, and move it away"
 
 
 def own_folder(folder: Path) -> tuple[int, int]:
-    """What tells a folder that only we may write to from any other; made if it is not there.
+    """Create a private folder, or check the one that is there; its device and inode numbers.
 
     Raises
     ------
     InputError
-        If what stands there is a link or belongs to another user, or something in it is a link, a
+        If it is a link or belongs to another user, or something in it is a link, a
         folder, or another user's.
     """
     with suppress(FileExistsError):
@@ -45,12 +45,12 @@ def own_folder(folder: Path) -> tuple[int, int]:
     for entry in folder.iterdir():
         about = entry.lstat()
         if not stat.S_ISREG(about.st_mode) or about.st_uid != ours:
-            raise InputError(f"{entry} is not a file of ours: {MOVE_AWAY}")
+            raise InputError(f"{entry} is not a file of this user: {MOVE_AWAY}")
     return found.st_dev, found.st_ino
 
 
 def require_same_folder(folder: Path, identity: tuple[int, int]) -> None:
-    """Refuse to write to a folder that has taken the place of ours."""
+    """Refuse to write to a folder that has replaced ours."""
     found = folder.lstat()
     if (found.st_dev, found.st_ino) != identity:
         raise InputError(f"{folder} is not the folder that was here when the work began")

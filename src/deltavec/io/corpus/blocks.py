@@ -162,7 +162,7 @@ def _unquoted(data: bytes, delimiter: str) -> Iterator[tuple[int, int]]:
 
 @cache
 def _opening_quote(delimiter: str) -> re.Pattern[bytes]:
-    # The quote first, then what stands before it: so the search leaps from quote to quote.
+    # The quote first, then a look-behind: so the search jumps from quote to quote.
     return re.compile(rb'"(?<![^%s\r\n]")' % re.escape(delimiter.encode()))
 
 

@@ -1,6 +1,6 @@
 """Documents in Parquet files, in batches of bounded size.
 
-A file of a few hundred bytes can hold gigabytes: a value stands once in the dictionary of its
+A file of a few hundred bytes can hold gigabytes: a value is stored once in the dictionary of its
 column, and a million rows can refer to it. So only as many rows are decoded at once as fit into
 memory even if each of them is as long as the longest value of the dictionary.
 """

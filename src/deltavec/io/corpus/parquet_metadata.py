@@ -5,8 +5,8 @@ column do not have the length that the schema asks for (docs/decisions/0023). Bo
 Thrift's compact protocol: a byte for the type of each field and the step to its id, then the value.
 Numbers are in groups of seven bits, the lowest first, and zigzag-encoded.
 
-A value stands once in the dictionary of its column chunk, and any number of rows can refer to it.
-So the longest value bounds what a number of rows decodes to.
+A value is stored once in the dictionary of its column chunk, and any number of rows refer to it. So
+the longest value bounds what a number of rows decodes to.
 """
 
 from __future__ import annotations

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import replace
 from queue import Empty, Queue
-from threading import Event, Lock, Thread
+from threading import Event, Thread
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from deltavec.core.arrays import detach, mapped_file, require_mapped
+from deltavec.core.arrays import require_mapped
 from deltavec.core.batching import EmbeddedBatch, embed_batch
-from deltavec.core.forms import EmbeddingTable
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.text.batches import as_strings, as_text_batch
 from deltavec.core.text.rules import TextBatch
@@ -24,8 +22,6 @@ from deltavec.io.corpus.columns import CHUNK_BYTES, Piece, text_sizes
 from deltavec.io.corpus.corpus import Corpus
 
 Item = TypeVar("Item")
-
-LARGEST_COPIED = 1 << 29  # of rows, in bytes
 
 
 class EmbeddedPiece(NamedTuple):
@@ -52,34 +48,6 @@ class EmbeddedPiece(NamedTuple):
     found: EmbeddedBatch
 
 
-class Table:
-    """The rows of a model, copied from a mapped file once there was more text than they have bytes.
-
-    A copy takes as long as embedding a tenth of its size in text.
-    """
-
-    def __init__(self, folded: EmbeddingTable) -> None:
-        self._folded = folded
-        self._text_left = folded.rows.nbytes
-        self._lock = Lock()
-
-    def for_text_of(self, size: int) -> EmbeddingTable:
-        """The rows to embed `size` more bytes of text.
-
-        Raises
-        ------
-        InputError
-            If the mapped file was cut short meanwhile.
-        """
-        with self._lock:
-            rows = self._folded.rows
-            require_mapped(rows)
-            self._text_left -= size
-            if self._text_left < 0 and rows.nbytes <= LARGEST_COPIED and mapped_file(rows):
-                self._folded = replace(self._folded, rows=detach(rows))
-            return self._folded
-
-
 def embedded_pieces(
     model: EmbeddingModel, pieces: Iterable[Piece], threads: int | None
 ) -> Iterator[EmbeddedPiece]:
@@ -89,7 +57,6 @@ def embedded_pieces(
     tokenizer is never called by two threads at once.
     """
     workers = 1 if callable(model.tokenizer) else thread_count(threads)
-    table = Table(model.table)
 
     def embed(piece: Piece) -> EmbeddedPiece:
         documents = as_strings(piece.batch.column(0))
@@ -97,8 +64,8 @@ def embedded_pieces(
         size = int(sizes.sum())
         alone = workers == 1 or size > 2 * CHUNK_BYTES
         texts = as_text_batch(documents, model.tokenizer)
-        folded = table.for_text_of(size)
-        found = embed_batch(texts, model.vocabulary, folded, threads if alone else 1)
+        require_mapped(model.table.rows)
+        found = embed_batch(texts, model.vocabulary, model.table, threads if alone else 1)
         return EmbeddedPiece(piece, documents, texts, sizes, found)
 
     return ordered_map(embed, pieces, workers)

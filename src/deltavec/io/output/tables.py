@@ -1,10 +1,11 @@
-"""Rows written to a csv, tsv, jsonl or parquet file as they come; it is there when all are."""
+"""Tables written to csv, tsv, jsonl and parquet files, batch by batch."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -38,7 +39,7 @@ def writing_table(path: Path, schema: pa.Schema) -> Iterator[Write]:
 
 
 def require_table_name(path: Path, name: str = "output") -> None:
-    """Refuse a file whose ending says none of the formats there are."""
+    """Refuse a file with another suffix."""
     if path.suffix.lower() not in WRITERS:
         *most, last = WRITERS
         raise InputError(f"{name} must end in {', '.join(most)} or {last}, got {str(path)!r}")
@@ -46,7 +47,7 @@ def require_table_name(path: Path, name: str = "output") -> None:
 
 @contextmanager
 def parquet_writer(path: Path, schema: pa.Schema) -> Iterator[Write]:
-    """Writes a parquet file."""
+    """Write a Parquet file."""
     from pyarrow import parquet
 
     with parquet.ParquetWriter(path, schema) as writer:
@@ -55,7 +56,7 @@ def parquet_writer(path: Path, schema: pa.Schema) -> Iterator[Write]:
 
 @contextmanager
 def csv_writer(path: Path, schema: pa.Schema, delimiter: str = ",") -> Iterator[Write]:
-    """Writes a csv file."""
+    """Write a CSV file."""
     from pyarrow import csv
 
     flat = pa.schema([(field.name, flat_type(field.type)) for field in schema])
@@ -75,15 +76,8 @@ def csv_writer(path: Path, schema: pa.Schema, delimiter: str = ",") -> Iterator[
 
 
 @contextmanager
-def tsv_writer(path: Path, schema: pa.Schema) -> Iterator[Write]:
-    """Writes a tsv file."""
-    with csv_writer(path, schema, "\t") as write:
-        yield write
-
-
-@contextmanager
 def jsonl_writer(path: Path, schema: pa.Schema) -> Iterator[Write]:
-    """Writes a file of JSON objects, one a line."""
+    """Write JSON lines."""
     with path.open("w", encoding="utf-8", newline="\n") as file:
 
         def write(table: pa.Table) -> None:
@@ -95,7 +89,7 @@ def jsonl_writer(path: Path, schema: pa.Schema) -> Iterator[Write]:
 
 WRITERS = {
     ".csv": csv_writer,
-    ".tsv": tsv_writer,
+    ".tsv": partial(csv_writer, delimiter="\t"),
     ".jsonl": jsonl_writer,
     ".parquet": parquet_writer,
 }

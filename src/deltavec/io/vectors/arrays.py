@@ -128,7 +128,7 @@ def from_arrays(words: Any, matrix: npt.NDArray[Any], name: str, limit: int | No
 def can_stay(words: Any, matrix: npt.NDArray[Any], name: str) -> bool:
     """Whether the matrix can be used as it is.
 
-    It can if it is plain float32 that nobody else may change, no row has to be scaled or left out,
+    It can if it is read-only float32 in C order, no row has to be scaled or left out,
     and there are rows at all.
     """
     flags = matrix.flags

@@ -1,4 +1,4 @@
-"""What a file of word vectors is, told by its first bytes and never by its name."""
+"""The format of a file of word vectors, by its first bytes."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ SAMPLE = 1 << 20
 LONGEST_LINE = 1 << 26
 MOST_DIMENSIONS = 1_000_000
 MOST_UNPACKED = 50  # times the size of the file; digits take a third of their bytes, or more
-LEAST_UNPACKED = 1 << 26  # which any file may unfold to
+LEAST_UNPACKED = 1 << 26  # which any file may decompress to
 
 
 @dataclass(frozen=True)
 class ByteSource:
-    """A file that is open for reading, unpacked on the way if it is compressed.
+    """An open file, decompressed if it is compressed.
 
     Attributes
     ----------
     name
-        How error messages call it.
+        What error messages call it.
     stream
         The bytes, unpacked.
     size
@@ -69,7 +69,7 @@ class Header(NamedTuple):
 
 
 class Unpacking(io.RawIOBase):
-    """A compressed stream, refused once it has unfolded to more bytes than word vectors would."""
+    """A decompressing stream with a limit on what it decompresses to."""
 
     def __init__(self, stream: Any, most: int, name: str) -> None:
         self.stream, self.left, self.name = stream, most, name
@@ -84,8 +84,8 @@ class Unpacking(io.RawIOBase):
         self.left -= len(data)
         if self.left < 0:
             raise VectorsError(
-                f"{self.name}: unfolds to more than {MOST_UNPACKED} times its size, as no word "
-                "vectors do: unpack it, and look at it"
+                f"{self.name}: decompresses to more than {MOST_UNPACKED} times its size, as "
+                "no word vectors do: decompress it, and look at it"
             )
         buffer[: len(data)] = data
         return len(data)
@@ -93,7 +93,7 @@ class Unpacking(io.RawIOBase):
 
 @contextmanager
 def unpacked(path: Path) -> Iterator[ByteSource]:
-    """The file, open, and unpacked if it is compressed."""
+    """The open file, decompressed if it is compressed."""
     if not path.is_file():
         what = "a folder" if path.is_dir() else "nothing there"
         raise VectorsError(f"expected a file of word vectors, found {what}: {path}")
@@ -167,7 +167,7 @@ def header_of(line: bytes, name: str) -> Header | None:
 def words_to_read(
     source: ByteSource, header: Header, least_bytes_per_word: int, limit: int | None
 ) -> int:
-    """How many words to read; an error if a file of this size cannot hold so many."""
+    """The number of words to read; an error if the file is too short for them."""
     words = header.words if limit is None else min(header.words, limit)
     least = words * least_bytes_per_word
     if source.size is not None and least > source.size:

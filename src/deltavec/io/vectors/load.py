@@ -35,9 +35,9 @@ def load_vectors(
 ) -> WordVectors:
     """Word vectors from a file, or from a gensim object.
 
-    What a file is, its content tells and not its name: word2vec text or binary, GloVe text,
-    fastText ``.vec``, each plain or compressed with gzip or zstd; deltavec's own ``.safetensors``;
-    and ``.npy`` or another's ``.safetensors``, which need their words besides.
+    The format is detected from the content, not from the name: word2vec text or binary, GloVe
+    text, fastText ``.vec``, each plain or compressed with gzip or zstd; deltavec's own
+    ``.safetensors``; and ``.npy`` or other ``.safetensors`` files, which need ``words``.
 
     Rows are scaled to unit length; rows that have it already keep their bits, and a ``.npy`` or
     ``.safetensors`` file of such rows is mapped into memory, not read. Rows that cannot be used are
@@ -52,7 +52,7 @@ def load_vectors(
         For a matrix without words: a file with one word on each line, or a sequence of words. The
         default for ``X.npy`` is the file ``X.words.txt`` beside it.
     limit
-        Read only the first so many rows; files usually have the frequent words first.
+        Read only this many rows; files usually have the frequent words first.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def load_vectors(
 
     See Also
     --------
-    save_vectors : The way back.
+    save_vectors : Write word vectors to a file.
     deltavec.WordVectors : Word vectors from memory.
 
     Notes
@@ -128,8 +128,7 @@ def from_rows(source: ByteSource, limit: int | None) -> WordVectors:
 def save_vectors(vectors: WordVectors, path: str | os.PathLike[str]) -> None:
     """Write word vectors to a file, whose name says the format.
 
-    The file appears complete or not at all. Every format brings back the same words and the same
-    bits.
+    The file is replaced atomically. Every format restores the same words and the same bits.
 
     Parameters
     ----------
@@ -147,7 +146,7 @@ def save_vectors(vectors: WordVectors, path: str | os.PathLike[str]) -> None:
 
     See Also
     --------
-    load_vectors : The way back.
+    load_vectors : Read word vectors from a file.
     """
     path = Path(path)
     write = WRITERS.get(path.suffix)

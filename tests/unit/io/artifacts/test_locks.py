@@ -24,7 +24,10 @@ with only_writer(pathlib.Path(sys.argv[1])):
 def test_a_second_writer_is_refused_until_the_first_is_done(tmp_path: Path) -> None:
     output = tmp_path / ("m" * 200)
     with only_writer(output):
-        with pytest.raises(InputError, match="somebody else is writing to it"), only_writer(output):
+        with (
+            pytest.raises(InputError, match="another process is writing to it"),
+            only_writer(output),
+        ):
             pass
         with only_writer(tmp_path / "another"):
             pass

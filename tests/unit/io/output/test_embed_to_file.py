@@ -512,7 +512,7 @@ def test_a_second_run_to_the_same_output_is_refused_at_its_start(model, big, tmp
 
     def second(_progress):
         if not refused:
-            with pytest.raises(InputError, match="somebody else is writing to it") as caught:
+            with pytest.raises(InputError, match="another process is writing to it") as caught:
                 embed_to_file(small_model(seed=1), ["word1"], output)
             refused.append(caught.value)
 
@@ -579,7 +579,7 @@ def test_a_link_among_unfinished_work_is_not_followed(model, big, tmp_path, name
     planted = tmp_path / "out.npy.partial" / name
     planted.unlink(missing_ok=True)
     planted.symlink_to(victim)
-    with pytest.raises(InputError, match="is not a file of ours"):
+    with pytest.raises(InputError, match="is not a file of this user"):
         embed_to_file(model, big, output, shard_documents=500)
     assert victim.read_text() == "precious"
 

@@ -281,7 +281,7 @@ def test_a_tensor_of_an_impossible_shape_is_an_error(tmp_path: Path) -> None:
 def test_a_small_file_that_unfolds_to_gigabytes_is_refused(write: Write) -> None:
     bomb = gzip.compress(b"sea 1 2\n" * (1 << 23), 9)
     assert len(bomb) < 1 << 18
-    with pytest.raises(VectorsError, match="unfolds to more than 50 times its size"):
+    with pytest.raises(VectorsError, match="decompresses to more than 50 times its size"):
         load_vectors(write(bomb + bomb))
 
 
