@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -87,7 +87,7 @@ def jsonl_writer(path: Path, schema: pa.Schema) -> Iterator[Write]:
         yield write
 
 
-WRITERS = {
+WRITERS: dict[str, Callable[[Path, pa.Schema], AbstractContextManager[Write]]] = {
     ".csv": csv_writer,
     ".tsv": partial(csv_writer, delimiter="\t"),
     ".jsonl": jsonl_writer,
