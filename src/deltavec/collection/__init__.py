@@ -1,4 +1,4 @@
-"""Documents on disk with their vectors: built, added to, searched and explained."""
+"""Collections: documents on disk with their vectors, to build, update, search and explain."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from deltavec.collection.open import open_collection
     from deltavec.collection.topics.clusters import Clusters
 
-# Resolved on first use: who opens a collection does not load what builds one.
+# Resolved on first use: opening a collection does not load what builds one.
 _HOMES = {
     "Clusters": "topics.clusters",
     "Collection": "collection",

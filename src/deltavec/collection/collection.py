@@ -100,7 +100,7 @@ class Collection:
         return pa.concat_arrays(self.store.columns([ID]).column(0).chunks)
 
     def row(self, id: str) -> int:
-        """The place of the document with this id.
+        """The row of the document with this id.
 
         Raises
         ------
@@ -114,16 +114,16 @@ class Collection:
         return row
 
     def find_row(self, id: str) -> int | None:
-        """The place of the document with this id; None if there is none."""
+        """The row of the document with this id; None if there is none."""
         return identities.place_of(self.ids, id)
 
     def documents(self, which: Sequence[str] | Sequence[int] | npt.NDArray[np.int64]) -> pa.Table:
-        """The documents with these ids, or at these places, in this order.
+        """The documents with these ids, or in these rows, in this order.
 
         Parameters
         ----------
         which
-            Strings are ids, whole numbers are places from 0 on.
+            Strings are ids, whole numbers are rows from 0 on.
 
         Returns
         -------
@@ -316,7 +316,7 @@ class Collection:
         return self.hits(self.best([query])[0])
 
     def explain(self, a: str, b: str, *, pairs: int = 10) -> Explanation:
-        """Which words make two texts alike, in the collection's own model.
+        """Which words make two texts similar, in the collection's own model.
 
         Texts, not ids: for a document of the collection pass ``collection.text(id)``.
         """
@@ -364,7 +364,7 @@ class Collection:
         threads: int | None = None,
         on_progress: Callable[[int], None] | None = None,
     ) -> Overlap:
-        """The documents that are in another corpus too, each with the one most alike there.
+        """The documents that are in another corpus too, each with its most similar one there.
 
         All of them are found. The other corpus is read once, in bounded memory, and embedded with
         this collection's model.
@@ -374,7 +374,7 @@ class Collection:
         other
             A `Collection`, or whatever `deltavec.read_corpus` reads.
         threshold
-            How alike, a cosine above 0 up to 1.
+            The least cosine, above 0 and up to 1.
         id_column
             Which column of a corpus holds ids; by default documents are numbered from 0 on.
         threads
@@ -434,7 +434,7 @@ class Collection:
         words
             How many words name a group.
         smooth
-            Whether groups are found among documents that are moved towards their neighbors: they
+            Whether documents are moved towards their neighbors before they are clustered: clusters
             mostly agree better with labels, and take a search for ten neighbors of each document.
         """
         from deltavec.collection.topics.clusters import cluster
@@ -451,9 +451,9 @@ class Collection:
     ) -> Collection:
         """The collection with the documents of a corpus at its end, on disk too.
 
-        The model stays as it is, and so do the vectors of the documents before. Whoever is stopped
-        halfway leaves the collection as it was. `info` says how well the model knows the words of
-        what was added, and when it should be fitted anew.
+        The model does not change, nor do the vectors of earlier documents. An update that is
+        interrupted leaves the collection as it was. `info` says how well the model covers the
+        added documents, and when it should be fitted anew.
 
         Parameters
         ----------

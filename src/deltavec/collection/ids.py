@@ -1,4 +1,4 @@
-"""What documents are called: their values in a column, or their numbers; always text, each once."""
+"""The ids of documents: values of a column or row numbers; always text, and unique."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def as_list(ids: Any) -> list[str]:
 
 
 def place_of(there: pa.Array, id: str) -> int | None:
-    """The place of an id among those that are there; None if it is not."""
+    """The row of an id; None if there is none."""
     [wanted] = as_list([id])
     if SURROGATE.search(wanted):  # nothing stored holds half a pair
         return None
@@ -88,7 +88,7 @@ def place_of(there: pa.Array, id: str) -> int | None:
 
 
 def places_of(there: pa.Array | pa.ChunkedArray, wanted: Sequence[str] | pa.Array) -> Int64s:
-    """The place of each of some ids among those that are there; -1 for what is not."""
+    """The row of each id; -1 for one that does not exist."""
     import pyarrow.compute as pc
 
     if not isinstance(wanted, pa.Array):
@@ -107,7 +107,7 @@ def unknown_id(there: pa.ChunkedArray, others: Sequence[pa.Array]) -> npt.NDArra
 
 
 def suggestion(id: str, there: pa.Array | pa.ChunkedArray, column: str) -> str:
-    """What to say to somebody who asked for an id that is not there."""
+    """Advice for an id that does not exist."""
     if not column:
         return f"; documents are numbered from {there[0].as_py()} to {there[-1].as_py()}"
     few = len(there) <= IDS_TO_COMPARE

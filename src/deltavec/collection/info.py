@@ -1,7 +1,7 @@
-"""What a collection is, in a few figures, and when its model should be fitted anew.
+"""Facts about a collection, and whether its model should be fitted anew.
 
-What is added uses the model as it is. As the text drifts away from what the model was fitted on,
-more and more of its words are unknown, and weigh nothing.
+Added documents use the model as it is. As their text drifts away from the fitting corpus, more of
+its words are out of vocabulary and count for nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Known words that are spelled nearly as an unknown one is."""
+"""Spelling suggestions for words that are out of vocabulary."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from collections.abc import Iterator
 
 from deltavec.core.vocabulary import Vocabulary
 
-SHORTEST = 4  # letters; shorter words are one slip away from too many others
-SHORTEST_FAR = 6  # letters of a word in which more than one slip is looked for
-ALIKE = 0.8  # of difflib's ratio, which is about 1 - slips / letters
+SHORTEST = 4  # letters; shorter words are one edit away from too many others
+SHORTEST_FAR = 6  # letters of a word for which more than one edit is tried
+SIMILAR = 0.8  # of difflib's ratio, which is about 1 - edits / letters
 LETTERS = 64
 WORDS_WITH_LETTERS = 1000
 
 
 def suggest(word: str, vocabulary: Vocabulary, most: int = 3) -> list[str]:
-    """Words of the vocabulary that are one slip away, the first in it first; else alike ones.
+    """Words of the vocabulary within one edit, the most frequent first; else similar ones.
 
-    A slip is a letter too many, missing, or another one, or two that changed places. Where there
-    is no such word, and the word is long enough, those with the same first letter are compared.
+    An edit inserts, deletes or replaces a letter, or swaps two. If there is no such word, and the
+    word is long enough, words with the same first letter are compared.
 
     Examples
     --------
@@ -28,17 +28,17 @@ def suggest(word: str, vocabulary: Vocabulary, most: int = 3) -> list[str]:
     """
     if len(word) < SHORTEST:
         return []
-    slips = list(dict.fromkeys(within_one_edit(word, common_letters(vocabulary))))
-    ids = vocabulary.ids(slips)
+    edits = list(dict.fromkeys(within_one_edit(word, common_letters(vocabulary))))
+    ids = vocabulary.ids(edits)
     found = sorted(int(number) for number in ids if number >= 0)
     if found or len(word) < SHORTEST_FAR:
         return [vocabulary.word(number) for number in found[:most]]
-    alike = [
+    similar = [
         known
         for known in vocabulary.words
         if known[:1] == word[0] and abs(len(known) - len(word)) <= len(word) // 4
     ]
-    return difflib.get_close_matches(word, alike, n=most, cutoff=ALIKE)
+    return difflib.get_close_matches(word, similar, n=most, cutoff=SIMILAR)
 
 
 def common_letters(vocabulary: Vocabulary) -> str:
@@ -49,7 +49,7 @@ def common_letters(vocabulary: Vocabulary) -> str:
 
 
 def within_one_edit(word: str, letters: str) -> Iterator[str]:
-    """All that the word may become by one slip."""
+    """All strings within one edit of a word."""
     for place in range(len(word) + 1):
         before, after = word[:place], word[place:]
         for letter in letters:

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Route
@@ -17,7 +18,7 @@ from deltavec.collection.query import make_ready
 from deltavec.core.jit import BUDGET
 from deltavec.errors import InputError
 from deltavec.server.batching import Pools
-from deltavec.server.errors import HANDLERS
+from deltavec.server.errors import handle_http_error
 from deltavec.server.explorer import Explorer
 from deltavec.server.limits import Limits
 from deltavec.server.log import LogMiddleware
@@ -118,7 +119,7 @@ def create_app(
             *([cors] if origins else []),
             limiting,
         ],
-        exception_handlers=HANDLERS,
+        exception_handlers={HTTPException: handle_http_error},
         lifespan=lifespan,
     )
     app.router.redirect_slashes = False

@@ -237,7 +237,7 @@ class Batcher(Generic[Item, Result]):
                 result = failure = error
             done.append((answer, result))
             if time.monotonic() - since > FLUSH_SECONDS or answer is answers[-1]:
-                with suppress(RuntimeError):  # the event loop has been closed: nobody waits
+                with suppress(RuntimeError):  # the event loop has been closed
                     answer.get_loop().call_soon_threadsafe(settle, done)
                 done, since = [], time.monotonic()
         del answer, answers, failure, result  # the error refers to this frame: see `Pool.run`

@@ -80,12 +80,8 @@ def json_response(content: bytes) -> Response:
 
 def error_response(error: RequestError) -> Response:
     """The response that reports an error."""
-    body = {
-        "type": TYPES.get(error.status, "error"),
-        "message": error.message,
-        "param": error.param,
-    }
-    content = as_json({"error": body})
+    kind = TYPES.get(error.status, "error")
+    content = as_json({"error": {"type": kind, "message": error.message, "param": error.param}})
     return Response(content, error.status, error.headers, media_type="application/json")
 
 
@@ -96,19 +92,13 @@ def validation_error(error: ValidationError) -> RequestError:
         f"{'.'.join(map(str, one['loc']))[:100] or 'body'}: {one['msg']}" for one in errors[:3]
     ]
     first = errors[0]["loc"]
-    return RequestError(422, "; ".join(messages), param=str(first[0])[:100] if first else None)
+    return invalid("; ".join(messages), str(first[0])[:100] if first else None)
 
 
 def internal_error(error: Exception) -> RequestError:
     """The generic 500 response; details go to the log."""
     log_error(error)
     return RequestError(500, "something went wrong in the server; this is a bug in deltavec")
-
-
-async def handle_request_error(request: Request, error: Exception) -> Response:
-    """The response to a request that cannot be answered."""
-    assert isinstance(error, RequestError)
-    return error_response(error)
 
 
 async def handle_http_error(request: Request, error: Exception) -> Response:
@@ -119,6 +109,3 @@ async def handle_http_error(request: Request, error: Exception) -> Response:
         405: f"{request.method[:20]} is not possible here",
     }.get(error.status_code, HTTPStatus(error.status_code).phrase.lower())
     return error_response(RequestError(error.status_code, message, headers=error.headers))
-
-
-HANDLERS = {RequestError: handle_request_error, HTTPException: handle_http_error}

@@ -5,7 +5,7 @@ All functions here run in threads and only read. Each one takes the explorer and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeVar
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.collection import Clusters, Collection
-from deltavec.collection.answers import AnalyzedText, Hit, Piece, QueryWord, excerpt
+from deltavec.collection.answers import AnalyzedText, Excerpt, Hit, QueryWord, excerpt
 from deltavec.collection.query import Query
 from deltavec.core.explain import (
     Contributions,
@@ -89,17 +89,17 @@ class Explorer:
         if is_long and not self.at_length:
             raise LongWorkError
 
-    def query(self, query: str, by: str | None, k: int = 10) -> Query:
+    def query(self, query: str, by: str | None) -> Query:
         """The parsed query; raises if the collection cannot answer it."""
         self.require_text("query", query)
         try:
-            return self.collection.query(query, k, by=by)
+            return self.collection.query(query, by=by)
         except InputError as error:
             raise invalid(str(error), "by") from None
 
     def row(self, identity: str, param: str = "id") -> int:
         """The row of a document; raises if there is none with this id."""
-        # Not Collection.row: it looks for ids that are spelled alike, which takes seconds.
+        # Not Collection.row: it suggests similar ids, which takes seconds.
         row = self.collection.find_row(identity)
         if row is None:
             raise RequestError(404, "there is no document with this id", param=param)
@@ -331,29 +331,21 @@ def require_at_most(
         raise invalid(f"{name} must be at most {most:,}{unit}, got {value:,}", param or name)
 
 
-def plain_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns of a document as JSON values."""
-    return {name: plain(value) for name, value in columns.items()}
-
-
-def rounded(pieces: list[Piece]) -> list[Piece]:
-    """Pieces for the screen: contributions to six digits, half as long as JSON."""
-    return [(text, share and round(share, 6)) for text, share in pieces]
+def passage(shown: Excerpt, text: str) -> dict[str, Any]:
+    """An excerpt of a text; contributions have six digits, which halves the JSON."""
+    pieces = shown.pieces and [(piece, share and round(share, 6)) for piece, share in shown.pieces]
+    return {"text": shown.text, "begin": shown.begin, "length": len(text), "pieces": pieces}
 
 
 def as_result(hit: Hit, position: tuple[float, float] | None) -> dict[str, Any]:
     """A hit with an excerpt, as the response has it."""
-    pieces = hit.excerpt.pieces
     return {
         "id": hit.id,
         "score": hit.score,
-        "text": hit.excerpt.text,
-        "begin": hit.excerpt.begin,
-        "length": len(hit.text),
-        "columns": plain_columns(hit.columns),
+        **passage(hit.excerpt, hit.text),
+        "columns": {name: plain(value) for name, value in hit.columns.items()},
         "position": position,
         "matched": hit.excerpt.matched,
-        "pieces": None if pieces is None else rounded(pieces),
     }
 
 
@@ -362,13 +354,9 @@ def explained_side(
 ) -> dict[str, Any]:
     """One of two texts with the contributions of its words."""
     added = shares(one.contributions, other.contributions.vector)
-    shown = excerpt(one.text, one.spans, added.by_word, length)
     return {
         "id": identity,
-        "text": shown.text,
-        "begin": shown.begin,
-        "length": len(one.text),
-        "pieces": rounded(shown.pieces or []),
+        **passage(excerpt(one.text, one.spans, added.by_word, length), one.text),
         **strongest_words(added.words),
         "offset": added.offset,
         "unknown": one.contributions.unknown[:LISTED_UNKNOWN],

@@ -47,18 +47,12 @@ def describe(operation: Operation) -> dict[str, Any]:
         "operationId": re.sub(r"\W", "_", f"{respond.__name__}{operation.address}_{method}"),
     }
     if method == "post":
-        body = content("application/json", reference(operation.takes))
-        described["requestBody"] = {"required": True, **body}
+        described["requestBody"] = {"required": True, **content(operation.takes)}
     else:
         described["parameters"] = parameters(operation)
-    if operation.returns is None:
-        success = content("text/plain", {"type": "string"})
-    else:
-        success = content("application/json", reference(operation.returns))
-    failure = content("application/json", reference(Error))
     described["responses"] = {
-        "200": {"description": "Successful Response", **success},
-        "default": {"description": "Default Response", **failure},
+        "200": {"description": "Successful Response", **content(operation.returns)},
+        "default": {"description": "Default Response", **content(Error)},
     }
     return described
 
@@ -79,11 +73,9 @@ def parameters(operation: Operation) -> list[dict[str, Any]]:
     ]
 
 
-def content(media_type: str, schema: dict[str, Any]) -> dict[str, Any]:
-    """A body of this type."""
-    return {"content": {media_type: {"schema": schema}}}
-
-
-def reference(model: type) -> dict[str, str]:
-    """The schema of a model by its name."""
-    return {"$ref": REFERENCE.format(model=model.__name__)}
+def content(model: type[BaseModel] | None) -> dict[str, Any]:
+    """The body of a request or a response: JSON of a model, or plain text for None."""
+    if model is None:
+        return {"content": {"text/plain": {"schema": {"type": "string"}}}}
+    schema = {"$ref": REFERENCE.format(model=model.__name__)}
+    return {"content": {"application/json": {"schema": schema}}}

@@ -1,8 +1,8 @@
 """The collection in two dimensions: where each document stands.
 
-``neighbors`` puts a document among those that it is most alike to (`deltavec.search.plane`): groups
-show, distances between them tell little. ``pca`` shows the two directions in which documents differ
-most: at once, and mostly as one cloud.
+``neighbors`` is a t-SNE layout (`deltavec.search.tsne`): a document stands among the most similar
+ones, and distances between groups mean little. ``pca`` shows the first two principal components:
+faster, and mostly one cloud.
 """
 
 from __future__ import annotations

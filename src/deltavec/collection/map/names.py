@@ -33,7 +33,7 @@ class RegionName(NamedTuple):
     text : str
         Some words.
     level : int
-        0 for the broadest topics; higher ones are for those who look closely.
+        0 for the broadest topics; higher levels show when the map is zoomed.
     x, y : float
         Where it stands.
     documents : int

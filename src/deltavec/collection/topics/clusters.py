@@ -225,7 +225,7 @@ def cluster(
     if max(n or 1, 1) > documents:
         raise InputError(
             f"cannot make {n or 'any'} clusters of {documents:,} documents that have a vector: "
-            + ("ask for fewer" if documents else "no word of them is known, or all are alike")
+            + ("ask for fewer" if documents else "all of them are out of vocabulary, or equal")
         )
     if smooth:
         vectors = smooth_rows(vectors, there)
@@ -241,11 +241,8 @@ def best_k(vectors: Float32s, seed: int) -> tuple[int, str]:
     if len(tried) == 1:
         return tried[0], f"{len(vectors):,} documents are too few for more"
     drawn = np.random.default_rng(seed).permutation(len(vectors))[:SAMPLE]
-    halves = vectors[np.sort(drawn[::2])], vectors[np.sort(drawn[1::2])]
-    apart = [
-        (separation(*halves, count, seed) + separation(*halves[::-1], count, seed)) / 2
-        for count in tried
-    ]
+    a, b = vectors[np.sort(drawn[::2])], vectors[np.sort(drawn[1::2])]
+    apart = [(separation(a, b, count, seed) + separation(b, a, count, seed)) / 2 for count in tried]
     enough = [place for place, s in enumerate(apart) if s >= NEARLY_BEST * max(apart)]
     listed = ", ".join(f"{count} ({s:.2f})" for count, s in zip(tried, apart, strict=True))
     return tried[enough[-1]], f"the most that stand apart nearly as well as any: {listed}"

@@ -136,7 +136,7 @@ def strongest(
     share = mine / max(size, 1)
     worth = share
     if neighbor is not None:
-        # Half a document more on the other side: what is nowhere else is not infinitely telling.
+        # Half a document more on the other side, so that no ratio is infinite.
         others = (totals[places] - mine + 0.5) / (everywhere - size + 1)
         beside = held.counts[:, neighbor].toarray().ravel()[places]
         nearby = (beside + 0.5) / (int(held.sizes[neighbor]) + 1)
@@ -149,11 +149,9 @@ def different(words: Sequence[str], count: int) -> list[str]:
     """The first words, without forms of those before."""
     kept: list[str] = []
     for word in words:
-        if len(kept) == count:
-            break
         if not any(are_forms(word, before) for before in kept):
             kept.append(word)
-    return kept
+    return kept[:count]
 
 
 def are_forms(a: str, b: str) -> bool:
@@ -205,7 +203,7 @@ def function_words(held: Mapping[str, int]) -> frozenset[str]:
 
 
 class TermCounts(NamedTuple):
-    """How many documents of each group hold each word.
+    """How many documents of each group contain each word.
 
     Attributes
     ----------
@@ -223,7 +221,7 @@ class TermCounts(NamedTuple):
 
 
 def count_terms(collection: Collection, labels: Int32s, groups: int, seed: int = 0) -> TermCounts:
-    """How many documents of each group hold each word.
+    """How many documents of each group contain each word.
 
     Where the collection stores words, all documents are counted. Else some texts of each group are
     read.
@@ -306,9 +304,9 @@ def from_texts(collection: Collection, labels: Int32s, groups: int, seed: int) -
     return TermCounts(list(places), matrix, np.array([len(rows) for rows in some], np.int64))
 
 
-def words_of(parted: Tokenized) -> Iterator[str]:
-    """The words of a text, and in a script without spaces each two characters side by side."""
-    yield from parted.words
-    for first, last in parted.origins:
+def words_of(tokens: Tokenized) -> Iterator[str]:
+    """The words of a text, and the character bigrams of scripts without spaces."""
+    yield from tokens.words
+    for first, last in tokens.origins:
         if last > first:
-            yield "".join(parted.words[first : last + 1])
+            yield "".join(tokens.words[first : last + 1])

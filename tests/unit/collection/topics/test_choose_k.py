@@ -47,5 +47,5 @@ def test_one_document_and_equal_ones_make_one_group(texts: list[str], tmp_path: 
 def test_a_collection_without_any_vector_is_refused(tmp_path: Path) -> None:
     vectors = dv.WordVectors(["sea", "room"], [[1, 0], [0, 1]])
     built = dv.build_collection(dv.fit(["sea"], vectors, "unit-sum"), ["xyz"], tmp_path / "c.idx")
-    with pytest.raises(dv.InputError, match="0 documents that have a vector: no word of them"):
+    with pytest.raises(dv.InputError, match="0 documents that have a vector: all of them are out"):
         built.cluster()
