@@ -14,11 +14,12 @@ from problems import Draw, Vectors, counts_of
 from safetensors.numpy import load_file
 
 import deltavec as dv
+from deltavec.core.components import SecondMoment, leading_components
 from deltavec.core.learning.vocabulary_builder import usual_min_count
 from deltavec.core.vectors import WordVectors
 from deltavec.core.weights import idf
 from deltavec.lab.baselines import Lsa, tfidf, train_doc2vec, unit_rows
-from deltavec.lab.variants import Variant, common_component, variants
+from deltavec.lab.variants import Variant, variants
 from deltavec.training import train_vectors
 
 LSA_DOCUMENTS = 50_000
@@ -177,8 +178,9 @@ class Comparison:
 
 def without_common(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     """The vectors with nothing along what they have in common, at unit length again."""
-    p = common_component(vectors).astype(np.float32)
-    return unit_rows(vectors - np.outer(vectors @ p, p))
+    for p in leading_components(SecondMoment.of(vectors), 1).astype(np.float32):
+        vectors = vectors - np.outer(vectors @ p, p)
+    return unit_rows(vectors)
 
 
 def potion_words(folder: Path | None) -> WordVectors:

@@ -55,7 +55,7 @@ def read_judged(folder: Path, split: str = "test") -> Judged:
     path = folder / "qrels" / f"{split}.tsv"
     grades: dict[str, dict[str, int]] = {}
     for where, line in numbered_lines(path):
-        cells = decode(line, where).rstrip("\r\n").split("\t")
+        cells = line.decode("utf-8-sig", "replace").rstrip("\r\n").split("\t")
         if cells[-1] == "score" and not grades:
             continue
         if len(cells) != 3 or not cells[2].lstrip("-").isdecimal():
@@ -105,16 +105,9 @@ def numbered_lines(path: Path) -> Iterator[tuple[str, bytes]]:
 
 def parse_json(data: bytes, where: str) -> Any:
     """The value of some JSON."""
-    text = decode(data, where)
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise CorpusError(f"{where}: broken JSON ({error}); fetch the file again") from None
-
-
-def decode(data: bytes, where: str) -> str:
-    """The text of UTF-8 bytes."""
-    try:
-        return data.decode("utf-8-sig")
+        return json.loads(data)
     except UnicodeDecodeError as error:
         raise CorpusError(f"{where}: not UTF-8 ({error.reason} at byte {error.start})") from None
+    except (ValueError, RecursionError) as error:
+        raise CorpusError(f"{where}: broken JSON ({error}); fetch the file again") from None

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import linalg, sparse
+from scipy import sparse
 
-from deltavec.core.components import NEGLIGIBLE, SecondMoment
+from deltavec.core.components import SecondMoment, leading_components
 from deltavec.core.kernels.embed import ROUNDING
 from deltavec.core.recipes import RECIPES, WeightedRecipe
 from deltavec.core.statistics import CorpusStatistics
@@ -45,15 +45,16 @@ class Variant(NamedTuple):
     vectors: npt.NDArray[np.float32]
     rounding: npt.NDArray[np.float64]
 
-    def without(self, component: npt.NDArray[np.float64], name: str) -> Variant:
-        r"""The vectors without a component, normalized again.
+    def without_component(self, name: str) -> Variant:
+        r"""The vectors without their first principal component, uncentered, normalized again.
 
         .. math:: u \leftarrow u - p\, (p \cdot u)
 
         (Schmidt, equation 1.)
         """
-        p = component.astype(np.float32)
-        left = self.vectors - np.outer(self.vectors @ p, p)
+        left = self.vectors
+        for p in leading_components(SecondMoment.of(left), 1).astype(np.float32):
+            left = left - np.outer(left @ p, p)
         return make_variant(name, left, self.rounding)
 
 
@@ -76,7 +77,7 @@ def variants(
         yield variant
         name = variant.name + REMOVAL
         if name in RECIPES:
-            yield variant.without(common_component(variant.vectors), name)
+            yield variant.without_component(name)
 
 
 def without_removal(
@@ -118,17 +119,3 @@ def make_variant(name: str, rows: npt.NDArray[Any], rounding: npt.NDArray[np.flo
     kept = lengths > rounding
     scales = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=kept)
     return Variant(name, (rows * scales[:, None]).astype(np.float32), rounding * scales)
-
-
-def common_component(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
-    """The first principal component of these documents, uncentered; zeros if there is none.
-
-    The first of `deltavec.core.components.leading_components`, up to its sign, without the others.
-    """
-    moment = SecondMoment.of(vectors).matrix
-    last = len(moment) - 1
-    values, directions = linalg.eigh(moment, subset_by_index=[last, last])
-    component: npt.NDArray[np.float64] = directions[:, 0] * (
-        values[0] > NEGLIGIBLE * np.trace(moment)
-    )
-    return component

@@ -22,24 +22,16 @@ from deltavec.lab.reviews.sample import choose_locations
 from deltavec.lab.reviews.settings import ReviewSettings
 
 
-def review_benchmark(
-    corpus: Any,
-    *,
-    column: str | None = None,
-    format: str | None = None,
-    encoding: str | None = None,
-    delimiter: str | None = None,
-    **options: Any,
-) -> Results:
+def review_benchmark(corpus: Any, *, column: str | None = None, **options: Any) -> Results:
     """The score of each method on documents of k reviews, for each k.
 
     Parameters
     ----------
     corpus
-        A file of reviews (or anything else that `deltavec.read_corpus` takes), one review a row.
-        Word counts and vectors come from all of it.
-    column, format, encoding, delimiter
-        As for `deltavec.read_corpus`.
+        A file of reviews, or what `deltavec.read_corpus` takes or gives, one review a row. Word
+        counts and vectors come from all of it.
+    column
+        The column that holds the text.
     **options
         The options of `deltavec.lab.experiment.prepare`, and the fields of
         `deltavec.lab.reviews.settings.ReviewSettings`; ``group_column`` must be given.
@@ -49,9 +41,7 @@ def review_benchmark(
     Results
         One problem for each k.
     """
-    source = read_corpus(
-        corpus, column=column, format=format, encoding=encoding, delimiter=delimiter
-    )
+    source = read_corpus(corpus, column=column)
     require_reiterable(source)
     given = prepare(ReviewSettings, **options)
     settings, progress = given.settings, given.progress
