@@ -23,14 +23,7 @@ import numpy as np
 
 from deltavec.collection.query import Query
 from deltavec.core.arrays import Float32s, Float64s, Int64s
-from deltavec.core.explain import (
-    Contributions,
-    Shares,
-    WordPair,
-    decompose,
-    shares,
-    top_pairs,
-)
+from deltavec.core.explain import Contributions, Shares, WordPair, decompose, shares, top_pairs
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.text.tokenize import Spans, Tokenized, find_spans, spans
 from deltavec.search.lexical.storage import StoredPostings

@@ -389,11 +389,7 @@ class Collection:
         )
 
     def write_without(
-        self,
-        removed: npt.NDArray[np.int64],
-        output: str | os.PathLike[str],
-        *,
-        corpus: Any = None,
+        self, removed: npt.NDArray[np.int64], output: str | os.PathLike[str], *, corpus: Any = None
     ) -> int:
         """Write the documents that are left without some; how many they are.
 

@@ -7,12 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from deltavec.collection.collection import Collection
-from deltavec.collection.manifest import (
-    COLLECTION_FOLDER,
-    MODEL,
-    CollectionManifest,
-    load_manifest,
-)
+from deltavec.collection.manifest import COLLECTION_FOLDER, MODEL, CollectionManifest, load_manifest
 from deltavec.collection.map.storage import open_map
 from deltavec.collection.segment import Documents, map_vectors, open_postings
 from deltavec.core.model import EmbeddingModel

@@ -228,11 +228,7 @@ def count_pairs(
 
 
 def write_unique(
-    collection: Collection,
-    removed: Int64s,
-    output: str | os.PathLike[str],
-    *,
-    corpus: Any = None,
+    collection: Collection, removed: Int64s, output: str | os.PathLike[str], *, corpus: Any = None
 ) -> int:
     """How many documents were left to write; see `Collection.write_without`."""
     path = Path(output)

@@ -216,9 +216,7 @@ def split_operators(
 
 
 def find_quoted(
-    query: Query,
-    find: Callable[[Query], TopDocuments],
-    texts: Callable[[Int64s], list[str]],
+    query: Query, find: Callable[[Query], TopDocuments], texts: Callable[[Int64s], list[str]]
 ) -> TopDocuments:
     """The best documents that contain the quoted words of a query as written.
 
@@ -287,10 +285,7 @@ def find_best(
 
 
 def best_by_vector(
-    queries: Sequence[Query],
-    index: Index,
-    mask: Mask | None,
-    threads: int | None,
+    queries: Sequence[Query], index: Index, mask: Mask | None, threads: int | None
 ) -> list[TopDocuments]:
     """The documents with the highest cosine for each query."""
     most = max(query.k + (query.excluded is not None) for query in queries)

@@ -69,7 +69,7 @@ def export(explorer: Explorer, request: ExportRequest) -> bytes:
     if len(rows) > explorer.limits.exported:
         raise invalid(
             f"at most {explorer.limits.exported:,} documents can be exported as a table, these "
-            f"are {len(rows):,}: take their ids, or choose fewer",
+            f"are {len(rows):,}: take their ids, or choose fewer"
         )
     names = ["id", "text", *collection.columns]
     file = io.StringIO()

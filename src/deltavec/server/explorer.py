@@ -166,16 +166,13 @@ class Explorer:
         if pairs > self.limits.explained_pairs:
             raise invalid(
                 f"the texts have {pairs:,} pairs of different words, and "
-                f"{self.limits.explained_pairs:,} can be compared: send shorter ones",
+                f"{self.limits.explained_pairs:,} can be compared: send shorter ones"
             )
         self.require_short(pairs > LONG_WORK)
 
 
 def search(
-    explorer: Explorer,
-    requests: Sequence[FindRequest],
-    threads: int,
-    turn: TurnLock | None = None,
+    explorer: Explorer, requests: Sequence[FindRequest], threads: int, turn: TurnLock | None = None
 ) -> Iterator[bytes | Exception]:
     """The response to each search of a batch, or its error.
 

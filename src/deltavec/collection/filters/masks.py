@@ -133,7 +133,7 @@ def evaluate(condition: Condition, table: pa.Table) -> Any:
     if isinstance(condition, And | Or):
         join = pc.and_kleene if isinstance(condition, And) else pc.or_kleene
         return reduce(join, (evaluate(part, table) for part in condition.of))
-    column = plain_column(table.column(condition.column))
+    column = table.column(condition.column)
     if isinstance(condition, IsNull):
         return pc.is_null(column)
     if isinstance(condition, Comparison):
@@ -199,13 +199,6 @@ def scalar(point: Point, kind: pa.DataType) -> pa.Scalar:
     if pa.types.is_decimal(kind):
         return pa.scalar(Context(prec=100).scaleb(Decimal(point.value), -kind.scale), kind)
     return pa.scalar(point.value, kind)
-
-
-def plain_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column, its dictionary decoded."""
-    if pa.types.is_dictionary(column.type):
-        return column.cast(column.type.value_type)
-    return column
 
 
 def comparable(

@@ -126,7 +126,7 @@ def compute_layout(
     on_progress
         Called with the share of the work that is done.
     """
-    require_one_of("map", method, METHODS)
+    require_one_of("map", method, ("neighbors", "pca"))
     if method == "pca":
         return pca(vectors, points, seed)
     from deltavec.search.tsne.layout import neighbor_layout, rows_with_direction
@@ -135,9 +135,6 @@ def compute_layout(
     places = np.full((len(vectors), 2), np.nan)
     places[there] = neighbor_layout(vectors[there], threads=threads, on_progress=on_progress)
     return place_layout(Frame.of(places).scaled(places), points)
-
-
-METHODS = ("neighbors", "pca")
 
 
 def place_layout(places: Float32s, points: int = POINTS, seed: int = 0) -> Positions:

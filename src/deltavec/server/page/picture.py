@@ -51,15 +51,9 @@ def save_picture(map_view: MapView, path: Path, *, by: str | None, dark: bool = 
         axes.set_aspect("equal")
         axes.set_facecolor(shades["map-ground"])
         size = float(np.clip(30_000 / max(1, len(places)), 0.5, 14))
-        axes.scatter(
-            places[:, 0],
-            places[:, 1],
-            s=size,
-            c=point_colors(colors, len(places), shades),
-            linewidths=0,
-            alpha=0.75,
-            rasterized=True,
-        )
+        shown = point_colors(colors, len(places), shades)
+        x, y = places.T
+        axes.scatter(x, y, s=size, c=shown, linewidths=0, alpha=0.75, rasterized=True)
         add_key(axes, colors, shades)
         add_names(figure, axes, map_view, shades)
         with replacing(path) as temporary:

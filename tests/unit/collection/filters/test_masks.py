@@ -32,7 +32,7 @@ TABLE = pa.table(
         "open": [True, False, None, True],
         "price": [decimal.Decimal("1.50")] * 4,
         "star rating": [1, 2, 3, 4],
-        "kind": pa.array(["a", "b", "a", None]).dictionary_encode(),
+        "kind": pa.array(["a", "b", "a", None]),
         "small": pa.array([3.3, 1.0, 2.0, None], pa.float32()),
         "unsigned": pa.array([1, 2, 2**64 - 1, 4], pa.uint64()),
         "nothing": pa.nulls(4),
