@@ -21,7 +21,7 @@ BUDGETS = {
     "core/kernels": 1_441,
     "core/text": 812,
     "core/learning": 1_916,
-    "io/corpus": 1_518,
+    "io/corpus": 1_552,
     "io/vectors": 795,
     "io/artifacts": 843,
     "io/output": 594,

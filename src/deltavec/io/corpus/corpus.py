@@ -199,8 +199,12 @@ class Corpus:
             return list(select_columns(self.source, keep).schema.types) if keep else []
         schemas = []
         for file in self.files:
-            require_columns(str(file.path), keep, file.schema.names)
-            schemas.append(pa.schema([(name, file.schema.field(name).type) for name in keep]))
+            require_columns(str(file.path), keep, [*file.schema.names, *file.partitions])
+            types = [
+                pa.string() if name in file.partitions else file.schema.field(name).type
+                for name in keep
+            ]
+            schemas.append(pa.schema(list(zip(keep, types, strict=True))))
         try:
             return list(pa.unify_schemas(schemas, promote_options="permissive").types)
         except pa.ArrowTypeError as error:
@@ -400,10 +404,15 @@ def _from_files(first: str, files: tuple[CorpusFile, ...], reading: Reading) -> 
             file,
             column=column,
             schema=text_schema([column]) if file.format == "txt" else file.schema,
+            partitions={
+                key: value
+                for key, value in file.partitions.items()
+                if key not in (column, *file.schema.names)
+            },
         )
         for file in files
     )
-    schemas = [file.schema.names for file in files]
+    schemas = [[*file.schema.names, *file.partitions] for file in files]
     counts = [file.documents for file in files if file.documents is not None]
     return Corpus(
         name=name,

@@ -10,9 +10,10 @@ from __future__ import annotations
 import glob
 import os
 import stat
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from urllib.parse import unquote
 
 import pyarrow as pa
 
@@ -39,6 +40,7 @@ COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 READABLE = f"{', '.join(SUFFIXES)} (text also as {' or '.join(COMPRESSIONS)})"
 
 SKIPPED = (".", "_")
+NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 # Tables whose data files alone do not say which rows they have, by what else is in the folder.
 TABLES = {"_delta_log": "a Delta", ".hoodie": "a Hudi", "metadata/*.metadata.json": "an Iceberg"}
 
@@ -100,6 +102,8 @@ class CorpusFile:
         How many documents it has, if it says so.
     note : str or None
         What is left out of it.
+    partitions : mapping of str to str or None
+        Columns whose one value is in the name of a folder above it, such as ``year=2024``.
     """
 
     path: Path
@@ -114,6 +118,7 @@ class CorpusFile:
     schema: pa.Schema = field(default_factory=lambda: pa.schema([]))
     documents: int | None = None
     note: str | None = None
+    partitions: Mapping[str, str | None] = field(default_factory=dict)
 
 
 def find_files(source: str | os.PathLike[str], reading: Reading) -> tuple[CorpusFile, ...]:
@@ -246,4 +251,16 @@ def _suitable(paths: Iterable[Path], reading: Reading, where: str) -> tuple[Corp
             f"{where} holds no file to read; expected {READABLE}; found {found}: "
             f"{ADVICE.get(suffix, LINES)}"
         )
-    return tuple(_named_file(path, reading) for path in readable)
+    return tuple(
+        replace(_named_file(path, reading), partitions=hive_partitions(path)) for path in readable
+    )
+
+
+def hive_partitions(path: Path) -> dict[str, str | None]:
+    """The columns in the names of the folders above a file, as Hive and Spark write them."""
+    parts = [part.partition("=") for part in path.parts[:-1]]
+    return {
+        unquote(name): None if value == NULL_PARTITION else unquote(value)
+        for name, sign, value in parts
+        if name and sign
+    }

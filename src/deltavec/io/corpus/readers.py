@@ -12,7 +12,7 @@ from deltavec.io.corpus.blocks import BLOCK_BYTES, byte_chunks, unreadable, whol
 from deltavec.io.corpus.columns import Piece
 from deltavec.io.corpus.encodings import as_utf8, checked_blocks
 from deltavec.io.corpus.excel import excel_pieces
-from deltavec.io.corpus.files import CorpusFile
+from deltavec.io.corpus.files import TEXT, CorpusFile
 from deltavec.io.corpus.formats import BATCHES
 from deltavec.io.corpus.parquet import parquet_pieces
 
@@ -22,6 +22,22 @@ HEAD_BYTES = 256 << 10  # what is read of a file to learn its columns
 def read_pieces(
     file: CorpusFile, columns: Sequence[str], block_bytes: int = BLOCK_BYTES
 ) -> Generator[Piece]:
+    """Some columns of a file and of the names of its folders, and the fraction of it read."""
+    stored = [name for name in columns if name not in file.partitions]
+    if len(stored) == len(columns):
+        yield from stored_pieces(file, stored, block_bytes)
+        return
+    for batch, consumed in stored_pieces(file, stored or [file.column or TEXT], block_bytes):
+        arrays = [
+            pa.repeat(pa.scalar(file.partitions[name], pa.string()), len(batch))
+            if name in file.partitions
+            else batch.column(name)
+            for name in columns
+        ]
+        yield Piece(pa.record_batch(arrays, names=columns), consumed)
+
+
+def stored_pieces(file: CorpusFile, columns: Sequence[str], block_bytes: int) -> Generator[Piece]:
     """Some columns of a file, and the fraction of it read."""
     if file.format == "parquet":
         yield from parquet_pieces(file, columns)

@@ -183,6 +183,36 @@ def test_names_that_begin_with_an_underscore_are_left_out_as_spark_and_hive_do(t
     assert documents(read_corpus(tmp_path / "_*.csv")) == ["half"]
 
 
+def test_the_folders_of_a_partitioned_table_are_columns(tmp_path):
+    rows = {
+        "text": ["one", "two", "three"],
+        "year": [2023, 2024, 2024],
+        "place": ["a b", "c", None],
+    }
+    pq.write_to_dataset(pa.table(rows), tmp_path / "t", partition_cols=["year", "place"])
+    corpus = read_corpus(tmp_path / "t")
+    assert corpus.columns == ["text", "year", "place"]
+    assert corpus.schema(["place"]).types == [pa.string(), pa.string()]
+    found = pa.Table.from_batches(corpus.batches(["place", "year"])).sort_by("text").to_pydict()
+    assert found == {
+        "text": ["one", "three", "two"], "place": ["a b", None, "c"],
+        "year": ["2023", "2024", "2024"],
+    }  # fmt: skip
+
+
+def test_partitions_of_text_files_get_types_and_do_not_hide_columns_of_the_files(tmp_path):
+    for year in ("2023", "2024"):
+        (tmp_path / f"year={year}" / "id=0").mkdir(parents=True)
+        written(tmp_path / f"year={year}" / "id=0" / "a.csv", f"id,review\n{year}7,in {year}\n")
+    corpus = read_corpus(tmp_path, column="review").typed(["year", "id"])
+    table = pa.Table.from_batches(corpus.batches(["year", "id"])).to_pydict()
+    assert table == {
+        "review": ["in 2023", "in 2024"], "year": [2023, 2024], "id": [20237, 20247],
+    }  # fmt: skip
+    alone = read_corpus(tmp_path / "year=2023" / "id=0" / "a.csv", column="review")
+    assert alone.columns == ["id", "review"]
+
+
 @pytest.mark.parametrize(
     ("mark", "table"),
     [
