@@ -60,7 +60,9 @@ class InMemory:
 
     def large_batches(self) -> Iterator[Any]:
         """Larger chunks, for passes that need no memory per document: a column is not copied."""
-        return self.batches_of(COLUMN_AT_ONCE if is_column(self.documents) else DOCUMENTS_AT_ONCE)
+        return self.batches_of(
+            COLUMN_AT_ONCE if hasattr(self.documents, "buffers") else DOCUMENTS_AT_ONCE
+        )
 
     def batches_of(self, size: int) -> Iterator[Any]:
         """Chunks of so many documents."""
@@ -196,7 +198,7 @@ def as_text_batch(chunk: Any, tokenizer: Tokenizer) -> TextBatch:
     """
     if isinstance(chunk, TextBatch):
         return chunk
-    if not is_column(chunk):
+    if not hasattr(chunk, "buffers"):  # no Arrow array
         documents = list(chunk)
         if any(isinstance(document, list | tuple) for document in documents):
             return batch_of_tokens([word_list(document) for document in documents], tokenizer)
@@ -205,7 +207,8 @@ def as_text_batch(chunk: Any, tokenizer: Tokenizer) -> TextBatch:
             # Arrow takes a third of the time for many strings. But the first list that it is given
             # makes it import pandas, which takes longer than all of a short program.
             data = pack(encode(document or "" for document in documents))
-            return normalize_batch(TextBatch(*data, rules.rule(tokenizer)), tokenizer)
+            texts = TextBatch(*data, rules.rule(tokenizer))
+            return fold_batch(texts) if rules.is_folded(tokenizer) else texts
         chunk = string_array(documents)
     if is_list_column(chunk):
         return batch_of_tokens([document or [] for document in chunk.to_pylist()], tokenizer)
@@ -213,17 +216,8 @@ def as_text_batch(chunk: Any, tokenizer: Tokenizer) -> TextBatch:
     if callable(tokenizer):
         listed = [call_tokenizer(tokenizer, document) for document in strings.to_pylist()]
         return batch_of_tokens(listed, tokenizer)
-    return normalize_batch(batch_of_arrow(strings, rules.rule(tokenizer)), tokenizer)
-
-
-def normalize_batch(texts: TextBatch, name: str) -> TextBatch:
-    """The documents as the rule of this name reads them: as they are, or normalized."""
-    return fold_batch(texts) if rules.is_folded(name) else texts
-
-
-def is_column(documents: Any) -> bool:
-    """Whether the documents are an Arrow array."""
-    return hasattr(documents, "buffers")
+    texts = batch_of_arrow(strings, rules.rule(tokenizer))
+    return fold_batch(texts) if rules.is_folded(tokenizer) else texts
 
 
 def resolve_tokenizer(
