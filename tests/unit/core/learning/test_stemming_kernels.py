@@ -43,3 +43,17 @@ def test_endings_of_five_letters_are_told_apart_by_each_of_them():
     others = [np.where(np.arange(5) == place, 7, letters) for place in range(5)]
     packed = {int(stemming_kernels.pack_ending(row.astype(np.uint16), 0, 5)) for row in others}
     assert len(packed | {int(stemming_kernels.pack_ending(letters, 0, 5))}) == 6
+
+
+def test_only_pairs_that_a_rule_joins_are_listed():
+    words = ["room", "rooms", "roomy"]
+    letters = np.array([ord(letter) for word in words for letter in word], np.uint16)
+    begins = offsets_of([len(word) for word in words])
+    common = stemming_kernels.common_prefixes(letters, begins)
+    rules = np.zeros(1, np.uint64), np.array([0, 1]), np.array([ord("s")], np.uint64)  # "" and "s"
+    pairs, endings = np.zeros((9, 2), np.int32), np.zeros((9, 2), np.uint64)
+    found, reached = stemming_kernels.prefix_pairs(
+        letters, begins, common, 4, 4, *rules, 0, pairs, endings
+    )
+    assert (found, reached) == (1, 3)
+    assert pairs[0].tolist() == [0, 1]
