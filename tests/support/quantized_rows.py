@@ -3,6 +3,7 @@
 import numpy as np
 
 from deltavec.core.arrays import offsets_of
+from deltavec.search.hybrid.bounds import HybridTerms
 from deltavec.search.kernels import Queries, TopK
 from deltavec.search.lexical.kernels import Postings, QueryTerms
 from deltavec.search.quantized.build import quantize, quantize_queries
@@ -29,7 +30,12 @@ def hits(best, query=0):
 def asked(vectors, rows=VECTORS):
     made = quantize(rows, 1)
     queries = Queries(vectors, np.full(len(vectors), 1e-5, np.float32))
-    return made.quantized, queries, quantize_queries(vectors, 1e-6, 1e-6, made, 1e-5)
+    return quantize_queries(vectors, 1e-6, 1e-6, made, 1e-5, ALL), queries
+
+
+def hybrid_terms(words, scale):
+    """A query of these words with a factor of the cosine; no term may be left out."""
+    return HybridTerms(words, np.zeros(1), np.array([scale]))
 
 
 def words_of(held, weights, norms):

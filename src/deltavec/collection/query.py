@@ -29,8 +29,8 @@ from deltavec.core.text.tokenize import Tokenized
 from deltavec.core.threads import stop_if_cancelled
 from deltavec.errors import InputError
 from deltavec.search import Index, fallback
-from deltavec.search.hybrid.search import HybridQuery, TopDocuments, best_documents, work_for
-from deltavec.search.lexical.index import LexicalQuery
+from deltavec.search.hybrid.search import TopDocuments, best_documents, work_for
+from deltavec.search.lexical.index import HybridQuery
 from deltavec.search.lexical.storage import StoredPostings
 from deltavec.search.matrix import ChunkedMatrix
 
@@ -43,8 +43,7 @@ QUOTED = re.compile(r'"([^"\s]+)"')
 TYPED = 8  # words of a typed query at most; longer ones are prose, which quotes for other reasons
 LOOKED_AT = 4  # times k: documents to look for a quoted word in at first, and then times more
 
-NO_NUMBERS = np.zeros(0, np.int64)
-NO_TERMS = LexicalQuery([], NO_NUMBERS, NO_NUMBERS, NO_NUMBERS, np.zeros(0), [])
+NO_TERMS = HybridQuery()
 NO_TOKENS = Tokenized([], [], [])
 
 
@@ -58,7 +57,7 @@ class Query:
         ``hybrid``, ``keyword`` or ``semantic``.
     tokens : Tokenized
         Its words, and the units that are counted.
-    lexical : LexicalQuery
+    lexical : HybridQuery
         The BM25 weights of the units; empty for a semantic query.
     sum : QuerySum
         The sum that embeds it; empty for a keyword query.
@@ -82,7 +81,7 @@ class Query:
 
     by: str
     tokens: Tokenized
-    lexical: LexicalQuery
+    lexical: HybridQuery
     sum: QuerySum
     vector: Float64s
     scale: float
@@ -316,7 +315,7 @@ def best_by_score(
             mask = allowed if mask is None else mask & allowed
     chosen: Int64s | None = None if mask is None else np.flatnonzero(mask)
     count = len(pieces) if chosen is None else len(chosen)
-    wanted = [HybridQuery(q.lexical, q.vector.astype(np.float32), q.scale) for q in queries]
+    wanted = [query.lexical._replace(vector=query.vector, scale=query.scale) for query in queries]
     k = min(max(query.k for query in queries), count)
     if BUDGET.allows(work_for(pieces, words.words, wanted)):
         found = fallback.best_documents(pieces, words.words, wanted, k, chosen)

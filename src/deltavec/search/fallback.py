@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.core.arrays import Float32s, Float64s, Int64s, require_mapped
-from deltavec.search.hybrid.search import HybridQuery, TopDocuments
+from deltavec.search.hybrid.search import TopDocuments
 from deltavec.search.lexical.bm25 import saturate
-from deltavec.search.lexical.index import InvertedIndex, LexicalQuery
+from deltavec.search.lexical.index import HybridQuery, InvertedIndex
 from deltavec.search.matrix import ChunkedMatrix, in_turn
 from deltavec.search.topk import Search, TopRows
 
@@ -47,10 +47,11 @@ def best_documents(
     require_mapped(*pieces.arrays, index.lengths)
     found = []
     for one in wanted:
-        scores = lexical_scores(index, one.words)
+        scores = lexical_scores(index, one)
         numbers = rows_to_find(pieces, chosen)
         if one.scale:
-            scores = one.scale * cosines(pieces, one.vector).astype(np.float64) + scores
+            cosine = cosines(pieces, one.vector.astype(np.float32))
+            scores = one.scale * cosine.astype(np.float64) + scores
         else:
             numbers = numbers[scores[numbers] > 0]
         numbers = numbers[best_first(scores[numbers], numbers, k)]
@@ -74,7 +75,7 @@ def cosines(pieces: ChunkedMatrix, query: Float32s) -> Float32s:
     return np.concatenate(scores).astype(np.float32)
 
 
-def lexical_scores(index: InvertedIndex, query: LexicalQuery) -> Float64s:
+def lexical_scores(index: InvertedIndex, query: HybridQuery) -> Float64s:
     """What the terms of a query add to each document."""
     added = np.zeros(index.documents)
     for term, weight in zip(query.terms.tolist(), query.weights.tolist(), strict=True):

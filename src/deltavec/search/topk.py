@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.arrays import Float32s, Float64s, Int64s, UInt8s, read_only, require_mapped
+from deltavec.core.arrays import Float32s, Float64s, Int64s, read_only, require_mapped
 from deltavec.core.threads import one_blas_thread, parallel_map, thread_count
 from deltavec.search import kernels
 from deltavec.search.kernels import Queries, Rows, TopK
 from deltavec.search.matrix import ChunkedMatrix
 from deltavec.search.quantized.build import quantize_queries
-from deltavec.search.quantized.kernels import QuantizedQueries, QuantizedRows, scan_quantized
+from deltavec.search.quantized.kernels import QuantizedSearch, scan_quantized
 
 NONE = read_only(np.empty(0, np.int64))
 NOBODY = np.iinfo(np.int64).max
@@ -36,14 +36,6 @@ class TopRows(NamedTuple):
 
     scores: npt.NDArray[Any]  # float32; sums of two scores are float64
     ranks: Int64s
-
-
-class QuantizedSearch(NamedTuple):
-    """Codes that tell which rows of an array need not be read."""
-
-    quantized: QuantizedRows
-    coded: QuantizedQueries
-    allowed: UInt8s  # which rows may be found; (empty: all)
 
 
 class Block(NamedTuple):
@@ -197,11 +189,12 @@ def quantized_search(
         allowed = np.zeros(0 if here is None else len(array), np.uint8)
         if here is not None:
             allowed[here] = 1
-        coded = quantize_queries(
-            queries.vectors, query_error, pieces.length_error, made,
-            float(queries.margins.max(initial=0)),
-        )  # fmt: skip
-        found.append(QuantizedSearch(made.quantized, coded, read_only(allowed)))
+        margin = float(queries.margins.max(initial=0))
+        found.append(
+            quantize_queries(
+                queries.vectors, query_error, pieces.length_error, made, margin, read_only(allowed)
+            )
+        )
     return found
 
 
@@ -305,16 +298,7 @@ def search_few(blocks: Iterator[Block], queries: Queries, best: TopK) -> None:
         if quantized is None:
             kernels.search_rows(rows, first, last, queries, best)
         else:
-            scan_quantized(
-                rows,
-                quantized.allowed,
-                quantized.quantized,
-                first,
-                last,
-                queries,
-                quantized.coded,
-                best,
-            )
+            scan_quantized(rows, quantized, first, last, queries, best)
 
 
 def search_many(blocks: Iterator[Block], queries: Queries, best: TopK) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from deltavec.core.arrays import read_only
 from deltavec.search import fallback, kernels
-from deltavec.search.hybrid.search import HybridQuery, best_documents
+from deltavec.search.hybrid.search import best_documents
 from deltavec.search.matrix import ChunkedMatrix, in_turn
 from deltavec.search.topk import Search, best_rows
 from support.lexical_index import WORDS, documents, written
@@ -61,7 +61,7 @@ def test_the_best_documents_are_those_of_the_kernels(parts, query, seed, k, filt
         index = written(parts, vectors, Path(folder), 40).words
         words = index.query(query)
         pieces = ChunkedMatrix.of(vectors, "vectors")
-        wanted = [HybridQuery(words, vector, scale) for scale in (0.0, 0.7)]
+        wanted = [words._replace(vector=vector, scale=scale) for scale in (0.0, 0.7)]
         expected = best_documents(pieces, index, wanted, k, chosen=chosen, threads=1)
         found = fallback.best_documents(pieces, index, wanted, k, chosen)
         for ours, theirs in zip(found, expected, strict=True):

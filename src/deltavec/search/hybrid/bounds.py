@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deltavec.core.arrays import Float32s, Float64s, Int32s, Int64s, UInt8s
+from deltavec.core.arrays import Float32s, Float64s, Int32s, Int64s
 from deltavec.core.jit import compiled
 from deltavec.search.kernels import Queries, Rows, TopK, cosine, fast_dot, is_better, keep
 from deltavec.search.lexical.kernels import QueryTerms, add_query_scores, lexical_score
@@ -22,8 +22,7 @@ from deltavec.search.quantized.kernels import (
     MOST_BLOCKS,
     ROWS,
     Codes,
-    QuantizedQueries,
-    QuantizedRows,
+    QuantizedSearch,
     QueryCodes,
     add_products,
     first_blocks,
@@ -33,31 +32,36 @@ from deltavec.search.quantized.kernels import (
 HIGHEST_SCORE = 1 + 1e-6
 
 
+class HybridTerms(NamedTuple):
+    """The parts of hybrid queries but their vectors."""
+
+    words: QueryTerms
+    most: Float64s  # (queries,): the most that non-essential terms can add
+    scales: Float64s  # (queries,): the factor of the cosine; 0 for keyword search
+
+
 class ScoreBounds(NamedTuple):
     """The lexical part of scores, for each query and each row from ``origin`` on."""
 
     origin: int
     added: Float64s  # (queries, rows): at most ``rests`` below the lexical score
     rests: Float64s  # (queries,)
-    scales: Float64s  # (queries,): the factor of the cosine
-    words: QueryTerms
+    terms: HybridTerms
 
 
 @compiled
-def add_lexical(
-    words: QueryTerms, most: Float64s, best: TopK, first: int, sums: ScoreBounds
-) -> None:
+def add_lexical(best: TopK, first: int, sums: ScoreBounds) -> None:
     """Write the lexical scores of each query for the documents from ``first`` on.
 
-    ``most`` is what the non-essential terms of each query can add. They are left out if the
-    threshold is far above that, since few documents then have to be looked up again.
+    Non-essential terms are left out if the threshold is far above what they can add, since few
+    documents then have to be looked up again.
     """
     full = best.scores.shape[1]
     for query in range(sums.added.shape[0]):
-        rest = most[query]
+        rest = sums.terms.most[query]
         essential_only = rest > 0 and best.sizes[query] == full and best.scores[query, 0] > 2 * rest
         sums.rests[query] = rest if essential_only else 0.0
-        add_query_scores(words, query, essential_only, first, sums.added[query])
+        add_query_scores(sums.terms.words, query, essential_only, first, sums.added[query])
 
 
 @compiled
@@ -84,9 +88,7 @@ def candidates_in_block(
     for row in range(added.size):
         high = kept.steps[block, row] * (step * np.float32(products[row]) + stretched)
         count += np.int64(scale * np.float64(high + slack) + added[row] >= worst)
-    if count == 0:
-        return found
-    for row in range(added.size):
+    for row in range(added.size if count else 0):
         high = kept.steps[block, row] * (step * np.float32(products[row]) + stretched)
         if scale * np.float64(high + slack) + added[row] >= worst:
             places[found] = block * ROWS + row
@@ -96,10 +98,9 @@ def candidates_in_block(
 
 @compiled
 def find_candidates(
-    quantized: QuantizedRows,
+    codes: QuantizedSearch,
     first: int,
     last: int,
-    coded: QuantizedQueries,
     query: int,
     worst: Any,
     scale: float,
@@ -113,7 +114,7 @@ def find_candidates(
     """
     reach = worst - scale * HIGHEST_SCORE
     products = np.empty(ROWS, np.int32)
-    has_heads = quantized.head.slacks.size > 0
+    has_heads = codes.heads.slacks.size > 0
     found = 0
     for block in range(first, last):
         begin = (block - first) * ROWS
@@ -126,23 +127,16 @@ def find_candidates(
                     found += 1
             continue
         if has_heads and worst > -np.inf:
+            kept, coded = codes.heads, codes.query_heads
             few = candidates_in_block(
-                quantized.head,
-                block,
-                coded.head,
-                query,
-                worst,
-                scale,
-                here,
-                products,
-                places,
-                found,
+                kept, block, coded, query, worst, scale, here, products, places, found
             )
             if few - found <= FEW_ROWS:
                 found = few
                 continue
+        kept, coded = codes.rows, codes.queries
         found = candidates_in_block(
-            quantized.whole, block, coded.whole, query, worst, scale, here, products, places, found
+            kept, block, coded, query, worst, scale, here, products, places, found
         )
     return found
 
@@ -150,12 +144,10 @@ def find_candidates(
 @compiled
 def scan_sums(
     rows: Rows,
-    allowed: UInt8s,
-    quantized: QuantizedRows,
+    codes: QuantizedSearch,
     first: int,
     last: int,
     queries: Queries,
-    coded: QuantizedQueries,
     sums: ScoreBounds,
     best: TopK,
 ) -> None:
@@ -167,14 +159,12 @@ def scan_sums(
     while begin < end:
         stop = min(begin + blocks, end)
         for query in range(count):
-            scale = sums.scales[query]
+            scale = sums.terms.scales[query]
             added = sums.added[query, begin * ROWS - sums.origin : last - sums.origin]
             least = kth_best(best, query) - sums.rests[query]
-            found = find_candidates(
-                quantized, begin, stop, coded, query, least, scale, added, places
-            )
+            found = find_candidates(codes, begin, stop, query, least, scale, added, places)
             for place in places[:found]:
-                if allowed.size == 0 or allowed[place] > 0:
+                if codes.allowed.size == 0 or codes.allowed[place] > 0:
                     rescore(rows, place, queries, query, sums, best)
         begin, blocks = stop, min(2 * blocks, most)
 
@@ -182,15 +172,11 @@ def scan_sums(
 @compiled
 def search_blocks(
     rows: Rows,
-    allowed: UInt8s,
-    quantized: QuantizedRows,
+    codes: QuantizedSearch,
     first: int,
     last: int,
     queries: Queries,
-    coded: QuantizedQueries,
-    words: QueryTerms,
-    most: Float64s,
-    scales: Float64s,
+    terms: HybridTerms,
     memory: Float64s,
     best: TopK,
 ) -> None:
@@ -204,9 +190,9 @@ def search_blocks(
     for begin in range(first, last, size):
         end = min(begin + size, last)
         added = memory[: count * (end - begin)].reshape(count, end - begin)
-        sums = ScoreBounds(begin, added, rests, scales, words)
-        add_lexical(words, most, best, rows.begin + begin, sums)
-        scan_sums(rows, allowed, quantized, begin, end, queries, coded, sums, best)
+        sums = ScoreBounds(begin, added, rests, terms)
+        add_lexical(best, rows.begin + begin, sums)
+        scan_sums(rows, codes, begin, end, queries, sums, best)
 
 
 @compiled
@@ -218,28 +204,24 @@ def rescore_products(
     ``products`` has a row for each query and a column for each row looked at.
     """
     columns = products.shape[1]
-    added = np.empty(ROWS, np.float64)
+    places = np.empty(ROWS, np.int64)
     totals = np.empty(ROWS, np.float64)
     for query in range(products.shape[0]):
-        scale = sums.scales[query]
+        scale = sums.terms.scales[query]
         slack = scale * np.float64(queries.margins[query])
         least = kth_best(best, query) - sums.rests[query]
         for begin in range(0, columns, ROWS):
             count = min(ROWS, columns - begin)
             for row in range(count):
                 index = first + begin + row
-                place = index if rows.chosen.size == 0 else rows.chosen[index]
-                added[row] = sums.added[query, place - sums.origin]
-            for row in range(count):
+                places[row] = index if rows.chosen.size == 0 else rows.chosen[index]
                 fast = scale * np.float64(products[query, begin + row])
-                totals[row] = fast + slack + added[row]
+                totals[row] = fast + slack + sums.added[query, places[row] - sums.origin]
             if count_candidates(least, totals[:count]) == 0:
                 continue
             for row in range(count):
                 if totals[row] >= least:
-                    index = first + begin + row
-                    place = index if rows.chosen.size == 0 else rows.chosen[index]
-                    rescore(rows, place, queries, query, sums, best)
+                    rescore(rows, places[row], queries, query, sums, best)
                     least = kth_best(best, query) - sums.rests[query]
 
 
@@ -258,7 +240,7 @@ def rescore(
 ) -> None:
     """Compute the hybrid score of one row, and keep it if it is among the best."""
     added, rest = sums.added[query, place - sums.origin], sums.rests[query]
-    rescore_with(rows, place, queries, query, sums.scales[query], added, rest, sums.words, best)
+    rescore_with(rows, place, queries, query, added, rest, sums.terms, best)
 
 
 @compiled
@@ -267,21 +249,25 @@ def rescore_with(
     place: int,
     queries: Queries,
     query: int,
-    scale: float,
     added: float,
     rest: float,
-    words: QueryTerms,
+    terms: HybridTerms,
     best: TopK,
 ) -> None:
     """Like `rescore`, for a row whose lexical score is at most ``rest`` above ``added``."""
-    vector, rank = queries.vectors[query], rows.begin + place
+    vector, rank, scale = queries.vectors[query], rows.begin + place, terms.scales[query]
     slack = scale * np.float64(queries.margins[query])
     fast = scale * np.float64(fast_dot(rows.vectors[place], vector)) + slack + added
     if fast < kth_best(best, query) - rest:
         return
     # Looking terms up takes longer than the product: only if some were left out.
-    plus = lexical_score(words, query, rank, False) if rest > 0 else added
-    score = scale * np.float64(cosine(vector, rows.vectors[place])) + plus
+    plus = lexical_score(terms.words, query, rank, False) if rest > 0 else added
+    keep_better(best, query, scale * np.float64(cosine(vector, rows.vectors[place])) + plus, rank)
+
+
+@compiled
+def keep_better(best: TopK, query: int, score: float, rank: int) -> None:
+    """Keep a document if it is among the best."""
     if best.sizes[query] < best.scores.shape[1] or is_better(
         score, rank, best.scores[query, 0], best.ranks[query, 0]
     ):
@@ -294,7 +280,6 @@ def search_added(rows: Rows, first: int, last: int, sums: ScoreBounds, best: Top
 
     A row with the score 0 is not a hit.
     """
-    full = best.scores.shape[1]
     for query in range(sums.added.shape[0]):
         rest = sums.rests[query]
         least = kth_best(best, query) - rest
@@ -303,12 +288,8 @@ def search_added(rows: Rows, first: int, last: int, sums: ScoreBounds, best: Top
             score = sums.added[query, place - sums.origin]
             if score < least:
                 continue
-            rank = rows.begin + place
             if rest > 0:
-                score = lexical_score(sums.words, query, rank, False)
-            if score > 0 and (
-                best.sizes[query] < full
-                or is_better(score, rank, best.scores[query, 0], best.ranks[query, 0])
-            ):
-                keep(best, query, score, rank)
+                score = lexical_score(sums.terms.words, query, rows.begin + place, False)
+            if score > 0:
+                keep_better(best, query, score, rows.begin + place)
                 least = kth_best(best, query) - rest

@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deltavec.core.arrays import Float64s, Int64s, UInt8s, read_only
+from deltavec.core.arrays import Float64s, Int64s, UInt8s
 from deltavec.core.jit import compiled
-from deltavec.search.hybrid.bounds import HIGHEST_SCORE, rescore_with
+from deltavec.search.hybrid.bounds import HIGHEST_SCORE, HybridTerms, rescore_with
 from deltavec.search.kernels import Queries, Rows, TopK, keep
 from deltavec.search.lexical.bm25 import saturation
 from deltavec.search.lexical.kernels import QueryTerms, first_posting_from
@@ -39,23 +39,12 @@ class EssentialTerms(NamedTuple):
     counts: Int64s  # essential terms of each query; 0 if MaxScore does not apply
 
 
-class NonEssentialTerms(NamedTuple):
-    """Terms of queries that a scan may leave out at first, and the most that they can add."""
-
-    terms: UInt8s
-    most: Float64s  # (queries,)
-
-    @classmethod
-    def of(cls, begins: Int64s, weights: Float64s) -> NonEssentialTerms:
-        """The lightest terms of each query, which add a tenth of all at most."""
-        light = cls(np.zeros(len(weights), np.uint8), np.zeros(len(begins) - 1))
-        write_nonessential(begins, weights, light.terms, light.most)
-        return cls(read_only(light.terms), read_only(light.most))
-
-
 @compiled
 def write_nonessential(begins: Int64s, weights: Float64s, terms: UInt8s, most: Float64s) -> None:
-    """Write the lightest terms and the most that they add; both arrays hold zeros before."""
+    """Write the lightest terms of each query, and the most that they add: a tenth of all.
+
+    A scan may leave them out at first. Both arrays hold zeros before.
+    """
     for query in range(most.size):
         own = weights[begins[query] : begins[query + 1]]
         total, light = own.sum(), 0.0
@@ -77,16 +66,13 @@ class PartialScores(NamedTuple):
 
 @compiled
 def choose_essential(
-    words: QueryTerms,
-    most: Float64s,
-    scales: Float64s,
-    thresholds: Float64s,
-    chosen: EssentialTerms,
+    terms: HybridTerms, most: Float64s, thresholds: Float64s, chosen: EssentialTerms
 ) -> None:
     """Write the essential terms of queries, given scores that k documents reach.
 
     Terms are made non-essential in the order of postings saved per weight.
     """
+    words, scales = terms.words, terms.scales
     begins, many = words.postings.begins, words.norms.size
     for query in range(scales.size):
         first, last = words.begins[query], words.begins[query + 1]
@@ -134,10 +120,8 @@ def merge(
             continue
         latest = document
         while before < count and known.documents[before] < document:
-            wider.documents[found], wider.sums[found] = (
-                known.documents[before],
-                known.sums[before],
-            )
+            wider.documents[found] = known.documents[before]
+            wider.sums[found] = known.sums[before]
             before += 1
             found += 1
         added = weight * saturation(counts[place], words.norms[document])
@@ -175,9 +159,8 @@ def rescore_highest(
     rows: Rows,
     queries: Queries,
     query: int,
-    scale: float,
     rest: float,
-    words: QueryTerms,
+    terms: HybridTerms,
     known: PartialScores,
     count: int,
     best: TopK,
@@ -193,7 +176,7 @@ def rescore_highest(
             keep(likely, 0, known.sums[number], number)
     for number in likely.ranks[0, : likely.sizes[0]]:
         place = known.documents[number] - rows.begin
-        rescore_with(rows, place, queries, query, scale, known.sums[number], rest, words, best)
+        rescore_with(rows, place, queries, query, known.sums[number], rest, terms, best)
         known.sums[number] = -np.inf
 
 
@@ -203,9 +186,8 @@ def search_essential(
     first: int,
     last: int,
     queries: Queries,
-    words: QueryTerms,
+    terms: HybridTerms,
     most: Float64s,
-    scales: Float64s,
     chosen: EssentialTerms,
     best: TopK,
     given_up: UInt8s,
@@ -214,6 +196,7 @@ def search_essential(
 
     A query with too many candidates is marked in ``given_up``.
     """
+    words, scales = terms.words, terms.scales
     for query in range(scales.size):
         essential = chosen.counts[query]
         if essential == 0 or given_up[query] > 0:
@@ -238,9 +221,7 @@ def search_essential(
             if rest <= FINE * highest:
                 break
             if place == begin + essential + LATER:
-                rescore_highest(
-                    rows, queries, query, scales[query], rest, words, known, count, best
-                )
+                rescore_highest(rows, queries, query, rest, terms, known, count, best)
             index = chosen.order[place]
             rest -= most[index]
             least = kth_best(best, query) - highest - rest
@@ -252,4 +233,4 @@ def search_essential(
             added = known.sums[number]
             if added + rest + highest >= kth_best(best, query):
                 place = known.documents[number] - rows.begin
-                rescore_with(rows, place, queries, query, scales[query], added, rest, words, best)
+                rescore_with(rows, place, queries, query, added, rest, terms, best)

@@ -10,17 +10,18 @@ scores of all documents are never stored or sorted.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from deltavec.core.arrays import Float32s, Float64s, Int64s, offsets_of, read_only, require_mapped
+from deltavec.core.arrays import Float64s, Int64s, offsets_of, read_only, require_mapped
 from deltavec.core.threads import one_blas_thread
 from deltavec.search import kernels
 from deltavec.search.hybrid.bounds import (
+    HybridTerms,
     ScoreBounds,
     add_lexical,
     rescore_products,
@@ -29,13 +30,13 @@ from deltavec.search.hybrid.bounds import (
 )
 from deltavec.search.hybrid.maxscore import (
     EssentialTerms,
-    NonEssentialTerms,
     choose_essential,
     search_essential,
+    write_nonessential,
 )
 from deltavec.search.hybrid.threshold import MOST, seed_documents, seed_thresholds
 from deltavec.search.kernels import Queries, TopK
-from deltavec.search.lexical.index import InvertedIndex, LexicalQuery
+from deltavec.search.lexical.index import HybridQuery, InvertedIndex
 from deltavec.search.lexical.kernels import QueryTerms
 from deltavec.search.matrix import ChunkedMatrix
 from deltavec.search.quantized.kernels import ROWS
@@ -56,24 +57,6 @@ LEAST_AT_ONCE = 2_048  # and for many; their sums and products stay in the cache
 SHARES = 4  # blocks per thread, so that threads end together
 NUMBERS_A_POSTING = 8  # a posting costs as much as this many multiplications
 QUERY_ERROR = 1e-6  # how far the length of a normalized float32 vector may be from 1
-
-
-class HybridQuery(NamedTuple):
-    """A query with a lexical part, a semantic part or both.
-
-    Attributes
-    ----------
-    words : LexicalQuery
-        Terms and their weights; none for semantic search.
-    vector : ndarray of float32
-        The query vector, of unit length or zero.
-    scale : float
-        The factor of the cosine; 0 for keyword search.
-    """
-
-    words: LexicalQuery
-    vector: Float32s
-    scale: float
 
 
 class TopDocuments(NamedTuple):
@@ -118,7 +101,7 @@ def best_documents(
         numbers = [place for place, one in enumerate(wanted) if bool(one.scale) == sum_of_two]
         for first in range(0, len(numbers), Sizes().queries):
             batch = numbers[first : first + Sizes().queries]
-            together = QueryBatch(pieces, index, [wanted[number] for number in batch])
+            together = QueryBatch.of(pieces, index, [wanted[number] for number in batch])
             best = together.best(k, chosen, threads, at_once)
             found |= dict(zip(batch, best, strict=True))
     return [found[number] for number in range(len(wanted))]
@@ -126,10 +109,10 @@ def best_documents(
 
 def work_for(pieces: ChunkedMatrix, index: InvertedIndex, wanted: Sequence[HybridQuery]) -> int:
     """The cost of queries, in multiplications."""
-    terms = np.concatenate([one.words.terms for one in wanted])
+    terms = np.concatenate([one.terms for one in wanted])
     postings = int((index.postings.begins[terms + 1] - index.postings.begins[terms]).sum())
-    meaning = sum(bool(one.scale) for one in wanted)
-    return postings * NUMBERS_A_POSTING + len(pieces) * meaning * pieces.dimensions
+    vectors = sum(bool(one.scale) for one in wanted)
+    return postings * NUMBERS_A_POSTING + len(pieces) * vectors * pieces.dimensions
 
 
 def best_of(found: TopRows, query: int) -> TopDocuments:
@@ -146,45 +129,31 @@ class QueryBatch:
     pieces: ChunkedMatrix
     index: InvertedIndex
     wanted: Sequence[HybridQuery]
+    queries: Queries
+    terms: HybridTerms
+    work: int  # multiplications
 
-    @functools.cached_property
-    def queries(self) -> Queries:
-        """Their vectors."""
-        vectors = read_only(np.array([one.vector for one in self.wanted], np.float32))
-        margin = kernels.margin(self.pieces.dimensions, self.pieces.length_error, QUERY_ERROR)
-        return Queries(vectors, read_only(np.full(len(vectors), margin, np.float32)))
-
-    @functools.cached_property
-    def nonessential(self) -> NonEssentialTerms:
-        """The non-essential terms and the most that they can add."""
-        return NonEssentialTerms.of(self.begins, self.weights)
-
-    @functools.cached_property
-    def begins(self) -> Int64s:
-        """The offsets of the terms of each query."""
-        return read_only(offsets_of([len(one.words.terms) for one in self.wanted]))
-
-    @functools.cached_property
-    def weights(self) -> Float64s:
-        """The weights of their terms."""
-        return read_only(np.concatenate([one.words.weights for one in self.wanted]))
-
-    @functools.cached_property
-    def words(self) -> QueryTerms:
-        """Their terms."""
-        terms = read_only(np.concatenate([one.words.terms for one in self.wanted]))
-        lists, norms = self.index.postings, self.index.norms
-        return QueryTerms(lists, norms, self.begins, terms, self.weights, self.nonessential.terms)
-
-    @functools.cached_property
-    def work(self) -> int:
-        """Their cost, in multiplications."""
-        return work_for(self.pieces, self.index, self.wanted)
-
-    @functools.cached_property
-    def scales(self) -> Float64s:
-        """The factors of their cosines; zeros for keyword search."""
-        return read_only(np.array([one.scale for one in self.wanted], np.float64))
+    @classmethod
+    def of(
+        cls, pieces: ChunkedMatrix, index: InvertedIndex, wanted: Sequence[HybridQuery]
+    ) -> QueryBatch:
+        """The arrays that kernels read, of all queries together."""
+        vectors = np.zeros((len(wanted), pieces.dimensions), np.float32)
+        for row, one in zip(vectors, wanted, strict=True):
+            row[:] = one.vector if one.scale else 0
+        margin = kernels.margin(pieces.dimensions, pieces.length_error, QUERY_ERROR)
+        queries = Queries(read_only(vectors), read_only(np.full(len(wanted), margin, np.float32)))
+        begins = read_only(offsets_of([len(one.terms) for one in wanted]))
+        numbers = read_only(np.concatenate([one.terms for one in wanted]))
+        weights = read_only(np.concatenate([one.weights for one in wanted]))
+        nonessential, most = np.zeros(len(weights), np.uint8), np.zeros(len(wanted))
+        write_nonessential(begins, weights, nonessential, most)
+        words = QueryTerms(
+            index.postings, index.norms, begins, numbers, weights, read_only(nonessential)
+        )
+        scales = read_only(np.array([one.scale for one in wanted], np.float64))
+        terms = HybridTerms(words, read_only(most), scales)
+        return cls(pieces, index, wanted, queries, terms, work_for(pieces, index, wanted))
 
     def best(
         self, k: int, chosen: Int64s | None, threads: int | None, at_once: int
@@ -194,7 +163,7 @@ class QueryBatch:
         found = {} if thresholds is None else self._best_of_candidates(k, threads, thresholds)
         left = [query for query in range(len(self.wanted)) if query not in found]
         if left:
-            others = QueryBatch(self.pieces, self.index, [self.wanted[query] for query in left])
+            others = QueryBatch.of(self.pieces, self.index, [self.wanted[query] for query in left])
             known = None if thresholds is None else thresholds[left]
             best = others._best_of_all(k, chosen, threads, at_once, known)
             found |= dict(zip(left, best, strict=True))
@@ -204,12 +173,13 @@ class QueryBatch:
         self, k: int, threads: int | None, thresholds: Float64s
     ) -> dict[int, TopDocuments]:
         """Answer queries whose candidate set is small (MaxScore)."""
+        words = self.terms.words
         chosen = EssentialTerms(
-            np.empty(len(self.words.terms), np.int64), np.zeros(len(thresholds), int)
+            np.empty(len(words.terms), np.int64), np.zeros(len(thresholds), int)
         )
-        most = read_only(self.words.weights * self.index.max_impacts.of(self.words.terms))
-        if self.scales.any():
-            choose_essential(self.words, most, self.scales, thresholds, chosen)
+        most = read_only(words.weights * self.index.max_impacts.of(words.terms))
+        if self.terms.scales.any():
+            choose_essential(self.terms, most, thresholds, chosen)
         if not chosen.counts.any():
             return {}
         given_up = np.zeros(len(thresholds), np.uint8)
@@ -217,9 +187,8 @@ class QueryBatch:
         def look(blocks: Iterator[Block], queries: Queries, best: TopK) -> None:
             for rows, first, last, _ in blocks:
                 search_essential(
-                    rows, first, last, queries, self.words, most, self.scales, chosen, best,
-                    given_up,
-                )  # fmt: skip
+                    rows, first, last, queries, self.terms, most, chosen, best, given_up
+                )
 
         workers = Sizes().workers(self.work, threads, is_quantized=True)
         parts = workers * SHARES if workers > 1 else 1
@@ -237,22 +206,20 @@ class QueryBatch:
         thresholds: Float64s | None,
     ) -> list[TopDocuments]:
         """Answer queries by scanning all documents block by block."""
-        cut, count, meaning = Sizes(), len(self.wanted), bool(self.scales.any())
+        cut, count, has_vectors = Sizes(), len(self.wanted), bool(self.terms.scales.any())
         size = max(min(at_once, LEAST_AT_ONCE), at_once // count)
         searches, read_whole = None, False
-        if meaning:
+        if has_vectors:
             making = cut.workers(self.work, threads)
             searches = quantized_search(self.pieces, self.queries, QUERY_ERROR, chosen, making)
             size, read_whole = -(-size // ROWS) * ROWS, not all(searches)
         workers = cut.workers(self.work, threads, is_quantized=not read_whole)
         # Quantized rows need no blocks to stay within memory: one call scans a whole share.
         share = size if read_whole else size * -(-len(self.pieces) // (size * workers * SHARES))
-        blocks = blocks_of(self.pieces, NONE, None, share if meaning else size, searches)
+        blocks = blocks_of(self.pieces, NONE, None, share if has_vectors else size, searches)
 
         def look(blocks: Iterator[Block], queries: Queries, best: TopK) -> None:
-            memory = np.empty(count * size)
-            look_through = self._look_for_sums if meaning else self._look_for_words
-            look_through(blocks, chosen, memory, best)
+            self._look_through(blocks, chosen, np.empty(count * size), best)
 
         found = split_work(look, blocks, self.queries, k, workers, np.float64, thresholds)
         return [best_of(found, query) for query in range(count)]
@@ -262,47 +229,34 @@ class QueryBatch:
         if not 0 < k <= MOST:
             return None
         likely = np.empty((len(self.wanted), k), np.int64)
-        seed_documents(self.words, likely)
+        seed_documents(self.terms.words, likely)
         thresholds = np.empty(len(likely))
         vectors = self.pieces.at(np.maximum(likely, 0).ravel())
-        seed_thresholds(self.words, self.queries.vectors, self.scales, likely, vectors, thresholds)
+        seed_thresholds(self.terms, self.queries.vectors, likely, vectors, thresholds)
         return thresholds
 
-    def _look_for_sums(
+    def _look_through(
         self, blocks: Iterator[Block], chosen: Int64s | None, memory: Float64s, best: TopK
     ) -> None:
-        multiply = Products(self.queries)
-        with one_blas_thread():
+        """Score the allowed documents of some blocks."""
+        multiply = Products(self.queries) if self.terms.scales.any() else None
+        with one_blas_thread() if multiply else nullcontext():
             for block in blocks:
                 inside = block if block.quantized else narrow_batch(block, chosen)
-                rows, first, last, quantized = inside
+                rows, first, last, codes = inside
                 if first == last:
                     continue
-                if quantized is None:
-                    sums, products = self._sums(block, memory, best), multiply(inside)
-                    rescore_products(rows, first, products, self.queries, sums, best)
+                if codes is not None:
+                    search_blocks(rows, codes, first, last, self.queries, self.terms, memory, best)
+                    continue
+                shape = len(self.wanted), block.last - block.first
+                added = memory[: shape[0] * shape[1]].reshape(shape)
+                sums = ScoreBounds(block.first, added, np.zeros(shape[0]), self.terms)
+                add_lexical(best, block.rows.begin + block.first, sums)
+                if multiply is None:
+                    search_added(rows, first, last, sums, best)
                 else:
-                    search_blocks(
-                        rows, quantized.allowed, quantized.quantized, first, last, self.queries,
-                        quantized.coded, self.words, self.nonessential.most, self.scales, memory,
-                        best,
-                    )  # fmt: skip
-
-    def _look_for_words(
-        self, blocks: Iterator[Block], chosen: Int64s | None, memory: Float64s, best: TopK
-    ) -> None:
-        for block in blocks:
-            rows, first, last, _ = narrow_batch(block, chosen)
-            if first < last:
-                search_added(rows, first, last, self._sums(block, memory, best), best)
-
-    def _sums(self, block: Block, memory: Float64s, best: TopK) -> ScoreBounds:
-        """The lexical scores of a block."""
-        queries, count = len(self.wanted), block.last - block.first
-        added = memory[: queries * count].reshape(queries, count)
-        sums = ScoreBounds(block.first, added, np.zeros(queries), self.scales, self.words)
-        add_lexical(self.words, self.nonessential.most, best, block.rows.begin + block.first, sums)
-        return sums
+                    rescore_products(rows, first, multiply(inside), self.queries, sums, best)
 
 
 def narrow_batch(block: Block, chosen: Int64s | None) -> Block:

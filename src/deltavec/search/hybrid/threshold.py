@@ -10,6 +10,7 @@ import numpy as np
 
 from deltavec.core.arrays import Float32s, Float64s, Int64s
 from deltavec.core.jit import compiled
+from deltavec.search.hybrid.bounds import HybridTerms
 from deltavec.search.kernels import cosine
 from deltavec.search.lexical.bm25 import saturation
 from deltavec.search.lexical.kernels import QueryTerms, first_posting_from, lexical_score
@@ -92,12 +93,7 @@ def add_shares(words: QueryTerms, index: int, documents: Int64s, sums: Float64s)
 
 @compiled
 def seed_thresholds(
-    words: QueryTerms,
-    queries: Float32s,
-    scales: Float64s,
-    seeds: Int64s,
-    vectors: Float32s,
-    lowest: Float64s,
+    terms: HybridTerms, queries: Float32s, seeds: Int64s, vectors: Float32s, lowest: Float64s
 ) -> None:
     """Write the lowest score of each query's seed documents, without non-essential terms.
 
@@ -110,6 +106,7 @@ def seed_thresholds(
         for index in range(k):
             if seeds[query, index] < 0:
                 break
-            score = scales[query] * np.float64(cosine(queries[query], vectors[query * k + index]))
-            score += lexical_score(words, query, seeds[query, index], True)
+            score = np.float64(cosine(queries[query], vectors[query * k + index]))
+            score *= terms.scales[query]
+            score += lexical_score(terms.words, query, seeds[query, index], True)
             lowest[query] = min(lowest[query], score)

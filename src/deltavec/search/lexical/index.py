@@ -34,8 +34,12 @@ from deltavec.search.lexical.kernels import Postings, max_impacts
 LEAST_SPREAD = 1e-3
 
 
-class LexicalQuery(NamedTuple):
-    r"""The lexical part of a query.
+NO_NUMBERS = read_only(np.zeros(0, np.int64))
+NO_WEIGHTS = read_only(np.zeros(0))
+
+
+class HybridQuery(NamedTuple):
+    r"""A query with a lexical part, a semantic part or both.
 
     Attributes
     ----------
@@ -51,14 +55,20 @@ class LexicalQuery(NamedTuple):
         What each term adds at most: :math:`q_i \mathrm{idf}_i / \sigma_b`.
     unknown : list of str
         The words that occur in no document.
+    vector : ndarray of float64
+        The query vector, of unit length or zero.
+    scale : float
+        The factor of the cosine; 0 for keyword search.
     """
 
-    words: list[str]
-    counts: Int64s
-    places: Int64s
-    terms: Int64s
-    weights: Float64s
-    unknown: list[str]
+    words: Sequence[str] = ()
+    counts: Int64s = NO_NUMBERS
+    places: Int64s = NO_NUMBERS
+    terms: Int64s = NO_NUMBERS
+    weights: Float64s = NO_WEIGHTS
+    unknown: Sequence[str] = ()
+    vector: Float64s = NO_WEIGHTS
+    scale: float = 0.0
 
 
 class MaxImpacts:
@@ -123,7 +133,7 @@ class InvertedIndex:
         """Inverse document frequencies of these terms."""
         return idf(self.documents, self.postings.begins[terms + 1] - self.postings.begins[terms])
 
-    def query(self, words: Sequence[str]) -> LexicalQuery:
+    def query(self, words: Sequence[str]) -> HybridQuery:
         """The terms and weights of a query; single ASCII characters are ignored."""
         require_mapped(self.lengths)
         counts: dict[str, int] = {}
@@ -143,9 +153,9 @@ class InvertedIndex:
         worth = totals * self.burstiness[terms] * self.idf(terms)
         spread = max(float(np.sqrt(worth**2 @ self.variances[terms])), LEAST_SPREAD)
         unknown = [word for word, is_there in zip(counts, there, strict=True) if not is_there]
-        return LexicalQuery(known, often, places, terms, worth / spread, unknown)
+        return HybridQuery(known, often, places, terms, worth / spread, unknown)
 
-    def shares(self, query: LexicalQuery, document: int) -> Float64s:
+    def shares(self, query: HybridQuery, document: int) -> Float64s:
         """What each query word adds to a document's score; forms of one word share it."""
         values = np.array([self._value(term, document) for term in query.terms.tolist()], float)
         totals = np.bincount(query.places, query.counts, minlength=len(query.terms))

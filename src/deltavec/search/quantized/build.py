@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from deltavec.core.arrays import Float32s, Float64s, Int64s, read_only
+from deltavec.core.arrays import Float32s, Float64s, UInt8s, read_only
 from deltavec.core.threads import one_blas_thread, parallel_map, thread_count
 from deltavec.search.quantized import kernels, pca_bound
 from deltavec.search.quantized.kernels import (
@@ -19,14 +19,12 @@ from deltavec.search.quantized.kernels import (
     TOGETHER,
     UP,
     Codes,
-    QuantizedQueries,
-    QuantizedRows,
+    QuantizedSearch,
     QueryCodes,
 )
 
 FEWEST_NUMBERS = 1 << 20  # smaller matrices are in the cache anyway
 BLOCKS_A_TASK = 64
-IN_ORDER = read_only(np.empty(0, np.int64))
 
 
 class LazyQuantizer:
@@ -65,31 +63,17 @@ class LazyQuantizer:
 class QuantizedMatrix(NamedTuple):
     """Quantized rows, the principal axes of their heads, and the largest quantization errors."""
 
-    quantized: QuantizedRows
+    heads: Codes
+    rows: Codes
     farthest: float
     directions: Float64s  # one per column; none if rows have no heads
     farthest_head: float
 
 
 def quantize(
-    vectors: Float32s,
-    threads: int | None = None,
-    order: Int64s = IN_ORDER,
-    directions: Float64s | None = None,
+    vectors: Float32s, threads: int | None = None, directions: Float64s | None = None
 ) -> QuantizedMatrix:
-    """Quantize rows.
-
-    Parameters
-    ----------
-    vectors
-        The rows.
-    threads
-        How many cores to use.
-    order
-        The order of the rows; empty for their own.
-    directions
-        The axes of the heads, one per column; by default the principal axes of the rows.
-    """
+    """Quantize rows and their heads, by default along principal axes if that gains anything."""
     with one_blas_thread():
         seen = pca_bound.principal_axes(vectors) if directions is None else directions
         count, numbers = len(vectors), seen.shape[1] + 1
@@ -99,25 +83,18 @@ def quantize(
 
         def fill(first: int) -> None:
             last = min(first + BLOCKS_A_TASK, blocks)
-            kernels.fill_blocks(vectors, order, first, last, whole)
+            kernels.fill_blocks(vectors, first, last, whole)
             if numbers > 1:
-                part = slice(first * ROWS, last * ROWS)
-                rows = vectors[order[part]] if order.size else vectors[part]
+                heads = pca_bound.project_heads(vectors[first * ROWS : last * ROWS], seen)
                 codes, steps, slacks = head
                 here = Codes(codes[first:last], steps[first:last], slacks[first:last])
-                kernels.fill_blocks(
-                    pca_bound.project_heads(rows, seen), IN_ORDER, 0, last - first, here
-                )
+                kernels.fill_blocks(heads, 0, last - first, here)
 
         for _ in parallel_map(fill, range(0, blocks, BLOCKS_A_TASK), thread_count(threads)):
             pass
-    quantized = QuantizedRows(read_only_codes(head), read_only_codes(whole))
-    return QuantizedMatrix(quantized, farthest(whole), read_only(seen), farthest(head))
-
-
-def read_only_codes(kept: Codes) -> Codes:
-    """The same, read-only."""
-    return Codes(read_only(kept.codes), read_only(kept.steps), read_only(kept.slacks))
+    for array in (*head, *whole, seen):
+        array.flags.writeable = False
+    return QuantizedMatrix(head, whole, farthest(whole), seen, farthest(head))
 
 
 def allocate_codes(rows: int, dimensions: int) -> Codes:
@@ -136,9 +113,14 @@ def farthest(kept: Codes) -> float:
 
 
 def quantize_queries(
-    queries: Float32s, query_error: float, row_error: float, made: QuantizedMatrix, margin: float
-) -> QuantizedQueries:
-    """Quantize queries for these quantized rows.
+    queries: Float32s,
+    query_error: float,
+    row_error: float,
+    made: QuantizedMatrix,
+    margin: float,
+    allowed: UInt8s,
+) -> QuantizedSearch:
+    """Quantize queries, and search these quantized rows with them.
 
     Parameters
     ----------
@@ -150,16 +132,18 @@ def quantize_queries(
         The quantized rows.
     margin
         The largest error of a fast product.
+    allowed
+        Which rows may be found; empty for all.
     """
     whole = quantize_as(queries, query_error, row_error, made.farthest, margin)
     if not made.directions.shape[1]:
-        return QuantizedQueries(whole, whole)
+        return QuantizedSearch(made.heads, made.rows, whole, whole, allowed)
     error = pca_bound.ERROR
     seen = pca_bound.project_heads(queries, made.directions)
     head = quantize_as(
         seen, query_error + error, row_error + error, made.farthest_head, margin + error
     )
-    return QuantizedQueries(head, whole)
+    return QuantizedSearch(made.heads, made.rows, head, whole, allowed)
 
 
 def quantize_as(
@@ -170,9 +154,9 @@ def quantize_as(
     steps, stretches, slacks = np.empty((3, count), np.float32)
     coded = QueryCodes(np.zeros((count, pad(dimensions)), np.int16), steps, stretches, slacks)
     kernels.code_queries(read_only(queries), query_error, row_error, farthest, margin, coded)
-    return QueryCodes(
-        read_only(coded.codes), read_only(steps), read_only(stretches), read_only(slacks)
-    )
+    for array in coded:
+        array.flags.writeable = False
+    return coded
 
 
 def pad(dimensions: int) -> int:

@@ -77,13 +77,6 @@ class Codes(NamedTuple):
     slacks: Float32s  # (blocks,): g
 
 
-class QuantizedRows(NamedTuple):
-    """Codes of heads, of which there may be none, and of whole rows."""
-
-    head: Codes
-    whole: Codes
-
-
 class Candidates(NamedTuple):
     """Rows that may be among the best, and upper bounds of their scores."""
 
@@ -100,16 +93,19 @@ class QueryCodes(NamedTuple):
     slacks: Float32s  # F
 
 
-class QuantizedQueries(NamedTuple):
-    """Codes of queries for heads and for whole rows."""
+class QuantizedSearch(NamedTuple):
+    """Codes of rows and of queries: of heads, of which there may be none, and whole."""
 
-    head: QueryCodes
-    whole: QueryCodes
+    heads: Codes
+    rows: Codes
+    query_heads: QueryCodes
+    queries: QueryCodes
+    allowed: UInt8s  # which rows may be found; empty for all
 
 
 @compiled
-def fill_blocks(vectors: Float32s, order: Int64s, first: int, last: int, kept: Codes) -> None:
-    """Write the codes of blocks ``first`` to ``last``; an empty ``order`` keeps the rows' order."""
+def fill_blocks(vectors: Float32s, first: int, last: int, kept: Codes) -> None:
+    """Write the codes of blocks ``first`` to ``last``."""
     dimensions = vectors.shape[1]
     for block in range(first, last):
         slack = 0.0
@@ -117,8 +113,6 @@ def fill_blocks(vectors: Float32s, order: Int64s, first: int, last: int, kept: C
             place = block * ROWS + row
             if place >= vectors.shape[0]:
                 break
-            if order.size > 0:
-                place = order[place]
             largest = np.float32(0)
             for k in range(dimensions):
                 largest = max(largest, abs(vectors[place, k]))
@@ -224,10 +218,9 @@ def candidates_in_block(
 
 @compiled
 def candidate_rows(
-    quantized: QuantizedRows,
+    codes: QuantizedSearch,
     first: int,
     last: int,
-    coded: QuantizedQueries,
     query: int,
     worst: Any,
     high: Candidates,
@@ -235,17 +228,17 @@ def candidate_rows(
 ) -> int:
     """Append the candidates of blocks ``first`` to ``last``; return how many there are."""
     products, reached = np.empty(ROWS, np.int32), np.empty(ROWS, np.float32)
-    has_heads = quantized.head.slacks.size > 0
+    has_heads = codes.heads.slacks.size > 0
     for block in range(first, last):
         if has_heads and worst > -np.inf:
             few = candidates_in_block(
-                quantized.head, block, coded.head, query, worst, products, reached, high, found
+                codes.heads, block, codes.query_heads, query, worst, products, reached, high, found
             )
             if few - found <= FEW_ROWS:
                 found = few
                 continue
         found = candidates_in_block(
-            quantized.whole, block, coded.whole, query, worst, products, reached, high, found
+            codes.rows, block, codes.queries, query, worst, products, reached, high, found
         )
     return found
 
@@ -317,20 +310,9 @@ def rescore_rest(
 
 @compiled
 def scan_quantized(
-    rows: Rows,
-    allowed: UInt8s,
-    quantized: QuantizedRows,
-    first: int,
-    last: int,
-    queries: Queries,
-    coded: QuantizedQueries,
-    best: TopK,
+    rows: Rows, codes: QuantizedSearch, first: int, last: int, queries: Queries, best: TopK
 ) -> None:
-    """Search rows ``first`` to ``last`` for the best of each query.
-
-    ``first`` is a multiple of `ROWS`. ``allowed`` marks the rows that pass the filter; empty for
-    all.
-    """
+    """Search rows ``first``, a multiple of `ROWS`, to ``last`` for the best of each query."""
     count = queries.vectors.shape[0]
     most = MOST_BLOCKS if count == 1 else FEWER_BLOCKS
     room = 2 * most * ROWS
@@ -345,9 +327,9 @@ def scan_quantized(
                 rescore_rest(rows, high, left[query], queries, query, best)
                 left[query] = 0
             worst, before = kth_best(best, query), left[query]
-            found = candidate_rows(quantized, begin, stop, coded, query, worst, high, before)
+            found = candidate_rows(codes, begin, stop, query, worst, high, before)
             left[query] = rescore_top(
-                rows, allowed, last, high, before, found, queries, query, best
+                rows, codes.allowed, last, high, before, found, queries, query, best
             )
         # The higher the threshold, the fewer candidates a block has.
         begin, blocks = stop, min(2 * blocks, most)

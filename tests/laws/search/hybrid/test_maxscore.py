@@ -10,7 +10,7 @@ from deltavec.search.kernels import Queries, Rows, cosine, margin
 from deltavec.search.lexical.index import MaxImpacts
 from deltavec.search.lexical.kernels import add_query_scores, first_posting_from
 from deltavec.search.topk import NONE, no_rows
-from support.quantized_rows import words_of
+from support.quantized_rows import hybrid_terms, words_of
 from support.search_strategies import unit_rows
 
 DOCUMENTS = 640
@@ -46,7 +46,8 @@ def test_what_is_found_is_what_a_look_at_all_documents_finds(seed, scale, with_p
         peaks.make(words.postings, norms)
     most = words.weights * peaks.of(words.terms)
     chosen = EssentialTerms(np.empty(len(held), np.int64), np.empty(1, np.int64))
-    maxscore.choose_essential(words, most, np.array([scale]), floor, chosen)
+    terms = hybrid_terms(words, scale)
+    maxscore.choose_essential(terms, most, floor, chosen)
     best = no_rows(1, k, np.float64)
     best.scores[:], best.sizes[:] = floor, k
     queries = Queries(direction, np.array([margin(4, 1e-6, 1e-6)], np.float32))
@@ -62,9 +63,8 @@ def test_what_is_found_is_what_a_look_at_all_documents_finds(seed, scale, with_p
             begin,
             begin + 320,
             queries,
-            words,
+            terms,
             most,
-            np.array([scale]),
             chosen,
             best,
             given_up,

@@ -9,7 +9,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deltavec.search.hybrid.search import HybridQuery, best_documents
+from deltavec.search.hybrid.search import best_documents
+from deltavec.search.lexical.index import HybridQuery
 from deltavec.search.matrix import ChunkedMatrix
 from deltavec.search.quantized.build import quantize
 from support import lexical_reference
@@ -46,11 +47,11 @@ def test_the_best_documents_are_those_of_the_reference(
         pieces = ChunkedMatrix.of(vectors, "vectors")
         if sieved:
             pieces.quantized[0].made = quantize(vectors)
-        nothing = HybridQuery(stored.words.query([]), np.zeros(3, np.float32), 0.0)
+        nothing = HybridQuery()
         together = best_documents(
             pieces,
             stored.words,
-            [nothing, *[HybridQuery(words, vector, scale)] * times],
+            [nothing, *[words._replace(vector=vector, scale=scale)] * times],
             k,
             chosen=chosen,
             threads=2,

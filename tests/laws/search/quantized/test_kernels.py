@@ -37,18 +37,18 @@ def test_no_row_is_passed_over_at_its_own_score(seed, dimensions, count, error, 
     turned = np.linalg.qr(rng.standard_normal((dimensions, dimensions)))[0]
     seen = rng.integers(0, dimensions + 1)
     made = quantize(vectors, 1, directions=np.ascontiguousarray(turned[:, :seen]))
-    coded = quantize_queries(queries, measured, measured, made, margin)
+    codes = quantize_queries(queries, measured, measured, made, margin, np.zeros(0, np.uint8))
     scores = cosines(queries, vectors)
     high = Candidates(np.empty(2 * ROWS, np.int64), np.empty(2 * ROWS, np.float32))
     added = rng.standard_normal(count)
-    blocks = len(made.quantized.whole.slacks)
+    blocks = len(codes.rows.slacks)
     for query in range(len(queries)):
         for row in rng.permutation(count)[:5].tolist():
             score = scores[query, row]
-            found = sieves.candidate_rows(made.quantized, 0, blocks, coded, query, score, high, 0)
+            found = sieves.candidate_rows(codes, 0, blocks, query, score, high, 0)
             assert score <= high.scores[high.places[:found].tolist().index(row)]
             total = scale * np.float64(score) + added[row]
             found = bounds.find_candidates(
-                made.quantized, 0, blocks, coded, query, total, scale, added, high.places
+                codes, 0, blocks, query, total, scale, added, high.places
             )
             assert row in high.places[:found]

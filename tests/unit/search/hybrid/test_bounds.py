@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deltavec.search.hybrid import bounds as sifting
-from deltavec.search.hybrid.bounds import ScoreBounds
+from deltavec.search.hybrid.bounds import HybridTerms, ScoreBounds
 from deltavec.search.kernels import Rows, TopK
 from deltavec.search.lexical.kernels import Postings, QueryTerms
 from deltavec.search.quantized.build import quantize, quantize_queries
@@ -13,25 +13,25 @@ from support.quantized_rows import ALL, NONE, VECTORS, asked, hits, nothing_foun
 
 
 def test_only_rows_that_can_reach_a_sum_are_looked_at():
-    sieve, _, coded = asked(VECTORS[:1])
+    codes, _ = asked(VECTORS[:1])
     places = np.empty(ROWS, np.int64)
     added = np.array([0, 0.7, 0, 0.1])
     for worst, expected in [(1.6, [1]), (1.8, []), (1.0, [0, 1, 2, 3])]:
-        count = sifting.find_candidates(sieve, 0, 1, coded, 0, worst, 1.0, added, places)
+        count = sifting.find_candidates(codes, 0, 1, 0, worst, 1.0, added, places)
         assert places[:count].tolist() == expected  # few can by their words: all of those
 
 
 def test_where_many_rows_can_reach_a_sum_by_their_words_codes_are_read():
     many = np.tile(VECTORS, (2, 1))
-    sieve, _, coded = asked(VECTORS[:1], many)
+    codes, _ = asked(VECTORS[:1], many)
     places = np.empty(ROWS, np.int64)
     added = np.tile([0, 0.7, 0, 0.1], 2)
-    count = sifting.find_candidates(sieve, 0, 1, coded, 0, 0.5, 1.0, added, places)
+    count = sifting.find_candidates(codes, 0, 1, 0, 0.5, 1.0, added, places)
     assert places[:count].tolist() == [0, 1, 2, 4, 5, 6]
-    count = sifting.find_candidates(sieve, 0, 1, coded, 0, 1.05, 1.1, added, places)
+    count = sifting.find_candidates(codes, 0, 1, 0, 1.05, 1.1, added, places)
     assert places[:count].tolist() == [0, 4]
-    sieve, _, coded = asked(VECTORS[:1], np.tile(VECTORS[1:2], (8, 1)))
-    assert sifting.find_candidates(sieve, 0, 1, coded, 0, 0.5, 1.0, np.zeros(8), places) == 0
+    codes, _ = asked(VECTORS[:1], np.tile(VECTORS[1:2], (8, 1)))
+    assert sifting.find_candidates(codes, 0, 1, 0, 0.5, 1.0, np.zeros(8), places) == 0
 
 
 def test_where_heads_let_many_rows_pass_the_whole_codes_are_read():
@@ -47,11 +47,9 @@ def test_where_heads_let_many_rows_pass_the_whole_codes_are_read():
     ]:
         rows = np.concatenate([first, np.tile(others, (7, 1))])
         made = quantize(rows, 1, directions=directions)
-        coded = quantize_queries(query, 1e-6, 1e-6, made, 1e-5)
+        codes = quantize_queries(query, 1e-6, 1e-6, made, 1e-5, ALL)
         places = np.empty(ROWS, np.int64)
-        found = sifting.find_candidates(
-            made.quantized, 0, 1, coded, 0, 0.5, 2.0, np.zeros(8), places
-        )
+        found = sifting.find_candidates(codes, 0, 1, 0, 0.5, 2.0, np.zeros(8), places)
         assert places[:found].tolist() == expected
 
 
@@ -74,11 +72,12 @@ ADDED = [0.0, 3.0, 2.25, 0.25]
 def sums_of(scale, light=False):
     """What the words add; without the second, lightest one if asked for."""
     added, rest = ([0.0, 3.0, 2.0, 0.0], 0.5) if light else (ADDED, 0.0)
-    return ScoreBounds(0, np.array([added]), np.array([rest]), np.array([scale]), WORDS)
+    terms = HybridTerms(WORDS, np.array([0.5]), np.array([scale]))
+    return ScoreBounds(0, np.array([added]), np.array([rest]), terms)
 
 
 def sums_found(scale, k=2, chosen=(), by_products=False, light=False):
-    sieve, wanted, coded = asked(VECTORS[:1])
+    codes, wanted = asked(VECTORS[:1])
     best = nothing_found(1, k, np.float64)
     rows = Rows(VECTORS, 10, np.array(chosen, np.int64), NONE)
     sums = sums_of(scale, light)
@@ -90,7 +89,8 @@ def sums_found(scale, k=2, chosen=(), by_products=False, light=False):
         sifting.rescore_products(rows, 0, products, wanted, sums, best)
     else:
         mask = np.isin(np.arange(4), chosen).astype(np.uint8) if chosen else ALL
-        sifting.scan_sums(rows._replace(chosen=NONE), mask, sieve, 0, 4, wanted, coded, sums, best)
+        codes = codes._replace(allowed=mask)
+        sifting.scan_sums(rows._replace(chosen=NONE), codes, 0, 4, wanted, sums, best)
     return hits(best)
 
 
@@ -114,7 +114,7 @@ def test_the_best_of_what_words_add_and_nothing_else(light):
 
 @pytest.mark.parametrize("way", ["sieve", "products", "words"])
 def test_sums_that_cannot_be_reached_are_passed_over(way):
-    sieve, wanted, coded = asked(VECTORS[:1])
+    codes, wanted = asked(VECTORS[:1])
     rows, sums = Rows(VECTORS, 10, NONE, NONE), sums_of(1.0)
     best = TopK(np.full((1, 1), 9.0), np.full((1, 1), 77), np.ones(1, np.int64))
     if way == "products":
@@ -122,7 +122,7 @@ def test_sums_that_cannot_be_reached_are_passed_over(way):
     elif way == "words":
         sifting.search_added(rows, 0, 4, sums, best)
     else:
-        sifting.scan_sums(rows, ALL, sieve, 0, 4, wanted, coded, sums, best)
+        sifting.scan_sums(rows, codes, 0, 4, wanted, sums, best)
         sifting.rescore(rows, 0, wanted, 0, sums, best)
     assert hits(best) == [(9.0, 77)]
 
@@ -130,18 +130,17 @@ def test_sums_that_cannot_be_reached_are_passed_over(way):
 @pytest.mark.parametrize(("worst", "expected"), [(0.5, ADDED), (9.0, [0.0, 3.0, 2.0, 0.0])])
 def test_light_words_are_left_out_where_the_best_are_far_above_them(worst, expected):
     best = TopK(np.full((1, 1), worst), np.zeros((1, 1), np.int64), np.ones(1, np.int64))
-    sums = ScoreBounds(0, np.empty((1, 4)), np.full(1, 7.0), np.ones(1), WORDS)
-    sifting.add_lexical(WORDS, np.array([0.5]), best, 10, sums)
+    terms = HybridTerms(WORDS, np.array([0.5]), np.ones(1))
+    sums = ScoreBounds(0, np.empty((1, 4)), np.full(1, 7.0), terms)
+    sifting.add_lexical(best, 10, sums)
     assert sums.added.tolist() == [expected]
     assert sums.rests.tolist() == [0.5 if worst == 9 else 0]
 
 
 def test_rows_looked_through_part_by_part_have_the_same_best_sums():
     many = np.tile(VECTORS, (ROWS, 1))
-    sieve, wanted, coded = asked(VECTORS[:1], many)
+    codes, wanted = asked(VECTORS[:1], many)
     best = nothing_found(1, 2, np.float64)
-    sifting.search_blocks(
-        Rows(many, 10, NONE, NONE), ALL, sieve, 0, len(many), wanted, coded, WORDS,
-        np.zeros(1), np.array([2.0]), np.empty(ROWS), best,
-    )  # fmt: skip
+    rows, terms = Rows(many, 10, NONE, NONE), HybridTerms(WORDS, np.zeros(1), np.array([2.0]))
+    sifting.search_blocks(rows, codes, 0, len(many), wanted, terms, np.empty(ROWS), best)
     assert hits(best) == [(2 * np.float64(np.float32(0.6)) + 2.25, 12), (3.0, 11)]

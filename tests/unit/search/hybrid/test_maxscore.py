@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from deltavec.search.hybrid import maxscore
-from deltavec.search.hybrid.maxscore import EssentialTerms, NonEssentialTerms, PartialScores
+from deltavec.search.hybrid.maxscore import EssentialTerms, PartialScores
 from deltavec.search.kernels import Queries, Rows
 from deltavec.search.lexical.index import MaxImpacts
 from deltavec.search.lexical.kernels import first_posting_from
 from deltavec.search.topk import NOBODY, NONE, no_rows
-from support.quantized_rows import words_of
+from support.quantized_rows import hybrid_terms, words_of
 
 DOCUMENTS = 60
 ALIKE = np.ones(DOCUMENTS, np.float32)
@@ -17,7 +17,8 @@ ALIKE = np.ones(DOCUMENTS, np.float32)
 
 def chosen_for(words, scale, floor):
     chosen = EssentialTerms(np.empty(len(words.terms), np.int64), np.empty(1, np.int64))
-    maxscore.choose_essential(words, words.weights, np.array([scale]), np.array([floor]), chosen)
+    terms = hybrid_terms(words, scale)
+    maxscore.choose_essential(terms, words.weights, np.array([floor]), chosen)
     return chosen
 
 
@@ -86,7 +87,7 @@ def searched(words, scale, floor, k=2):
     best.scores[:], best.sizes[:] = floor, k
     maxscore.search_essential(
         Rows(vectors, 0, NONE, NONE), 0, DOCUMENTS, Queries(vectors[:1], np.zeros(1, np.float32)),
-        words, words.weights, np.array([scale]), chosen_for(words, scale, floor), best, given_up,
+        hybrid_terms(words, scale), words.weights, chosen_for(words, scale, floor), best, given_up,
     )  # fmt: skip
     return best, given_up.tolist()
 
@@ -109,7 +110,8 @@ def test_a_query_without_essential_terms_is_left_alone():
 
 def test_the_lightest_words_of_each_query_add_a_tenth_at_most():
     weights = np.array([0.5, 9.0, 0.4, 1.0, 1.0, 1.0])
-    light = NonEssentialTerms.of(np.array([0, 4, 6, 6]), weights)
-    assert light.terms.tolist() == [1, 0, 1, 0, 0, 0]
-    assert light.most.tolist() == [pytest.approx(0.9), 0, 0]
-    assert light.most[0] > 0.9
+    terms, most = np.zeros(6, np.uint8), np.zeros(3)
+    maxscore.write_nonessential(np.array([0, 4, 6, 6]), weights, terms, most)
+    assert terms.tolist() == [1, 0, 1, 0, 0, 0]
+    assert most.tolist() == [pytest.approx(0.9), 0, 0]
+    assert most[0] > 0.9

@@ -5,8 +5,8 @@ import pytest
 
 from deltavec.core.learning.stemming import Stems
 from deltavec.core.vocabulary import Vocabulary
-from deltavec.search.hybrid.search import HybridQuery, best_documents
-from deltavec.search.lexical.index import InvertedIndex, LexicalQuery
+from deltavec.search.hybrid.search import best_documents
+from deltavec.search.lexical.index import HybridQuery, InvertedIndex
 from deltavec.search.lexical.kernels import Postings, QueryTerms, add_query_scores
 from deltavec.search.matrix import ChunkedMatrix
 from deltavec.search.quantized.build import quantize
@@ -17,7 +17,7 @@ DOCUMENTS, TERMS = 700, 12
 
 def word_query(terms, weights):
     none = np.zeros(0, np.int64)
-    return LexicalQuery([], none, none, np.array(terms, np.int64), np.array(weights, float), [])
+    return HybridQuery((), none, none, np.array(terms, np.int64), np.array(weights, float))
 
 
 def drawn_index(rng):
@@ -46,7 +46,7 @@ def test_blocks_sieves_and_light_words_change_no_bit(seed, queries, scale, filte
     for _ in range(queries):
         terms = np.sort(rng.permutation(TERMS)[:9])
         words = word_query(terms, 3.0 ** -rng.permutation(9))
-        wanted.append(HybridQuery(words, unit_rows(rng.standard_normal((1, 6)))[0], scale))
+        wanted.append(words._replace(vector=unit_rows(rng.standard_normal((1, 6)))[0], scale=scale))
     pieces = ChunkedMatrix.of(vectors, "vectors")
     pieces.quantized[0].made = quantize(vectors)
     for at_once in (100, 4000):
@@ -56,7 +56,7 @@ def test_blocks_sieves_and_light_words_change_no_bit(seed, queries, scale, filte
             strict=True,
         ):
             scores = np.empty(DOCUMENTS)
-            terms, weights = one.words.terms, one.words.weights
+            terms, weights = one.terms, one.weights
             none = np.zeros(len(terms), np.uint8)
             own = QueryTerms(
                 index.postings, index.norms, np.array([0, len(terms)]), terms, weights, none

@@ -9,6 +9,7 @@ from deltavec.search.hybrid.threshold import (
     seed_thresholds,
 )
 from deltavec.search.lexical.kernels import Postings, QueryTerms, lexical_score
+from support.quantized_rows import hybrid_terms
 
 HELD = [[0, 1, 2, 3, 4, 5], [1, 3], [3, 5], [5]]
 
@@ -71,12 +72,12 @@ def test_the_lowest_sum_is_that_of_the_worst_likely_document():
     words = words_of(HELD, [3.0, 2.0, 2.0, 0.5])
     vectors = np.array([[1, 0], [0, 1]], np.float32)
     lowest = np.empty(1)
-    query, scale = np.array([[1, 0]], np.float32), np.array([0.25])
-    seed_thresholds(words, query, scale, np.array([[3, 5]]), vectors, lowest)
+    query = np.array([[1, 0]], np.float32)
+    seed_thresholds(hybrid_terms(words, 0.25), query, np.array([[3, 5]]), vectors, lowest)
     sums = [lexical_score(words, 0, document, False) for document in (3, 5)]
     assert lowest[0] == min(0.25 + sums[0], sums[1])
     lighter = words._replace(nonessential=np.array([0, 1, 0, 0], np.uint8))
-    seed_thresholds(lighter, query, scale, np.array([[3, 5]]), vectors, lowest)
+    seed_thresholds(hybrid_terms(lighter, 0.25), query, np.array([[3, 5]]), vectors, lowest)
     assert lowest[0] == min(0.25 + sums[0] - 1.0, sums[1])
-    seed_thresholds(words, query, scale, np.array([[-1, -1]]), vectors, lowest)
+    seed_thresholds(hybrid_terms(words, 0.25), query, np.array([[-1, -1]]), vectors, lowest)
     assert lowest[0] == -np.inf
