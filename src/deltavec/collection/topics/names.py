@@ -30,6 +30,7 @@ import numpy as np
 from scipy import sparse
 
 from deltavec.core.arrays import Float32s, Float64s, Int32s, Int64s, blocks
+from deltavec.core.text.rules import units_of
 from deltavec.core.text.tokenize import Tokenized
 from deltavec.search.lexical.index import InvertedIndex
 
@@ -223,8 +224,8 @@ class TermCounts(NamedTuple):
 def count_terms(collection: Collection, labels: Int32s, groups: int, seed: int = 0) -> TermCounts:
     """How many documents of each group contain each word.
 
-    Where the collection stores words, all documents are counted. Else some texts of each group are
-    read.
+    Where the collection has postings of words, all documents are counted. Where it has none, or
+    they are of character n-grams, some texts of each group are read.
 
     Parameters
     ----------
@@ -237,7 +238,9 @@ def count_terms(collection: Collection, labels: Int32s, groups: int, seed: int =
     seed
         For the texts that are read.
     """
-    if collection.words is not None:
+    rule = collection.model.tokenizer
+    has_words = not isinstance(rule, str) or not units_of(rule).gram
+    if collection.words is not None and has_words:
         return from_postings(collection.words.words, collection.model, labels, groups)
     return from_texts(collection, labels, groups, seed)
 

@@ -42,6 +42,15 @@ def test_function_words_and_numbers_name_nothing(collection: dv.Collection) -> N
     assert "12" not in names
 
 
+def test_character_ngrams_name_nothing(tmp_path: Path) -> None:
+    recipe = dv.Recipe(form="spectral", n_components_removed=0, dimensions=6)
+    model = dv.fit(TEXTS, recipe=recipe, units="words+grams")
+    built = dv.build_collection(model, TEXTS, tmp_path / "c.idx")
+    names = group_names(built, LABELS, words=3)
+    assert all(names)
+    assert {word for words in names for word in words} <= set(" ".join(TEXTS).lower().split())
+
+
 def test_documents_in_no_group_do_not_matter(collection: dv.Collection) -> None:
     some = np.where(LABELS == 1, -1, LABELS // 2).astype(np.int32)
     names = group_names(collection, some, words=3)
