@@ -142,31 +142,31 @@ def function_of(module: str, path: str) -> Function:
 
 
 def clean(words: Iterable[str]) -> list[str]:
-    """The words, lower-cased, without marks and blanks."""
+    """The words, lower-cased, without punctuation and blanks."""
     return [word.lower() for word in words if any(map(str.isalnum, word))]
 
 
-def with_jieba(module: str, rest: str) -> Function:
-    """What the segmenter for Chinese finds."""
+def from_jieba(module: str, rest: str) -> Function:
+    """The segmenter for Chinese."""
     cut = import_module(module).lcut
     return lambda text: clean(cut(text))
 
 
-def with_sudachi(module: str, rest: str) -> Function:
-    """What the analyzer for Japanese finds; it needs a dictionary, such as sudachidict_core."""
+def from_sudachi(module: str, rest: str) -> Function:
+    """The analyzer for Japanese; it needs a dictionary, such as sudachidict_core."""
     analyzer = import_module("sudachipy").Dictionary().create()
     return lambda text: clean(part.surface() for part in analyzer.tokenize(text))
 
 
-def with_spacy(module: str, language: str) -> Function:
-    """What the tokenizer of spaCy for a language finds; no trained pipeline is needed."""
+def from_spacy(module: str, language: str) -> Function:
+    """The tokenizer of spaCy for a language; no trained pipeline is needed."""
     make_doc = import_module("spacy").blank(language).make_doc
     return lambda text: clean(token.text for token in make_doc(text))
 
 
 LIBRARIES: dict[str, tuple[str, Callable[[str, str], Function]]] = {
-    "jieba": ("jieba", with_jieba),
-    "sudachi": ("sudachipy", with_sudachi),
-    "spacy": ("spacy", with_spacy),
+    "jieba": ("jieba", from_jieba),
+    "sudachi": ("sudachipy", from_sudachi),
+    "spacy": ("spacy", from_spacy),
 }
 PACKAGES = {"sudachipy": "sudachipy sudachidict_core"}
