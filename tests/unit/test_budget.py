@@ -17,7 +17,7 @@ MOST_LINES = 450
 # the longest matching path. Lowering a number is welcome; raising one needs a decision record.
 BUDGETS = {
     "": 893,  # with evaluation/ and adapters/
-    "core": 1_777,
+    "core": 1_767,
     "core/kernels": 1_441,
     "core/text": 812,
     "core/learning": 1_916,
@@ -26,21 +26,21 @@ BUDGETS = {
     "io/artifacts": 843,
     "io/output": 594,
     "io/export": 289,
-    "search": 1_511,
-    "search/quantized": 382,
-    "search/lexical": 609,
-    "search/hybrid": 788,
+    "search": 1_500,
+    "search/quantized": 369,
+    "search/lexical": 613,
+    "search/hybrid": 725,
     "search/tsne": 321,
-    "collection": 2_226,
+    "collection": 2_225,
     "collection/filters": 405,
-    "collection/topics": 455,
+    "collection/topics": 458,
     "collection/map": 284,
     "server": 2_193,
     "cli": 2_428,
     "spark": 716,
     "lab": 3_195,  # with cli/commands/evaluate.py
 }
-PRODUCT = 24_189
+PRODUCT = 23_139
 SAME_BUDGET = {"evaluation": "", "adapters": "", "cli/commands/evaluate.py": "lab"}
 
 
