@@ -37,7 +37,9 @@ def open_corpus(source: str, files: CorpusOptions, *, expected: str | None = Non
     from deltavec.io.corpus.files import Reading
 
     form = files.format and files.format.value
-    reading = Reading(files.column, expected, form, files.encoding, files.delimiter)
+    reading = Reading(
+        files.column, expected, form, files.encoding, files.delimiter, files.whole_files
+    )
     corpus = corpora.open_corpus(source, reading)
     if corpus.note:
         notice(corpus.note)

@@ -112,6 +112,14 @@ class CorpusOptions:
             default="detected",
         ),
     ] = None
+    whole_files: Annotated[
+        bool | None,
+        typer.Option(
+            "--whole-files/--no-whole-files",
+            help="Read each .txt file as one document with its path as id, not one per line.",
+            show_default="for a folder of many short files",
+        ),
+    ] = None
 
 
 def with_groups(command: Callable[..., None]) -> Callable[..., None]:

@@ -38,7 +38,7 @@ from deltavec.errors import CorpusError, InputError, ModelError
 from deltavec.io.artifacts.model import save
 from deltavec.io.corpus.columns import Piece
 from deltavec.io.corpus.corpus import open_corpus
-from deltavec.io.corpus.files import COLUMN, Reading
+from deltavec.io.corpus.files import COLUMN, PATH, Reading
 from deltavec.io.output.embed_to_file import Progress
 from deltavec.io.output.pipeline import pieces_ahead
 from deltavec.search.lexical.writer import PostingsWriter
@@ -73,8 +73,8 @@ def build_collection(
         The folder; by custom it ends in ``.idx``. A collection that stands there is replaced at
         the very end, and stays whole until then; anything else is left alone.
     id_column
-        The column that holds the ids, text or whole numbers, each once. Without it documents are
-        numbered from 0 on.
+        The column that holds the ids, text or whole numbers, each once. Without it documents that
+        are files have their paths as ids, and others are numbered from 0 on.
     keep
         Other columns to store: to be shown with what is found, and to filter by.
     threads
@@ -108,6 +108,8 @@ def build_collection(
     require_tokenizer(model)
     COLLECTION_FOLDER.require_replaceable(target)
     documents = open_corpus(corpus, Reading(expected=model.notes.get(COLUMN)))
+    if id_column is None and documents.whole_files:
+        id_column = PATH
     columns = StoredColumns.of(documents, id_column, keep)
     derived = as_collection and model.recipe.depends_on_documents
     if derived and columns.corpus.one_shot:

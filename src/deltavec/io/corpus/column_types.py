@@ -2,8 +2,9 @@
 
 A text file has no types, and a guess from its first rows may be wrong a million rows later. So a
 first pass reads every value of a column: a type remains possible while every value fits it. One
-value that fits none leaves the column text. ``007`` is no number, as its zeros would be lost, and a
-number with more digits than its type holds stays text.
+value that fits none leaves the column text. A column is numeric only if no value changes: ``007``
+is no number, as its zeros would be lost; nor is ``1.10``, unless all values have two decimals; nor
+is one with more digits than its type holds.
 """
 
 from __future__ import annotations
@@ -19,6 +20,10 @@ DAY = "[12][0-9]{3}-[01][0-9]-[0-3][0-9]"
 CLOCK = r"[T ][0-2][0-9]:[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?"
 ZONE = "(Z|[+-][0-2][0-9]:?[0-5][0-9])"
 DATE_PARTS = "([0-9]+)[./]([0-9]+)[./]([0-9]+)"
+
+
+WHOLE = "-?(0|[1-9][0-9]*)"
+MOST_DIGITS = 15  # that a float keeps, whatever they are
 
 
 class Kind(NamedTuple):
@@ -47,6 +52,10 @@ class Kind(NamedTuple):
         if self.order:
             texts = pc.replace_substring_regex(texts, r"\b([0-9])\b", r"0\1")
             texts = pc.replace_substring_regex(texts, DATE_PARTS, self.order)
+        if self.type == pa.float64():
+            digits = pc.replace_substring_regex(texts, r"^-?0?\.?0*|\.|e.*$", "")
+            if (pc.max(pc.utf8_length(digits)).as_py() or 0) > MOST_DIGITS:
+                return None
         try:
             return texts.cast(self.type)
         except pa.ArrowInvalid:  # the 30th of February
@@ -57,9 +66,11 @@ class Kind(NamedTuple):
 KINDS = {
     "boolean": Kind("(?i:true|false)", pa.bool_()),
     "integer": Kind("0|-?[1-9][0-9]{0,17}", pa.int64()),
-    "number": Kind(
-        r"-?((0|[1-9][0-9]{0,14})(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,2})?", pa.float64()
-    ),
+    "number": Kind(f"{WHOLE}(\\.0|(\\.[0-9]*[1-9])?(e[+-][0-9]{{2}})?)", pa.float64()),
+    **{
+        f"{places} decimals": Kind(f"{WHOLE}\\.[0-9]{{{places}}}", pa.float64())
+        for places in range(1, 7)
+    },
     "date": Kind(DAY, pa.date32()),
     "time": Kind(f"{DAY}({CLOCK})?", pa.timestamp("us")),
     "time with zone": Kind(DAY + CLOCK + ZONE, pa.timestamp("us", "UTC")),

@@ -107,6 +107,11 @@ class Corpus:
         return f"Corpus({self.name!r}, column={self.column!r})"
 
     @property
+    def whole_files(self) -> bool:
+        """Whether each document is a file; its path is in the column ``path``."""
+        return any(file.is_whole for file in self.files)
+
+    @property
     def one_shot(self) -> bool:
         """Whether the documents can be read only once (standard input, a generator)."""
         return self.once is not None
@@ -263,6 +268,7 @@ def read_corpus(
     format: str | None = None,
     encoding: str | None = None,
     delimiter: str | None = None,
+    whole_files: bool | None = None,
 ) -> Corpus:
     """The documents of files, of standard input, or of data in memory.
 
@@ -287,6 +293,10 @@ def read_corpus(
     delimiter : str or None
         What separates the fields of a csv or tsv file: one character, or ``comma``,
         ``semicolon``, ``tab`` or ``pipe``. By default it is found by looking at the first rows.
+    whole_files : bool or None
+        Whether each ``.txt`` file is one document, with its path in the column ``path``, not one
+        document per line. By default so for a folder of 20 or more files of up to 32 kB on
+        average; `Corpus.note` says it.
 
     Returns
     -------
@@ -306,7 +316,14 @@ def read_corpus(
     [['a quiet room', 'a loud street']]
     """
     return open_corpus(
-        source, Reading(column=column, format=format, encoding=encoding, delimiter=delimiter)
+        source,
+        Reading(
+            column=column,
+            format=format,
+            encoding=encoding,
+            delimiter=delimiter,
+            whole_files=whole_files,
+        ),
     )
 
 
@@ -327,7 +344,7 @@ def open_corpus(source: Any, reading: Reading) -> Corpus:
     if paths := _paths(source):
         files = tuple(file for path in paths for file in find_files(path, reading))
         return _from_files(str(paths[0]), files, reading)
-    for name in ("format", "encoding", "delimiter"):
+    for name in ("format", "encoding", "delimiter", "whole_files"):
         if getattr(reading, name) is not None:
             raise CorpusError(f"{name} is for files; leave it out for a {describe_type(source)}")
     return _from_memory(source, reading.column or TEXT)
@@ -414,6 +431,11 @@ def _from_files(first: str, files: tuple[CorpusFile, ...], reading: Reading) -> 
     )
     schemas = [[*file.schema.names, *file.partitions] for file in files]
     counts = [file.documents for file in files if file.documents is not None]
+    if files[0].is_whole and reading.whole_files is None:
+        note = (
+            f"{len(files):,} short files: each is one document (whole_files=False, "
+            "--no-whole-files: each line)"
+        )
     return Corpus(
         name=name,
         column=column,
@@ -427,7 +449,7 @@ def _from_files(first: str, files: tuple[CorpusFile, ...], reading: Reading) -> 
 
 def _identity(column: str, files: Sequence[CorpusFile]) -> str:
     facts = [
-        [str(file.path.resolve()), file.format, file.size, file.modified]
+        [str(file.path.resolve()), file.format, file.size, file.modified, file.is_whole]
         + [given for given in (file.encoding, file.delimiter) if given is not None]
         for file in files
     ]

@@ -40,6 +40,10 @@ COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 READABLE = f"{', '.join(SUFFIXES)} (text also as {' or '.join(COMPRESSIONS)})"
 
 SKIPPED = (".", "_")
+PATH = "path"  # the column with the name of a file that is one document
+# A folder of at least so many text files, as short as this on average, has one document per file.
+MANY_FILES = 20
+SHORT_FILE = 32 << 10  # bytes
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 # Tables whose data files alone do not say which rows they have, by what else is in the folder.
 TABLES = {"_delta_log": "a Delta", ".hoodie": "a Hudi", "metadata/*.metadata.json": "an Iceberg"}
@@ -71,6 +75,9 @@ class Reading:
         The column to look for first if `column` is None: the one of earlier documents.
     format, encoding, delimiter : str or None
         How a text file is written.
+    whole_files : bool or None
+        Whether a ``.txt`` file is one document, not one per line; None for a folder of many short
+        files only.
     """
 
     column: str | None = None
@@ -78,6 +85,7 @@ class Reading:
     format: str | None = None
     encoding: str | None = None
     delimiter: str | None = None
+    whole_files: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -103,7 +111,10 @@ class CorpusFile:
     note : str or None
         What is left out of it.
     partitions : mapping of str to str or None
-        Columns whose one value is in the name of a folder above it, such as ``year=2024``.
+        Columns with one value: in the name of a folder above it, such as ``year=2024``, or the
+        path of a file that is one document.
+    is_whole : bool
+        Whether the file is one document.
     """
 
     path: Path
@@ -119,6 +130,7 @@ class CorpusFile:
     documents: int | None = None
     note: str | None = None
     partitions: Mapping[str, str | None] = field(default_factory=dict)
+    is_whole: bool = False
 
 
 def find_files(source: str | os.PathLike[str], reading: Reading) -> tuple[CorpusFile, ...]:
@@ -126,8 +138,10 @@ def find_files(source: str | os.PathLike[str], reading: Reading) -> tuple[Corpus
     path = Path(source)
     if _exists(path):
         if path.is_dir():
-            return _suitable(_inside(path), reading, f"the folder {path}")
-        return (_named_file(path, reading),)
+            return whole_documents(
+                _suitable(_inside(path), reading, f"the folder {path}"), reading, path
+            )
+        return whole_documents((_named_file(path, reading),), reading, path.parent)
     if not glob.has_magic(str(source)):
         raise CorpusError(
             f"no such file: {source}; expected a file, a folder, a pattern such as "
@@ -140,7 +154,33 @@ def find_files(source: str | os.PathLike[str], reading: Reading) -> tuple[Corpus
     if not matches:
         raise CorpusError(f"no file matches {source}")
     files = {file for match in matches for file in (_inside(match) if match.is_dir() else [match])}
-    return _suitable(files, reading, str(source))
+    return whole_documents(_suitable(files, reading, str(source)), reading, Path())
+
+
+def whole_documents(
+    files: tuple[CorpusFile, ...], reading: Reading, folder: Path
+) -> tuple[CorpusFile, ...]:
+    """The files, those of text as one document each if that is wanted or likely.
+
+    Such a file has a column with its path, from the folder on.
+    """
+    whole = reading.whole_files
+    are_text = all(file.format == "txt" for file in files)
+    if whole is None:
+        short = sum(file.size for file in files) <= SHORT_FILE * len(files)
+        whole = are_text and len(files) >= MANY_FILES and short
+    if whole and not are_text:
+        raise CorpusError(f"{folder}: whole_files (--whole-files) is for .txt files; leave it out")
+    if not whole:
+        return files
+    return tuple(
+        replace(
+            file,
+            is_whole=True,
+            partitions={**file.partitions, PATH: os.path.relpath(file.path, folder)},
+        )
+        for file in files
+    )
 
 
 def _named_file(path: Path, reading: Reading) -> CorpusFile:

@@ -16,6 +16,7 @@ from deltavec.io.corpus.files import TEXT, CorpusFile
 from deltavec.io.corpus.formats import BATCHES
 from deltavec.io.corpus.parquet import parquet_pieces
 
+LARGEST_DOCUMENT = 1 << 30  # bytes
 HEAD_BYTES = 256 << 10  # what is read of a file to learn its columns
 
 
@@ -45,8 +46,27 @@ def stored_pieces(file: CorpusFile, columns: Sequence[str], block_bytes: int) ->
         yield from excel_pieces(file.path, columns)
     else:
         with open_bytes(file, block_bytes) as (chunks, raw):
+            if file.is_whole:
+                yield Piece(whole_document(text_blocks(chunks, file), file), 1.0)
+                return
             for batch in BATCHES[file.format](text_blocks(chunks, file), file, columns):
                 yield Piece(batch, raw and raw.tell() / max(1, raw.size()))
+
+
+def whole_document(blocks: Iterator[bytes], file: CorpusFile) -> pa.RecordBatch:
+    """A text file as one document."""
+    text, size = [], 0
+    for block in blocks:
+        text.append(block)
+        size += len(block)
+        if size > LARGEST_DOCUMENT:
+            raise CorpusError(
+                f"{file.path}: a document may have {LARGEST_DOCUMENT:,} bytes; with "
+                "whole_files=False (--no-whole-files) each line is a document"
+            )
+    document = b"".join(text).replace(b"\r\n", b"\n").removesuffix(b"\n")
+    column = pa.array([document], pa.binary()).view(pa.string())
+    return pa.record_batch([column], names=[file.column or TEXT])
 
 
 def text_blocks(chunks: Iterator[bytes], file: CorpusFile) -> Iterator[bytes]:

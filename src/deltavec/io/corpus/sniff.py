@@ -57,7 +57,8 @@ def sniff(file: CorpusFile) -> CorpusFile:
         file = replace(file, delimiter=find_delimiter(head, DELIMITED[file.format]))
     with open_bytes(file, HEAD_BYTES) as (chunks, _):
         names = column_names(next(text_blocks(chunks, file), b""), file)
-        return replace(file, schema=text_schema(names))
+        known = 1 if file.is_whole else None
+        return replace(file, schema=text_schema(names), documents=known)
 
 
 def first_rows(file: CorpusFile, columns: Sequence[str]) -> pa.RecordBatch | None:
