@@ -137,7 +137,7 @@ def test_every_kind_of_input_gives_the_same_model_and_vectors(tmp_path):
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(20))
 def test_the_model_of_a_collection_has_the_same_bits_on_any_threads_and_from_any_input(
     tmp_path, seed
 ):

@@ -372,3 +372,22 @@ def test_a_tokenizer_of_others_is_named_and_imported_by_executors(
     for untrusted in (tmp_path / "m.dv", dv.load(tmp_path / "m.dv")):
         with pytest.raises(dv.ModelError, match=r"model is deltavec.core.text.tokenize:words"):
             dv.spark.embed(frame, "text", untrusted)
+
+
+def test_folders_that_spark_writes_are_read_with_their_partitions(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    rows = [("sea", 2023), ("room", 2024), ("bed", 2024)]
+    frame = spark.createDataFrame(rows, ["text", "year"])
+    frame.write.partitionBy("year").parquet(str(tmp_path / "table"))
+    # What a job that was killed leaves beside finished files.
+    unfinished = tmp_path / "table" / "_temporary" / "0"
+    unfinished.mkdir(parents=True)
+    first = next((tmp_path / "table").rglob("part-*.parquet"))
+    (unfinished / first.name).write_bytes(first.read_bytes())
+    table = pa.Table.from_batches(dv.read_corpus(tmp_path / "table").batches(["year"]))
+    assert sorted(zip(*table.to_pydict().values(), strict=True)) == [
+        ("bed", "2024"), ("room", "2024"), ("sea", "2023"),
+    ]  # fmt: skip
+    frame.write.csv(str(tmp_path / "csv"), header=True)
+    assert sum(map(len, dv.read_corpus(tmp_path / "csv"))) == 3
