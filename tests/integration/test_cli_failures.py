@@ -24,7 +24,7 @@ from deltavec.errors import CorpusError, MissingDependencyError
         (OSError("of a library"), 1, "deltavec: of a library"),
         (MemoryError(), 1, "deltavec: out of memory"),
         (MemoryError("8 GB"), 1, "deltavec: out of memory (8 GB)"),
-        (BrokenPipeError(), 1, ""),
+        (BrokenPipeError(), 0, ""),
     ],
 )
 def test_an_error_is_one_line(

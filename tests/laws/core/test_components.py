@@ -70,7 +70,7 @@ def test_documents_of_zeros_add_nothing(rows: Matrix) -> None:
 
 
 @st.composite
-def folded_vectors(draw: st.DrawFn) -> EmbeddingTable:
+def embedding_tables(draw: st.DrawFn) -> EmbeddingTable:
     """A table of any form, with random directions."""
     random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     V, K = draw(st.integers(2, 20)), draw(st.integers(2, 8))
@@ -86,12 +86,12 @@ def orthonormal(count: int, dimensions: int, seed: int) -> npt.NDArray[np.float6
     return np.linalg.qr(random.standard_normal((dimensions, count)))[0].T
 
 
-@given(table=folded_vectors(), count=st.integers(0, 2), seed=st.integers(0, 99))
+@given(table=embedding_tables(), count=st.integers(0, 2), seed=st.integers(0, 99))
 def test_removal_leaves_nothing_along_the_components_and_is_idempotent(
-    folded: EmbeddingTable, count: int, seed: int
+    table: EmbeddingTable, count: int, seed: int
 ) -> None:
-    components = orthonormal(count, folded.rows.shape[1], seed)
-    once = folded.without(components)
+    components = orthonormal(count, table.rows.shape[1], seed)
+    once = table.without(components)
     twice = once.without(components)
     # Rows are float32 and of at most unit length: 2**-24 to an entry, a few roundings.
     assert once.rows @ components.T == pytest.approx(0, abs=1e-6)
@@ -100,27 +100,27 @@ def test_removal_leaves_nothing_along_the_components_and_is_idempotent(
     assert twice.offset == pytest.approx(once.offset, abs=1e-12)
 
 
-@given(table=folded_vectors(), count=st.integers(0, 2), seed=st.integers(0, 99))
-def test_what_was_removed_can_be_put_back(folded: EmbeddingTable, count: int, seed: int) -> None:
-    restored = folded.without(orthonormal(count, folded.rows.shape[1], seed)).restored()
-    assert restored.rows == pytest.approx(folded.rows, abs=1e-6)
-    assert restored.offset == pytest.approx(folded.offset, abs=1e-12)
+@given(table=embedding_tables(), count=st.integers(0, 2), seed=st.integers(0, 99))
+def test_what_was_removed_can_be_put_back(table: EmbeddingTable, count: int, seed: int) -> None:
+    restored = table.without(orthonormal(count, table.rows.shape[1], seed)).restored()
+    assert restored.rows == pytest.approx(table.rows, abs=1e-6)
+    assert restored.offset == pytest.approx(table.offset, abs=1e-12)
     assert len(restored.components) == 0
     for name in ["penalties", "norms", "offset_norm"]:
-        assert np.array_equal(getattr(restored, name), getattr(folded, name))
+        assert np.array_equal(getattr(restored, name), getattr(table, name))
 
 
-@given(table=folded_vectors(), seed=st.integers(0, 99), data=st.data())
+@given(table=embedding_tables(), seed=st.integers(0, 99), data=st.data())
 def test_removal_from_the_table_is_removal_from_the_documents(
-    folded: EmbeddingTable, seed: int, data: st.DataObject
+    table: EmbeddingTable, seed: int, data: st.DataObject
 ) -> None:
-    components = orthonormal(1, folded.rows.shape[1], seed)
-    words = [f"w{i}" for i in range(len(folded.rows))]
+    components = orthonormal(1, table.rows.shape[1], seed)
+    words = [f"w{i}" for i in range(len(table.rows))]
     documents = data.draw(st.lists(st.lists(st.sampled_from(words), max_size=9), max_size=5))
     texts = as_text_batch(documents, "words") if documents else as_text_batch([[]], "words")
     vocabulary = Vocabulary.of(words)
-    before = embed_batch(texts, vocabulary, folded).vectors.astype(np.float64)
-    after = embed_batch(texts, vocabulary, folded.without(components)).vectors
+    before = embed_batch(texts, vocabulary, table).vectors.astype(np.float64)
+    after = embed_batch(texts, vocabulary, table.without(components)).vectors
     projected = before - before @ components.T @ components
     for row, expected in zip(after, projected, strict=True):
         length = np.linalg.norm(expected)

@@ -235,7 +235,7 @@ def test_what_is_no_index_is_not_overwritten(tmp_path, folder):
         ("file", "found a file"),
         ("folder", "holds 'letter.txt'"),
         ("half", "not a deltavec index"),
-        ("file/below", "Not a directory|found|File exists"),
+        ("file/below", "not a directory|found|file exists"),
     ):
         with pytest.raises(dv.InputError, match=message):
             index.save(tmp_path / name)

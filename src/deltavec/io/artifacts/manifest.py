@@ -262,4 +262,4 @@ def problems_of(path: Path, kind: type[InputError] = InputError) -> Iterator[Non
     except InputError as error:
         raise kind(f"{path}: {error}") from None
     except OSError as error:
-        raise kind(f"{path}: {error.strerror or error}") from error
+        raise kind(f"{path}: {(error.strerror or str(error)).lower()}") from error
