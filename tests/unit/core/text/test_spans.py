@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from deltavec.core.text.normalize import fold_with_offsets
-from deltavec.core.text.tokenize import find_spans
+from deltavec.core.text.tokenize import find_spans, spans
 
 
 def test_words_of_any_tokenizer_are_found_in_their_order() -> None:
@@ -22,3 +22,13 @@ def test_invisible_characters_belong_to_the_character_before_them() -> None:
     assert folded.text == "éx"
     assert folded.begins.tolist() == [0, 3]
     assert folded.ends.tolist() == [3, 4]
+
+
+def test_words_are_lowered_and_offsets_are_those_of_the_text_as_written():
+    found = spans("Don't PANIC", "words")
+    assert (found.words, found.begins.tolist(), found.ends.tolist()) == (
+        ["don", "t", "panic"], [0, 4, 6], [3, 5, 11],
+    )  # fmt: skip
+    folded = spans("ﬁne Ｃafé", "words+folded")
+    assert folded.begins.tolist() == [0, 4]
+    assert folded.ends.tolist() == [3, 8]

@@ -102,6 +102,13 @@ def test_a_query_for_which_many_documents_are_left_is_given_up():
     assert best.scores.max() == 1 + 9 / 2
 
 
+def test_terms_that_add_less_than_a_look_up_costs_are_not_looked_up():
+    best, given_up = searched(words_of([[4], [4, 5]], [9.0, 0.1], ALIKE), 2.0, 6.0, k=1)
+    assert given_up == [0]
+    assert best.ranks.tolist() == [[4]]
+    assert best.scores[0, 0] == pytest.approx(2 + 9.1 / 2)
+
+
 def test_a_query_without_essential_terms_is_left_alone():
     best, given_up = searched(words_of([[4]], [9.0], ALIKE), 2.0, 1.0)
     assert given_up == [0]
