@@ -199,3 +199,20 @@ def test_an_embedding_that_was_killed_goes_on_and_gives_the_same_file(
     assert process(*arguments, whole).code == 0
     assert again.read_bytes() == whole.read_bytes()
     assert not partial.exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="address space is limited as Linux does")
+@pytest.mark.parametrize("megabytes", [512, 704, 800])
+def test_a_fit_in_too_little_memory_says_so_and_ends(tmp_path: Path, megabytes: int) -> None:
+    import resource
+
+    (tmp_path / "a.txt").write_text("a quiet room by the sea\n" * 20_000)
+    most = megabytes << 20
+    done = subprocess.run(
+        [sys.executable, "-m", "deltavec", "fit", "a.txt", "-o", "m.dv"],
+        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most)),
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "out of memory" in done.stderr
+    assert not (tmp_path / "m.dv").exists()

@@ -17,7 +17,7 @@ MOST_LINES = 450
 # the longest matching path. Lowering a number is welcome; raising one needs a decision record.
 BUDGETS = {
     "": 893,  # with evaluation/ and adapters/
-    "core": 1_767,
+    "core": 1_783,
     "core/kernels": 1_441,
     "core/text": 812,
     "core/learning": 1_916,
@@ -26,7 +26,7 @@ BUDGETS = {
     "io/artifacts": 843,
     "io/output": 594,
     "io/export": 289,
-    "search": 1_500,
+    "search": 1_494,
     "search/quantized": 369,
     "search/lexical": 613,
     "search/hybrid": 725,
@@ -40,7 +40,7 @@ BUDGETS = {
     "spark": 716,
     "lab": 3_195,  # with cli/commands/evaluate.py
 }
-PRODUCT = 23_220
+PRODUCT = 23_230
 SAME_BUDGET = {"evaluation": "", "adapters": "", "cli/commands/evaluate.py": "lab"}
 
 

@@ -18,11 +18,13 @@ import os
 import re
 import shutil
 import stat
+import sys
 import tempfile
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -37,6 +39,7 @@ STALE_AFTER = 30 * 24 * 3600  # seconds
 LOADING = threading.RLock()
 # Multiplications NumPy makes in the second or so that the compiler takes to load.
 COMPILER_COST = 50_000_000
+LEAST_ADDRESS_SPACE = 896 << 20  # bytes
 COST_PER_BYTE = 50  # multiplications that tokenizing one byte of text in Python is worth
 
 
@@ -116,16 +119,37 @@ class CompileBudget:
     def preload(self, cost: int) -> None:
         """Load the compiler in the background if work of this cost will need it."""
         if not self.loaded and self.spent + cost > COMPILER_COST:
-            threading.Thread(target=self.load_compiler, name="deltavec-compiler").start()
+            threading.Thread(target=self._try_to_load, name="deltavec-compiler").start()
+
+    def _try_to_load(self) -> None:
+        with suppress(MemoryError):  # raised again where a kernel is needed
+            self.load_compiler()
 
     def load_compiler(self) -> None:
         """Import numba now; servers call this at start-up."""
+        require_address_space()
         import numba  # noqa: F401
 
         self.loaded = True
 
 
 BUDGET = CompileBudget()
+
+
+def require_address_space() -> None:
+    """Raise a MemoryError if the limit on address space is too low to load numba and SciPy.
+
+    Otherwise OpenBLAS, which finds no memory for its buffers, tries again forever.
+    """
+    if sys.platform != "win32":
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if 0 <= limit < LEAST_ADDRESS_SPACE:
+            raise MemoryError(
+                f"compiled code needs {LEAST_ADDRESS_SPACE >> 20} MB of address space, and the "
+                f"limit is {limit >> 20} MB: raise it with ulimit -v"
+            )
 
 
 def kernel_files(package: Path) -> list[Path]:

@@ -105,15 +105,6 @@ def cosine(a: Float32s, b: Float32s) -> Any:
 
 
 @compiled
-def score_pairs(
-    vectors: Float32s, rows: Int64s, queries: Float32s, owners: Int64s, scores: Float32s
-) -> None:
-    """Write the score of each row with the query it belongs to."""
-    for place in range(rows.size):
-        scores[place] = cosine(queries[owners[place]], vectors[rows[place]])
-
-
-@compiled
 def squared_lengths(vectors: Float32s, squares: Float64s) -> None:
     """Write the squared length of each row; it is NaN or infinite if a number is."""
     for row in range(vectors.shape[0]):

@@ -233,3 +233,15 @@ def test_the_folder_that_the_environment_names_comes_first(
     assert len(parents) == 3  # there is no temporary folder here
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     assert list(jit.cache_parents())[-1].parent == tmp_path
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of Unix")
+def test_too_little_address_space_is_a_memory_error_and_not_a_wait_without_end(monkeypatch):
+    import resource
+
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (700 << 20, -1))
+    with pytest.raises(MemoryError, match="needs 896 MB of address space, and the limit is 700"):
+        CompileBudget().load_compiler()
+    CompileBudget().preload(COMPILER_COST + 1)  # a thread that says nothing
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (-1, -1))
+    CompileBudget().load_compiler()

@@ -179,10 +179,3 @@ def test_the_first_of_duplicates_stays():
     kernels.keep_first(nearest, scores, np.array([2]), np.array([3]), score[2:3], np.float32(0.85))
     assert nearest.tolist() == [-1, 0, -1, 2, -1]
     assert scores[3] == np.float32(0.95)
-
-
-def test_each_proposed_row_is_scored_with_its_own_query():
-    scores = np.empty(3, np.float32)
-    rows, queries = as_rows([1, 0], [0.6, 0.8]), as_rows([1, 0], [0, 1])
-    kernels.score_pairs(rows, np.array([0, 1, 1]), queries, np.array([1, 0, 1]), scores)
-    assert scores.tolist() == [0, pytest.approx(0.6), pytest.approx(0.8)]
