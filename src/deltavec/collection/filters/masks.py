@@ -264,7 +264,7 @@ def float_point(value: Any, kind: Any) -> Point:
         try:
             nearest = kind(float(value))
         except OverflowError:
-            nearest = kind(math.copysign(math.inf, value))
+            nearest = kind(math.inf if value > 0 else -math.inf)
     if nearest == math.inf:
         return Point(float(np.finfo(kind).max), False)
     if nearest == -math.inf:
