@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import deltavec as dv
@@ -84,6 +85,22 @@ def test_a_query_is_utf_8_where_the_locale_is_not(small: Path) -> None:
     )
     found = json.loads(done.stdout)
     assert (found["unknown_a"], found["unknown_b"]) == (["crème"], ["café"])
+
+
+@pytest.mark.parametrize("which", [["café"], ["--filter", "id == 'café'"]])
+def test_what_to_remove_is_utf_8_where_the_locale_is_not(
+    small: Path, tmp_path: Path, which: list[str]
+) -> None:
+    table = pa.table({"id": ["café", "cafe"], "text": ["a quiet room", "a loud street"]})
+    model = dv.load(small / "reviews.dv")
+    dv.build_collection(model, table, tmp_path / "c.idx", id_column="id")
+    ascii_only = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    subprocess.run(
+        command("index", "remove", tmp_path / "c.idx", *which),
+        env={**os.environ, **ascii_only},
+        check=True,
+    )
+    assert dv.open_collection(tmp_path / "c.idx").ids.to_pylist() == ["cafe"]
 
 
 def test_an_interrupt_is_one_line_and_leaves_nothing_behind(small: Path, tmp_path: Path) -> None:

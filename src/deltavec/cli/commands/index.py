@@ -7,7 +7,6 @@ new version within seconds.
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -170,7 +169,9 @@ def remove(
     deltavec index remove reviews.idx --filter "rating < 2"
     deltavec index remove named.idx --from gone.txt
     """
-    named = [*(ids or []), *(read_ids(source) if source is not None else [])]
+    named = [options.decode_text(one) or "" for one in ids or []]
+    named += read_ids(source) if source is not None else []
+    filter = options.decode_text(filter)
     if bool(named or source is not None) == (filter is not None):
         given = "both" if filter is not None else "neither"
         raise InputError(f"expected ids (ID, --from) or a filter (--filter), got {given}")
@@ -186,15 +187,14 @@ def remove(
     print_result(as_json, record, facts, work, saved=collection)
 
 
-JSON_TEXT = re.compile(r'".*"$')
-
-
 def read_ids(source: str) -> list[str]:
     """The ids in a file, one per line; empty lines are skipped, and JSON strings are decoded."""
     try:
         data = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
         lines = [line for line in data.decode("utf-8-sig").splitlines() if line]
-        return [str(json.loads(line)) if JSON_TEXT.match(line) else line for line in lines]
+        return [
+            str(json.loads(line)) if line[0] == line[-1] == '"' != line else line for line in lines
+        ]
     except json.JSONDecodeError as error:
         raise InputError(f"{source}: expected JSON between quotes, got {error.doc!r:.60}") from None
     except OSError as error:
