@@ -192,9 +192,7 @@ def read_ids(source: str) -> list[str]:
     try:
         data = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
         lines = [line for line in data.decode("utf-8-sig").splitlines() if line]
-        return [
-            str(json.loads(line)) if line[0] == line[-1] == '"' != line else line for line in lines
-        ]
+        return [json.loads(one) if one[0] == one[-1] == '"' != one else one for one in lines]
     except json.JSONDecodeError as error:
         raise InputError(f"{source}: expected JSON between quotes, got {error.doc!r:.60}") from None
     except OSError as error:
