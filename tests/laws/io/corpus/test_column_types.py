@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from deltavec.io.corpus.column_types import MISSING, Seen, without_missing
 
 NUMBERS = st.integers(-(10**18) + 1, 10**18 - 1)
-FLOATS = st.floats(-1e14, 1e14).map(lambda value: float(f"{value:.6f}"))
+FLOATS = st.floats(-1e8, 1e8).map(  # with six decimals 15 digits at most
+    lambda value: float(f"{value:.6f}")
+)
 DAYS = st.dates(date(1000, 1, 1), date(2999, 12, 31))
 MOMENTS = st.datetimes(datetime(1000, 1, 1), datetime(2999, 12, 31))
 
