@@ -17,10 +17,10 @@ MOST_LINES = 450
 # the longest matching path. Lowering a number is welcome; raising one needs a decision record.
 BUDGETS = {
     "": 893,  # with evaluation/ and adapters/
-    "core": 1_783,
-    "core/kernels": 1_441,
+    "core": 1_892,
+    "core/kernels": 1_246,
     "core/text": 812,
-    "core/learning": 1_916,
+    "core/learning": 1_901,
     "io/corpus": 1_621,
     "io/vectors": 795,
     "io/artifacts": 843,
@@ -40,7 +40,7 @@ BUDGETS = {
     "spark": 716,
     "lab": 3_195,  # with cli/commands/evaluate.py
 }
-PRODUCT = 23_230
+PRODUCT = 23_129
 SAME_BUDGET = {"evaluation": "", "adapters": "", "cli/commands/evaluate.py": "lab"}
 
 

@@ -41,6 +41,13 @@ def read_only(array: npt.NDArray[Kind]) -> npt.NDArray[Kind]:
     return view
 
 
+def extend(array: npt.NDArray[Kind], length: int) -> npt.NDArray[Kind]:
+    """The array, padded with zeros to a length."""
+    longer = np.zeros(length, array.dtype)
+    longer[: len(array)] = array
+    return longer
+
+
 def allocate_rows(rows: int, width: int) -> npt.NDArray[np.float32]:
     """Room for rows of float32, which hold anything.
 

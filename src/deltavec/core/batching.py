@@ -16,11 +16,12 @@ from deltavec.core.arrays import Float32s, Float64s, Int64s, UInt8s, allocate_ro
 from deltavec.core.fallback import embed_small_batch, work_for
 from deltavec.core.forms import EmbeddingTable
 from deltavec.core.jit import BUDGET
-from deltavec.core.kernels import count as count_kernels
-from deltavec.core.kernels import embed as embed_kernels
+from deltavec.core.kernels.count import DocumentTerms, count_ids
+from deltavec.core.kernels.embed import sum_rows
 from deltavec.core.statistics import CorpusStatistics, TextCounts
 from deltavec.core.text.rules import TextBatch
 from deltavec.core.threads import equal_shares, parallel_map, thread_count
+from deltavec.core.tokens import TokenStream
 from deltavec.core.vocabulary import Vocabulary
 
 Result = TypeVar("Result")
@@ -28,6 +29,7 @@ Result = TypeVar("Result")
 BYTES_WORTH_A_THREAD = 65_536
 PIECES_PER_THREAD = 6
 LOW_UNITS = 1 << 20  # of a sum of shares
+SHARE_UNITS = 2.0**40
 GIANT_BYTES = 8 << 20  # a document from which on threads share it
 GAP_WINDOW = 65_536
 
@@ -50,12 +52,15 @@ def count_batch(
     """The statistics of these documents."""
 
     def work(first: int, last: int) -> CorpusStatistics:
-        token_counts = np.zeros(len(vocabulary), np.int64)
-        document_counts = np.zeros(len(vocabulary), np.int64)
-        tokens, unknown = count_kernels.count(
-            texts, first, last, vocabulary.table, token_counts, document_counts
-        )
-        return CorpusStatistics(token_counts, document_counts, last - first, tokens, unknown)
+        token_counts, document_counts = np.zeros((2, len(vocabulary)), np.int64)
+        seen_in = np.full(len(vocabulary), -1, np.int64)
+        progress = np.zeros(3, np.int64)
+        with vocabulary.scratch() as scratch:
+            stream = TokenStream(texts, first, last, scratch.tokens)
+            for ids in stream.ids(vocabulary.table):
+                count_ids(ids, token_counts, document_counts, seen_in, progress)
+        empty = int(progress[2])
+        return CorpusStatistics(token_counts, document_counts, last - first, stream.tokens, empty)
 
     # One piece a thread: each makes counts of its own, as long as the vocabulary.
     return sum(map_ranges(work, texts, threads, 1), CorpusStatistics.empty(len(vocabulary)))
@@ -75,7 +80,13 @@ class ShareSum:
 
         def work(first: int, last: int) -> Int64s:
             shares = np.zeros(len(vocabulary), np.int64)
-            count_kernels.add_shares(texts, first, last, vocabulary.table, shares)
+            with vocabulary.scratch() as scratch:
+                stream = TokenStream(texts, first, last, scratch.tokens)
+                for terms in scratch.documents(stream.ids(vocabulary.table)):
+                    # A document without known tokens has no terms.
+                    units = np.rint(SHARE_UNITS / np.maximum(terms.lengths, 1)).astype(np.int64)
+                    each = np.repeat(units, np.diff(terms.ends))
+                    np.add.at(shares, terms.ids, terms.counts * each)
             return shares
 
         for shares in map_ranges(work, texts, threads, 1):
@@ -86,7 +97,7 @@ class ShareSum:
     def total(self) -> Float64s:
         """The sum of the shares."""
         units = self._high * float(LOW_UNITS) + self._low
-        return np.asarray(units / count_kernels.SHARE_UNITS, np.float64)
+        return np.asarray(units / SHARE_UNITS, np.float64)
 
 
 class EmbeddedBatch(NamedTuple):
@@ -137,11 +148,15 @@ def embed_small(
     """Write the vectors of documents that are shared out whole; their words, counted."""
 
     def work(first: int, last: int) -> TextCounts:
+        row, known, unknown = first, 0, 0
         with vocabulary.scratch() as scratch:
-            met = embed_kernels.embed(
-                texts, first, last, vocabulary.table, folded.terms, scratch, vectors
-            )
-        return TextCounts(last - first, *met)
+            stream = TokenStream(texts, first, last, scratch.tokens)
+            for terms in scratch.documents(stream.ids(vocabulary.table)):
+                sum_rows(terms, folded.terms, scratch.shares, vectors, row)
+                row += len(terms.lengths)
+                known += int(terms.lengths.sum())
+                unknown += int((terms.lengths == 0).sum())
+        return TextCounts(last - first, stream.tokens, known, unknown)
 
     return sum(map_ranges(work, texts, threads, PIECES_PER_THREAD), TextCounts())
 
@@ -168,10 +183,10 @@ def embed_statistics(
     if known == 0:
         vector[:] = 0
     else:
-        # int64: a word can stand there more often than int32 counts
-        embed_kernels.embed_counts(
-            statistics.token_counts.copy(), known, folded.terms, vector[None]
-        )
+        ids = np.flatnonzero(statistics.token_counts).astype(np.int32)
+        counts, ends = statistics.token_counts[ids], np.array([0, len(ids)])
+        terms = DocumentTerms(ids, counts, ends, np.array([known]))
+        sum_rows(terms, folded.terms, np.empty(len(ids), np.float32), vector[None], 0)
 
 
 def between(texts: TextBatch, first: int, last: int) -> TextBatch:

@@ -15,10 +15,10 @@ import numpy.typing as npt
 
 from deltavec.core.arrays import offsets_of, pack
 from deltavec.core.jit import BUDGET
-from deltavec.core.kernels import embed as embed_kernels
 from deltavec.core.kernels import hashing, utf8
 from deltavec.core.text.batches import encode
 from deltavec.core.text.rules import rule
+from deltavec.core.tokens import TermBuffers
 from deltavec.errors import InputError
 
 # Drawn by each process: whoever writes a corpus cannot know which words share a slot.
@@ -68,12 +68,12 @@ class Vocabulary:
         return table
 
     @functools.cached_property
-    def _spare(self) -> list[embed_kernels.EmbedBuffers]:
+    def _spare(self) -> list[TermBuffers]:
         return []
 
     @contextmanager
-    def scratch(self) -> Iterator[embed_kernels.EmbedBuffers]:
-        """Room for the words of documents, the caller's own while the context lasts.
+    def scratch(self) -> Iterator[TermBuffers]:
+        """Room for the terms of documents, the caller's own while the context lasts.
 
         It is kept for the next caller: fresh memory costs more than a short document does. There
         are as many as were ever wanted at the same time.
@@ -81,7 +81,7 @@ class Vocabulary:
         try:
             room = self._spare.pop()
         except IndexError:
-            room = embed_kernels.EmbedBuffers.of(len(self))
+            room = TermBuffers(len(self), self.table.longest)
         yield room
         self._spare.append(room)  # not after an error: counts may be left in it
 

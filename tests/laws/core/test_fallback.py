@@ -14,8 +14,8 @@ from deltavec.core.batching import embed_batch
 from deltavec.core.fallback import embed_small_batch
 from deltavec.core.fitting import fit
 from deltavec.core.forms import EmbeddingTable, no_components
-from deltavec.core.kernels import embed as embed_kernels
-from deltavec.core.kernels.embed import TableView
+from deltavec.core.kernels.count import DocumentTerms
+from deltavec.core.kernels.embed import TableView, sum_rows
 from deltavec.core.text.batches import as_text_batch
 from deltavec.core.text.tokenize import tokenize
 from deltavec.core.vectors import WordVectors
@@ -96,7 +96,8 @@ def test_unit_length_is_right_to_a_rounding_of_float32(numbers: list[float]) -> 
     one = np.ones(1, np.float32)
     terms = TableView(np.zeros((1, len(total)), np.float32), np.zeros(0), one, 1e-30, -total, 0.0)
     found = np.empty((1, len(total)), np.float32)
-    ends, ids = np.array([0, 1]), np.zeros(1, np.int32)
-    embed_kernels.sum_rows(ends, 1, ids, one, np.ones(1), terms, found, 0)
+    ones = np.ones(1, np.int64)
+    document = DocumentTerms(np.zeros(1, np.int32), ones, np.array([0, 1]), ones)
+    sum_rows(document, terms, np.empty(1, np.float32), found, 0)
     # Each is rounded once to float32; the length is right to a few units of float64.
     assert np.all(np.abs(found[0] * length - total) <= 2.0**-23 * np.abs(total) + 1e-35)

@@ -58,7 +58,7 @@ def test_words_of_equal_hashes_are_told_apart_by_their_bytes():
     ids, word = np.empty(2, np.int32), np.empty(16, np.uint8)
     for one, known in ((colliding, 2), (only_first, 1)):
         found = token_kernels.scan(
-            texts.data, 0, len(texts.data), texts.rule, one.table, word, ids, False
+            texts.data, 0, len(texts.data), texts.rule, one.table, word, ids, False, ()
         )
         assert found[1] == known
         assert ids[:known].tolist() == [0, 1][:known]

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from deltavec.core.kernels.count import LONGEST_LEARNED
+from deltavec.core.kernels.tokenize import LONGEST_LEARNED
 from deltavec.core.learning.cooccurrence import cooccurrence, count_blocks
 from deltavec.core.learning.vocabulary_builder import WordCounts
 from deltavec.core.statistics import CorpusStatistics

@@ -24,8 +24,8 @@ its separators on, it would be read over and over.
 How other units are found
 -------------------------
 Where a script puts no spaces between words, `scan` hands over to `scan_unspaced`, which finds each
-character, and each with the next, until the run of them ends. Where the rule counts runs of
-characters, `scan_grams` takes its place: it spells one word at a time and looks its runs up. Both
+character, and each with the next, until the run of them ends. Where the rule counts character
+n-grams, `scan_ngrams` takes its place: it spells one word at a time and looks its n-grams up. Both
 may have to stop within a word; the place that they give says where, and only they read it: below
 zero, `~position` is that of a character that was found, and the pair that it begins was not; from
 `WITHIN_WORD` on, so many units of the word at the position below were found.
@@ -35,6 +35,11 @@ Why the results do not depend on threads or batches
 A document's vector is computed by one thread from that document alone, its words in the order in
 which they first occur. Counts are integers. Threads share nothing that they write.
 
-All arrays that are only read arrive read-only, so that numba compiles each kernel once. Kernels
-that call each other share this file: numba's cache looks only at the file a kernel stands in.
+Why there are few kernels, and small ones
+-----------------------------------------
+numba compiles a kernel once for each combination of types, and again, as machine code, into each
+kernel that calls it. So the tokenizer is called from Python only (`deltavec.core.tokens`), it
+writes ids, and small kernels make counts and vectors of them. All arrays that are only read arrive
+read-only, integers that start at 0 start as ``signed(0)``, and a loop that most texts do not need is
+chosen by the length of a tuple, which numba knows before it compiles.
 """

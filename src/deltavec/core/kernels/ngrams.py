@@ -36,15 +36,16 @@ def scan_ngrams(
     word: UInt8s,
     ids: Int32s,
     stop_at_unknown: bool,
+    unspaced: tuple[bool, ...],
 ) -> tuple[int, int, int, int, np.uint64]:
     """What `scan` gives, where the units are runs of the characters of words."""
     folded = rule.bytes
     slots, vocabulary, offsets, secret = words.slots, words.data, words.offsets, words.secret
     spelled = np.empty(4 * LONGEST_WORD + 2 + PACKED, np.uint8)
     begins = np.empty(LONGEST_WORD + 3, np.int64)
-    known = 0
-    passed = 0
-    if place < 0:
+    known = signed(0)
+    passed = signed(0)
+    if len(unspaced) > 0 and place < 0:
         place, known, passed, length, h = scan_unspaced(
             data, place, end, rule, words, word, ids, known, stop_at_unknown
         )
@@ -111,6 +112,8 @@ def scan_ngrams(
         if size == 0:
             break
         if shift == UNSPACED:
+            if len(unspaced) == 0:
+                return place, known, passed, -1, EMPTY
             place, known, more, length, h = scan_unspaced(
                 data, place, end, rule, words, word, ids, known, stop_at_unknown
             )

@@ -18,15 +18,24 @@ from deltavec.core.kernels.hashing import (
     PACKED,
     TWO,
     VocabTable,
+    insert,
     load_eight,
     look_up,
     mix,
 )
 from deltavec.core.kernels.ngrams import scan_ngrams
 from deltavec.core.kernels.unspaced import FOUR, THREE, scan_unspaced
-from deltavec.core.kernels.utf8 import decode_bytes, decode_three, scan_non_ascii
+from deltavec.core.kernels.utf8 import (
+    NOT_AS_WRITTEN,
+    class_at,
+    decode_bytes,
+    decode_three,
+    scan_non_ascii,
+)
 from deltavec.core.text.rules import SEPARATOR, UNSPACED, Rule, TextBatch
 
+IDS_AT_ONCE = 1 << 16
+LONGEST_LEARNED = 1024  # bytes of a word
 LENGTH_AND_MARK = LOW
 EACH_LOW = np.uint64(0x0101010101010101)
 EACH_HIGH = np.uint64(0x8080808080808080)
@@ -46,16 +55,26 @@ LONGEST_RESCANNED = 64  # bytes that are looked up again behind each separator a
 
 
 class TokenBuffers(NamedTuple):
-    """What finding words writes and forgets: one word, and a block of text in lower case."""
+    """What finding words writes: token ids, one word, and a block of text in lower case."""
 
+    ids: Int32s
     word: UInt8s
     block: UInt64s
 
+    @classmethod
+    def of(cls, longest: int) -> TokenBuffers:
+        """Room for words of up to so many bytes, and for a block with eight bytes behind it."""
+        ids = np.empty(IDS_AT_ONCE, np.int32)
+        return cls(ids, np.empty(max(longest, PACKED), np.uint8), np.empty(9, np.uint64))
 
-@inlined
-def token_buffers(longest: int) -> TokenBuffers:
-    """Room for words of up to so many bytes, and for a block with eight bytes behind it."""
-    return TokenBuffers(np.empty(max(longest, PACKED), np.uint8), np.empty(9, np.uint64))
+
+class GrowingTable(NamedTuple):
+    """The arrays of a `VocabTable`, to add new words to; without offsets, none are added."""
+
+    slots: UInt64s
+    data: UInt8s
+    offsets: Int64s
+    size: Int64s  # how many words there are, in its only element
 
 
 @compiled
@@ -95,21 +114,21 @@ def scan(
     word: UInt8s,
     ids: Int32s,
     stop_at_unknown: bool,
+    unspaced: tuple[bool, ...],
 ) -> tuple[int, int, int, int, np.uint64]:
     """Fill ``ids`` with the known words from ``position`` on.
 
     Where it stopped; how many known words it found; how many words it passed; the length and the
     hash of the unknown word that it stopped at, spelled in ``word``, or a length of 0. It stops at
-    the end, when ``ids`` is full, or, if asked to, behind an unknown word.
+    the end, when ``ids`` is full, or, if asked to, behind an unknown word. Compiled without
+    `scan_unspaced`, it stops before a script without spaces too, with a length of -1.
 
     The loop is one function, and takes its arrays out of their tuples before it begins: cut into
     smaller ones it ran at a third of the rate (docs/decisions/0007).
     """
-    if rule.gram > 0:
-        return scan_ngrams(data, position, end, rule, words, word, ids, stop_at_unknown)
-    known = 0
-    passed = 0
-    if position < 0:
+    known = signed(0)
+    passed = signed(0)
+    if len(unspaced) > 0 and position < 0:
         position, known, passed, length, h = scan_unspaced(
             data, position, end, rule, words, word, ids, known, stop_at_unknown
         )
@@ -135,6 +154,8 @@ def scan(
             page = np.uint64(page_of[np.uint64(code_point >> 8)])
             kind = pages[page, np.uint64(code_point & 255)]
             if kind == UNSPACED:
+                if len(unspaced) == 0:
+                    return signed(place), known, passed, -1, EMPTY
                 position, known, more, length, h = scan_unspaced(
                     data, signed(place), end, rule, words, word, ids, known, stop_at_unknown
                 )
@@ -215,6 +236,8 @@ def scan(
                 if length == 0:
                     continue
                 if length < 0:
+                    if len(unspaced) == 0:
+                        return position, known, passed, -1, EMPTY
                     position, known, more, length, h = scan_unspaced(
                         data, position, end, rule, words, word, ids, known, stop_at_unknown
                     )
@@ -277,16 +300,14 @@ def scan_blocks(
     block: UInt64s,
     ids: Int32s,
     known: int,
-    closed: Int64s,
-    first: int,
     stop_at_unknown: bool,
 ) -> tuple[int, int, int, int, bool]:
     """Fill ``ids`` with the known words of documents, as long as they are easily found.
 
     The document and the place where it stopped; how many ids there are now; how many words it
     passed; whether it stopped before a word for `scan`: one that must be decoded or is longer than
-    a block, or, if asked to, an unknown one. Otherwise it is done, or ``ids`` are full. ``closed``
-    says how many ids there were at the end of each document from ``first`` on.
+    a block, or, if asked to, an unknown one. Otherwise it is done, or ``ids`` are full. Each
+    document that was read to its end is closed by -1.
 
     64 bytes are put into lower case at once, and which of them are in words becomes the bits of
     one integer. Where words begin and end is then a matter of arithmetic: nothing about a word
@@ -383,7 +404,10 @@ def scan_blocks(
                 passed += 1
             if place < stop:
                 break
-            closed[document - first] = known
+            if known == ids.size:
+                return document, signed(place), known, passed, False
+            ids[known] = -1
+            known += 1
             document += 1
     return document, signed(place), known, passed, False
 
@@ -395,54 +419,68 @@ def scan_documents(
     position: int,
     last: int,
     words: VocabTable,
-    spelling: TokenBuffers,
-    ids: Int32s,
-    closed: Int64s,
-    stop_at_unknown: bool,
-) -> tuple[int, int, int, int, int, np.uint64]:
-    """Fill ``ids`` with the known words of documents, from this place in this one on.
+    growing: GrowingTable,
+    buffers: TokenBuffers,
+    ngrams: tuple[bool, ...],
+    unspaced: tuple[bool, ...],
+) -> tuple[int, int, int, int, bool]:
+    """Write the ids of the known words of documents, each document closed by -1.
 
-    The document and the place to go on from; the rest is what `scan` gives. ``closed`` says how
-    many ids there were at the end of each document that was read to its end. It stops before
-    document ``last``, when ``ids`` are full, or, if asked to, behind an unknown word.
+    The document and the place to go on from; how many ids were written; how many words were
+    passed; whether it stopped before a script without spaces. It also stops before document
+    ``last``, when the ids are full, or when ``growing``, to which new words are added, has no more
+    room. Words of more than `LONGEST_LEARNED` bytes are not added.
+
+    ``ngrams`` and ``unspaced`` are empty or not: numba compiles only the loops that are wanted.
+    With ``unspaced`` it does not stop before a script without spaces.
 
     Going to and fro takes time: where `scan_blocks` does not get far, ever more is left to `scan`.
     """
-    data, folded, gram = texts.data, texts.rule.bytes, texts.rule.gram
-    handed_over = HANDED_OVER
-    first = document
-    known = 0
-    passed = 0
-    while document < last:
-        if gram == 0 and position >= 0:
-            begun = position
-            document, position, known, more, goes_on = scan_blocks(
-                data,
-                texts.ends,
-                document,
-                position,
-                last,
-                folded,
-                texts.rule.decodes,
-                words.slots,
-                words.data,
-                words.offsets,
-                words.secret,
-                spelling.block,
-                ids,
-                known,
-                closed,
-                first,
-                stop_at_unknown,
-            )
-            passed += more
-            if not goes_on:
+    data, folded, ids = texts.data, texts.rule.bytes, buffers.ids
+    learns = growing.offsets.size > 0
+    handed_over = signed(HANDED_OVER)
+    known = signed(0)
+    passed = signed(0)
+    length = signed(0)
+    while document < last and known < ids.size:
+        if learns:
+            distinct = growing.size[0]
+            room = growing.data.size - growing.offsets[distinct]
+            if distinct + 2 >= growing.offsets.size or room < LONGEST_LEARNED:
                 break
-            got_far = position - begun >= handed_over
-            handed_over = HANDED_OVER if got_far else min(2 * handed_over, MOST_HANDED_OVER)
         end = texts.ends[document + 1]
         close = end
-        if gram == 0:
+        if len(ngrams) > 0:
+            position, found_here, more, length, h = scan_ngrams(
+                data, position, end, texts.rule, words, buffers.word, ids[known:], learns, unspaced
+            )
+        else:
+            if position >= 0:
+                begun = position
+                document, position, known, more, goes_on = scan_blocks(
+                    data,
+                    texts.ends,
+                    document,
+                    position,
+                    last,
+                    folded,
+                    texts.rule.decodes,
+                    words.slots,
+                    words.data,
+                    words.offsets,
+                    words.secret,
+                    buffers.block,
+                    ids,
+                    known,
+                    learns,
+                )
+                passed += more
+                if not goes_on:
+                    break
+                got_far = position - begun >= handed_over
+                handed_over = HANDED_OVER if got_far else min(2 * handed_over, MOST_HANDED_OVER)
+                end = texts.ends[document + 1]
+                close = end
             # An ASCII separator, if one is near there, is as good as the end.
             here = max(position, ~position) + handed_over
             farthest = min(end, here + HANDED_OVER)
@@ -451,15 +489,46 @@ def scan_documents(
                     close = here
                     break
                 here += 1
-        position, found_here, more, length, h = scan(
-            data, position, close, texts.rule, words, spelling.word, ids[known:], stop_at_unknown
-        )
+            position, found_here, more, length, h = scan(
+                data,
+                position,
+                close,
+                texts.rule,
+                words,
+                buffers.word,
+                ids[known:],
+                learns,
+                unspaced,
+            )
         known += found_here
         passed += more
-        if length > 0 or known == ids.size:
-            return document, position, known, passed, length, h
-        position = close
-        if close == end:
-            closed[document - first] = known
-            document += 1
-    return document, position, known, passed, 0, EMPTY
+        if length < 0:
+            break
+        if length > 0:
+            if length <= LONGEST_LEARNED:
+                add_word(h, buffers.word[:length], growing, texts.rule)
+                ids[known] = growing.size[0] - 1
+                known += 1
+            handed_over = HANDED_OVER
+        elif known < ids.size:
+            position = close
+            if close == end:
+                ids[known] = -1
+                known += 1
+                document += 1
+    return document, position, known, passed, length < 0
+
+
+@compiled
+def add_word(h: np.uint64, word: UInt8s, growing: GrowingTable, rule: Rule) -> None:
+    """Put a new word behind the others, for which there must be room."""
+    number = growing.size[0]
+    begin = growing.offsets[number]
+    for place in range(word.size):  # numba compiles an assignment of slices in a second
+        growing.data[begin + place] = word[place]
+    growing.offsets[number + 1] = begin + word.size
+    marked = np.uint64(word.size)
+    if rule.decodes and class_at(word, 0, word.size, rule)[0] == UNSPACED:
+        marked |= NOT_AS_WRITTEN  # characters side by side are more words than one
+    insert(h, marked, number, growing.slots)
+    growing.size[0] = number + 1

@@ -11,12 +11,12 @@ import numpy.typing as npt
 
 from deltavec.core.arrays import blocks, offsets_of
 from deltavec.core.batching import map_ranges
-from deltavec.core.kernels import count as count_kernels
 from deltavec.core.learning import kernels as pair_kernels
 from deltavec.core.learning.spill import Allocate, collect
 from deltavec.core.text.batches import Chunked, Tokenizer, as_text_batch
 from deltavec.core.text.rules import TextBatch
 from deltavec.core.threads import equal_shares, parallel_map, thread_count
+from deltavec.core.tokens import TokenStream
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import InputError
 
@@ -125,10 +125,10 @@ def ids_of(
     """The ids of a chunk, a few arrays to be read one after the other."""
 
     def work(first: int, last: int) -> npt.NDArray[np.int32]:
-        size = int(texts.ends[last] - texts.ends[first])
-        listed = np.empty(texts.rule.most_units(size, last - first), np.int32)
-        written = count_kernels.list_ids(texts, first, last, vocabulary.table, listed)
-        return listed[:written].copy()
+        with vocabulary.scratch() as scratch:
+            stream = TokenStream(texts, first, last, scratch.tokens)
+            parts = [ids.copy() for ids in stream.ids(vocabulary.table)]
+        return np.concatenate([*parts, np.zeros(0, np.int32)])
 
     return map_ranges(work, texts, threads, 1)
 

@@ -12,13 +12,13 @@ import numpy as np
 
 from deltavec.core.arguments import require_whole
 from deltavec.core.batching import count_batch
+from deltavec.core.kernels.count import count_ids
 from deltavec.core.learning.cooccurrence import (
     DEFAULT_MEMORY,
     Cooccurrence,
     cooccurrence,
     list_token_ids,
 )
-from deltavec.core.learning.kernels import document_ends, occurrences_of
 from deltavec.core.learning.spill import Allocate
 from deltavec.core.learning.split_half import Folds, Ids, folds_of
 from deltavec.core.learning.vocabulary_builder import WordCounts, frequent_words, word_counts
@@ -140,10 +140,8 @@ def corpus_statistics(
 
 def statistics_of(ids: Ids, words: int, tokens: int) -> CorpusStatistics:
     """The statistics of documents given as ids, each document closed by -1."""
-    ends = document_ends(ids)
-    return CorpusStatistics(
-        *occurrences_of(ids, words),
-        len(ends),
-        tokens,
-        unknown_documents=int((np.diff(ends, prepend=-1) == 1).sum()),
-    )
+    token_counts, document_counts = np.zeros((2, words), np.int64)
+    progress = np.zeros(3, np.int64)
+    count_ids(ids, token_counts, document_counts, np.full(words, -1), progress)
+    documents, _, empty = progress.tolist()
+    return CorpusStatistics(token_counts, document_counts, documents, tokens, empty)

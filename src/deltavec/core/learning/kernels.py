@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.arrays import Float32s, Float64s, Int32s, Int64s, UInt64s
+from deltavec.core.arrays import Float32s, Float64s, Int32s, Int64s, UInt64s, signed
 from deltavec.core.jit import compiled
 from deltavec.core.kernels.hashing import mix
 
@@ -47,25 +47,6 @@ def count_ids(ids: Int32s, counts: Int64s) -> None:
 
 
 @compiled
-def occurrences_of(ids: Int32s, words: int) -> tuple[Int64s, Int64s]:
-    """How often each word occurs, and in how many documents; each document is closed by -1."""
-    occurrences = np.zeros(words, np.int64)
-    documents = np.zeros(words, np.int64)
-    seen_in = np.full(words, -1, np.int64)
-    document = 0
-    for place in range(ids.size):
-        number = ids[place]
-        if number == BETWEEN_DOCUMENTS:
-            document += 1
-        else:
-            occurrences[number] += 1
-            if seen_in[number] != document:
-                seen_in[number] = document
-                documents[number] += 1
-    return occurrences, documents
-
-
-@compiled
 def document_ends(ids: Int32s) -> Int64s:
     """The places where documents are closed."""
     closed = 0
@@ -87,8 +68,9 @@ def copy_documents(ids: Int32s, ends: Int64s, wanted: Bools, copied: Int32s) -> 
     for document in range(ends.size):
         after = ends[document] + 1
         if wanted[document]:
-            copied[written : written + after - begin] = ids[begin:after]
-            written += after - begin
+            for place in range(begin, after):
+                copied[written] = ids[place]
+                written += 1
         begin = after
 
 
@@ -128,13 +110,14 @@ def count_windows(
         if apart:
             middle = begin + np.searchsorted(places[begin:end], second)
         note = 2 * window * (end - begin) < 2 * words
-        distinct = add_neighbors(ids, window, places, begin, middle, together, met, 0, note)
+        distinct = add_neighbors(ids, window, places, begin, middle, together, met, signed(0), note)
         if apart:
             if note:
                 for k in range(distinct):
                     before[met[k]] = together[met[k]]
             else:
-                before[:] = together
+                for number in every:
+                    before[number] = together[number]
         distinct = add_neighbors(ids, window, places, middle, end, together, met, distinct, note)
         written_before = written
         met[:distinct].sort()

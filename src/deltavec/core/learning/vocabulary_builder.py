@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 import threading
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.arrays import read_only
-from deltavec.core.kernels import count as count_kernels
+from deltavec.core.arrays import Int32s, extend, offsets_of, read_only
 from deltavec.core.kernels import hashing, utf8
 from deltavec.core.kernels.count import DocumentTerms
+from deltavec.core.kernels.tokenize import LONGEST_LEARNED, GrowingTable, TokenBuffers
+from deltavec.core.learning.kernels import count_ids
 from deltavec.core.text.batches import Chunked, Tokenizer, as_text_batch
 from deltavec.core.text.rules import TextBatch, are_unspaced, rule
 from deltavec.core.threads import ordered_map, thread_count
+from deltavec.core.tokens import TermBuffers, TokenStream
 from deltavec.core.vocabulary import SECRET, Vocabulary, power_of_two
 from deltavec.errors import CorpusError
-
-Kind = TypeVar("Kind", bound=np.generic)
 
 FIRST_ROOM = 1 << 14
 # So many words are learned if it is not said how rare they may be, and so many runs of characters:
@@ -64,32 +64,55 @@ class WordCounts:
     def _make_room(self, words: int) -> None:
         """Grow the table to hold this many words."""
         size = max(16 * words, len(self._data))
-        self._data = extend(self._data, size + count_kernels.LONGEST_LEARNED)
+        self._data = extend(self._data, size + LONGEST_LEARNED)
         self._offsets = extend(self._offsets, words + 1)
         self._counts = extend(self._counts, words)
         self._slots = np.zeros(4 * words, np.uint64)
+        if "_terms" in self.__dict__:
+            self._terms.grow(words)
         self._fill_slots(0)
 
     def _fill_slots(self, first: int) -> None:
         """Add the words from this one on to the hash table."""
-        utf8.fill_slots(self._known(), rule("words"), first)
+        utf8.fill_slots(self._known()._replace(slots=self._slots), rule("words"), first)
 
     def _known(self) -> hashing.VocabTable:
         """The table as it is, to be read."""
-        return self._words()._replace(
-            data=read_only(self._data), offsets=read_only(self._offsets[: self.distinct + 1])
-        )
+        offsets = self._offsets[: self.distinct + 1]
+        arrays = read_only(self._slots), read_only(self._data), read_only(offsets)
+        return hashing.VocabTable(*arrays, LONGEST_LEARNED, SECRET)
 
-    def _words(self) -> hashing.VocabTable:
-        """The table as the kernels read and extend it."""
-        longest = count_kernels.LONGEST_LEARNED
-        return hashing.VocabTable(self._slots, self._data, self._offsets, longest, SECRET)
+    def _ids(self, texts: TextBatch, buffers: TokenBuffers) -> Iterator[Int32s]:
+        """The token ids of documents, each closed by -1; new words are learned.
+
+        They are numbered in the order in which they first come.
+        """
+        stream = TokenStream(texts, 0, texts.documents, buffers)
+        while stream:
+            words = self._known()._replace(offsets=read_only(self._offsets))
+            size = np.array([self.distinct])
+            ids = stream.read(words, GrowingTable(self._slots, self._data, self._offsets, size))
+            self.distinct = int(size[0])
+            room = len(self._data) - self._offsets[self.distinct]
+            if self.distinct + 2 >= len(self._offsets) or room < LONGEST_LEARNED:
+                self._make_room(2 * len(self._counts))
+            yield ids
+        self.tokens += stream.tokens
 
     def add(self, texts: TextBatch) -> None:
         """Count the words of these documents."""
         self.of_lists |= not texts.rule.decodes
         self.of_grams |= texts.rule.gram > 0
-        self._learn(count_kernels.learn, texts)
+        for ids in self._ids(texts, self._buffers):
+            count_ids(ids, self._counts)
+
+    @functools.cached_property
+    def _buffers(self) -> TokenBuffers:
+        return TokenBuffers.of(LONGEST_LEARNED)
+
+    @functools.cached_property
+    def _terms(self) -> TermBuffers:
+        return TermBuffers(len(self._counts), LONGEST_LEARNED)
 
     def absorb(self, other: WordCounts) -> None:
         """Add what another table has counted."""
@@ -99,9 +122,9 @@ class WordCounts:
         new = ids < 0
         more, size = int(new.sum()), int(lengths[new].sum())
         end = int(self._offsets[self.distinct])
-        while self.distinct + more + 1 >= len(
-            self._counts
-        ) or end + size + count_kernels.LONGEST_LEARNED > len(self._data):
+        while self.distinct + more + 1 >= len(self._counts) or end + size + LONGEST_LEARNED > len(
+            self._data
+        ):
             self._make_room(2 * len(self._counts))
         before, self.distinct = self.distinct, self.distinct + more
         self._data[end : end + size] = theirs.data[: theirs.offsets[-1]][np.repeat(new, lengths)]
@@ -113,37 +136,18 @@ class WordCounts:
         self.of_lists |= other.of_lists
         self.of_grams |= other.of_grams
 
-    def _learn(self, kernel: Callable[..., bool], texts: TextBatch, *listed: DocumentTerms) -> int:
-        """Run a kernel over documents, and grow the table whenever it is full.
-
-        Returns how many words it listed, if it was given something to list them in.
-        """
-        progress = np.zeros(4 + len(listed), np.int64)
-        progress[1:3] = texts.ends[0], self.distinct
-        done = False
-        while not done:
-            done = kernel(texts, self._words(), self._counts, *listed, progress)
-            self.distinct = int(progress[2])
-            if not done:
-                self._make_room(2 * len(self._counts))
-        self.tokens += int(progress[3])
-        return int(progress[-1])
-
     def listed(self, texts: TextBatch) -> DocumentTerms:
-        """The different words of each of these documents; words that are new are learned.
+        """The distinct words of each of these documents; words that are new are learned.
 
-        They are numbered in the order in which they first came, and not counted here.
+        Words of a single byte are left out, and counted in no length.
         """
-        documents = texts.documents
-        room = texts.rule.most_units(int(texts.ends[-1] - texts.ends[0]), documents) + 1
-        listed = DocumentTerms(
-            np.empty(room, np.int32),
-            np.empty(room, np.uint8),
-            np.zeros(documents, np.int64),
-            np.zeros(documents, np.int64),
-        )
-        end = self._learn(count_kernels.learn_documents, texts, listed)
-        return listed._replace(ids=listed.ids[:end], counts=listed.counts[:end])
+        parts = []
+        for ids, counts, ends, _ in self._terms.documents(self._ids(texts, self._terms.tokens)):
+            kept = self._offsets[ids + 1] - self._offsets[ids] > 1
+            sizes, lengths = offsets_of(kept)[ends], offsets_of(counts * kept)[ends]
+            parts.append((ids[kept], counts[kept], np.diff(sizes), np.diff(lengths)))
+        ids, counts, sizes, lengths = map(np.concatenate, zip(*parts, strict=True))
+        return DocumentTerms(ids, counts, offsets_of(sizes), lengths)
 
     @property
     def seen_once(self) -> int:
@@ -169,13 +173,6 @@ class WordCounts:
         order = sorted(range(len(kept)), key=lambda k: (-int(counts[kept[k]]), spelled[k]))
         vocabulary = Vocabulary.of(spelled[k].decode() for k in order)
         return vocabulary, counts[kept[order]]
-
-
-def extend(array: npt.NDArray[Kind], length: int) -> npt.NDArray[Kind]:
-    """The array, padded with zeros to a length."""
-    longer = np.zeros(length, array.dtype)
-    longer[: len(array)] = array
-    return longer
 
 
 def word_counts(corpus: Chunked, tokenizer: Tokenizer, threads: int | None = None) -> WordCounts:

@@ -13,8 +13,9 @@ import numpy as np
 
 from deltavec.core.arrays import Float32s, Float64s, Int32s, Int64s, UInt8s
 from deltavec.core.jit import compiled
-from deltavec.core.kernels.count import MOST_COUNTED
 from deltavec.search.lexical.bm25 import saturation
+
+MOST_COUNTED = 255
 
 
 class Postings(NamedTuple):

@@ -27,7 +27,7 @@ from deltavec.search.hybrid.score_scale import ScoreScale
 from deltavec.search.lexical import kernels
 from deltavec.search.lexical.bm25 import burstiness_weights, norms_of
 from deltavec.search.lexical.index import InvertedIndex
-from deltavec.search.lexical.kernels import Postings
+from deltavec.search.lexical.kernels import MOST_COUNTED, Postings
 from deltavec.search.lexical.storage import Sizes, as_arrays, postings_layout
 
 POSTINGS_AT_ONCE = 1 << 25  # 160 MB
@@ -92,10 +92,10 @@ class PostingsWriter:
     def _list(self, texts: TextBatch) -> None:
         listed = self.words.listed(texts)
         self.lengths.append(np.minimum(listed.lengths, np.iinfo(np.int32).max).astype(np.int32))
-        self.ends.append(self.written + listed.ends)
+        self.ends.append(self.written + listed.ends[1:])
         self.written += len(listed.ids)
         self.files[0].write(listed.ids.data)
-        self.files[1].write(listed.counts.data)
+        self.files[1].write(np.minimum(listed.counts, MOST_COUNTED).astype(np.uint8).data)
 
     def finish(
         self,

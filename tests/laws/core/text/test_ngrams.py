@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 import reference
 from deltavec.core.batching import count_batch
 from deltavec.core.fitting import fit
-from deltavec.core.kernels import tokenize as token_kernels
-from deltavec.core.kernels.hashing import PACKED
+from deltavec.core.kernels.tokenize import TokenBuffers
 from deltavec.core.learning.cooccurrence import ids_of
 from deltavec.core.learning.vocabulary_builder import WordCounts, word_counts
 from deltavec.core.text import rules
 from deltavec.core.text.batches import as_corpus, as_text_batch
 from deltavec.core.text.rules import Units
 from deltavec.core.text.tokenize import tokenize, tokenize_list
+from deltavec.core.tokens import TokenStream
 from deltavec.core.vectors import WordVectors
 from deltavec.core.vocabulary import Vocabulary
 from support.strategies import CURIOUS, UNICODE_14, texts
@@ -87,18 +87,17 @@ def test_known_units_are_found_in_their_order(
 def test_a_scan_that_stops_goes_on_where_it_stopped(name: str, text: str, room: int) -> None:
     expected = tokenize(text, name).units
     vocabulary = Vocabulary.of(dict.fromkeys(expected))
-    data, ends, rule = as_text_batch([text], name)
-    word = np.empty(max(vocabulary.table.longest, PACKED), np.uint8)
-    found: list[str] = []
-    place, known = 0, room
-    while known == room:
-        ids = np.empty(room, np.int32)
-        place, known, passed, _, _ = token_kernels.scan(
-            data, place, int(ends[1]), rule, vocabulary.table, word, ids, False
-        )
-        assert passed == known
-        found += [vocabulary.word(number) for number in ids[:known]]
-    assert found == expected
+    stream = stream_of([text], name, vocabulary, room)
+    found = [number for ids in stream.ids(vocabulary.table) for number in ids.tolist()]
+    assert [vocabulary.word(number) for number in found[:-1]] == expected
+    assert found[-1] == -1
+    assert stream.tokens == len(expected)
+
+
+def stream_of(documents: list[str], name: str, vocabulary: Vocabulary, room: int) -> TokenStream:
+    """The token ids of documents, so many at a time."""
+    buffers = TokenBuffers.of(vocabulary.table.longest)._replace(ids=np.empty(room, np.int32))
+    return TokenStream(as_text_batch(documents, name), 0, len(documents), buffers)
 
 
 @st.composite
@@ -132,31 +131,17 @@ def test_documents_beside_each_other_have_their_own_words(
     distinct = list(dict.fromkeys(unit for units in expected for unit in units))
     known = [unit for place, unit in enumerate(distinct) if place % 7 != dropped]
     vocabulary = Vocabulary.of(known)
+    stream = stream_of(documents, name, vocabulary, room)
     found: list[list[str]] = [[]]
-    document, place, passed = 0, 0, 0
-    while document < len(documents):
-        begun, before = document, 0
-        ids, closed = np.empty(room, np.int32), np.empty(len(documents), np.int64)
-        document, place, count, more, _, _ = token_kernels.scan_documents(
-            as_text_batch(documents, name),
-            begun,
-            place,
-            len(documents),
-            vocabulary.table,
-            token_kernels.token_buffers(vocabulary.table.longest),
-            ids,
-            closed,
-            False,
-        )
-        passed += more
-        for end in [*closed[: document - begun], count]:
-            found[-1] += [vocabulary.word(number) for number in ids[before:end]]
-            found.append([])
-            before = end
-        found.pop()
+    for ids in stream.ids(vocabulary.table):
+        for number in ids.tolist():
+            if number < 0:
+                found.append([])
+            else:
+                found[-1].append(vocabulary.word(number))
     assert found[:-1] == [[unit for unit in units if unit in known] for units in expected]
     assert found[-1] == []
-    assert passed == sum(map(len, expected))
+    assert stream.tokens == sum(map(len, expected))
 
 
 @given(
