@@ -15,7 +15,7 @@ from deltavec.search.lexical.storage import StoredPostings, map_postings
 from deltavec.search.lexical.writer import PostingsWriter
 
 WORDS = ["sea", "seas", "room", "rooms", "quiet", "x", "и", "日本", "the"]
-documents = st.lists(st.lists(st.sampled_from(WORDS), max_size=9), min_size=1, max_size=12)
+documents = st.lists(st.lists(st.sampled_from(WORDS), max_size=30), min_size=1, max_size=12)
 
 
 def stem(word: str) -> str:

@@ -6,14 +6,16 @@ One word and one document at a time, in float64, from the equations of docs/deci
 here is imported from the library.
 
 ==========  =====================================================================================
-n_di        how often document d holds term i (all words of one stem), 255 at most
-L_d, L      words of document d, and their mean over the documents; at least 1
+n_di        how often document d holds term i (all words of one stem)
+m_di        how often term i is among the first 25 words of document d, 3 at most; n' = n + m
+L_d, L      words of document d, up to 25 of them twice, and their mean over the documents
 D, D_i      documents, and documents that hold term i
-W_di        idf_i n / (n + k1 (1 - b + b L_d / L)), idf_i = ln(1 + (D - D_i + .5) / (D_i + .5))
+W_di        idf_i n' / (n' + k1 (1 - b + b L_d / L)), idf_i = ln(1 + (D - D_i + .5) / (D_i + .5))
 a_i         how much term i clumps; q_i = n_i a_i / (a_i + .7), n_i its count in the query
 ==========  =====================================================================================
 
-Words of a single byte are no words here. Both spreads have a least value: .001 and .01.
+Words of a single byte are no words here. L is at least 1. Counts are exact up to 32. Both spreads
+have a least value: .001 and .01.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-K1, B, WEIGHT = 1.5, 0.75, 0.5
+K1, B, WEIGHT, LEAD = 1.5, 0.75, 0.7, 25
 
 Stem = Callable[[str], object]
 
@@ -39,26 +41,34 @@ def occurrences(words: Sequence[str], stem: Stem, term: object) -> int:
     return sum(stem(word) == term for word in real(words))
 
 
+def length(words: Sequence[str]) -> int:
+    """L_d of a document."""
+    return len(real(words)) + min(len(real(words)), LEAD)
+
+
 def impacts(documents: Sequence[Sequence[str]], stem: Stem, term: object) -> list[float]:
     """W_di of each document."""
     D = len(documents)
-    n = [min(occurrences(words, stem, term), 255) for words in documents]
-    L_d = [len(real(words)) for words in documents]
+    n = [
+        occurrences(words, stem, term) + min(occurrences(words[:LEAD], stem, term), 3)
+        for words in documents
+    ]
+    L_d = [length(words) for words in documents]
     L = max(sum(L_d) / D, 1.0)
     D_i = sum(count > 0 for count in n)
     idf = math.log(1 + (D - D_i + 0.5) / (D_i + 0.5))
     return [
-        idf * count / (count + K1 * (1 - B + B * length / L)) if count else 0.0
-        for count, length in zip(n, L_d, strict=True)
+        idf * count / (count + K1 * (1 - B + B * L_of / L)) if count else 0.0
+        for count, L_of in zip(n, L_d, strict=True)
     ]
 
 
 def telling(documents: Sequence[Sequence[str]], stem: Stem, term: object) -> float:
     """a_i / (a_i + .7)."""
-    n = [min(occurrences(words, stem, term), 255) for words in documents]
-    L_d = [len(real(words)) for words in documents]
+    n = [occurrences(words, stem, term) for words in documents]
+    L_d = [length(words) for words in documents]
     p = sum(n) / max(sum(L_d), 1)
-    mu = [p * length for length in L_d]
+    mu = [p * L_of for L_of in L_d]
     excess = sum((a - b) ** 2 for a, b in zip(n, mu, strict=True)) - sum(n)
     a = max((excess + 1) / (sum(value**2 for value in mu) + 0.2), 0.01)
     return a / (a + 0.7)

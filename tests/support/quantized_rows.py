@@ -42,7 +42,7 @@ def words_of(held, weights, norms):
     """One query that has all terms; each document holds them once."""
     documents = np.array([number for one in held for number in one], np.int32)
     lists = Postings(
-        offsets_of([len(one) for one in held]), documents, np.ones(len(documents), np.uint8)
+        offsets_of([len(one) for one in held]), documents, np.zeros(len(documents), np.uint8)
     )
     begins, terms = np.array([0, len(held)]), np.arange(len(held))
     return QueryTerms(lists, norms, begins, terms, np.array(weights), np.zeros(len(held), np.uint8))

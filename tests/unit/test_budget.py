@@ -17,10 +17,10 @@ MOST_LINES = 450
 # the longest matching path. Lowering a number is welcome; raising one needs a decision record.
 BUDGETS = {
     "": 893,  # with evaluation/ and adapters/
-    "core": 1_892,
-    "core/kernels": 1_246,
-    "core/text": 812,
-    "core/learning": 1_901,
+    "core": 1_923,
+    "core/kernels": 1_258,
+    "core/text": 814,
+    "core/learning": 1_917,
     "io/corpus": 1_621,
     "io/vectors": 795,
     "io/artifacts": 843,
@@ -28,19 +28,19 @@ BUDGETS = {
     "io/export": 289,
     "search": 1_494,
     "search/quantized": 369,
-    "search/lexical": 613,
+    "search/lexical": 628,
     "search/hybrid": 725,
     "search/tsne": 321,
-    "collection": 2_227,
+    "collection": 2_265,
     "collection/filters": 405,
-    "collection/topics": 458,
+    "collection/topics": 461,
     "collection/map": 284,
     "server": 2_193,
     "cli": 2_438,
     "spark": 716,
     "lab": 3_195,  # with cli/commands/evaluate.py
 }
-PRODUCT = 23_129
+PRODUCT = 23_246
 SAME_BUDGET = {"evaluation": "", "adapters": "", "cli/commands/evaluate.py": "lab"}
 
 

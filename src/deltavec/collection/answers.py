@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deltavec.collection.query import Query
+from deltavec.collection.query import Query, whole_terms
 from deltavec.core.arrays import Float32s, Float64s, Int64s
 from deltavec.core.explain import Contributions, Shares, WordPair, decompose, shares, top_pairs
 from deltavec.core.model import EmbeddingModel
@@ -158,6 +158,11 @@ class AnalyzedText:
         return self.model.tokenize(self.text)
 
     @cached_property
+    def terms(self) -> Tokenized:
+        """Its words, as the inverted index counts them."""
+        return self.model.terms(self.text)
+
+    @cached_property
     def contributions(self) -> Contributions:
         """Its vector, and what each word adds to it."""
         return decompose(self.tokens, self.model.vocabulary, self.model.table)
@@ -192,7 +197,7 @@ class Match(AnalyzedText):
 
     @cached_property
     def lexical(self) -> dict[str, float]:
-        """What each unit of the query adds to the score by BM25."""
+        """What each term of the query adds to the score by BM25."""
         if self.words is None or not self.query.lexical.words:
             return {}
         added = self.words.words.shares(self.query.lexical, self.row)
@@ -205,14 +210,14 @@ class Match(AnalyzedText):
             asked = set(self.query.contributions.words)
             return tuple(word for word in dict.fromkeys(self.tokens.words) if word in asked)
         wanted = set(self.query.lexical.terms.tolist())
-        units = list(dict.fromkeys(self.tokens.units))
+        units = list(dict.fromkeys(whole_terms(self.terms, self.model)))
         held = {unit: 1.0 for unit, term in terms_of(self.words, units) if term in wanted}
-        return tuple(sum_by_word(self.tokens, held))
+        return tuple(sum_by_word(self.terms, held))
 
     def explain(self, pairs: int) -> SearchExplanation:
         """Why the document has its score, with so many pairs of related words."""
         query, asked = self.query, self.query.contributions
-        keyword = sum_by_word(query.tokens, self.lexical)
+        keyword = sum_by_word(query.terms, self.lexical)
         direction = self.vector.astype(np.float64)
         direction /= np.linalg.norm(direction) or 1.0
         semantic = dict(zip(asked.words, query.scale * (asked.terms @ direction), strict=True))
@@ -248,13 +253,13 @@ class Match(AnalyzedText):
         lexical, values = self.query.lexical, np.array([*self.lexical.values()])
         by_term = np.bincount(lexical.places, values, minlength=len(lexical.terms))
         worth = dict(zip(lexical.terms.tolist(), by_term.tolist(), strict=True))
-        counts = Counter(self.tokens.units)
+        counts = Counter(self.terms.units)
         term_of = {unit: term for unit, term in terms_of(self.words, list(counts)) if term in worth}
         totals: Counter[int] = Counter()
         for unit, term in term_of.items():
             totals[term] += counts[unit]
         own = {unit: worth[term] * counts[unit] / totals[term] for unit, term in term_of.items()}
-        for word, share in sum_by_word(self.tokens, own).items():
+        for word, share in sum_by_word(self.terms, own).items():
             added[word] = added.get(word, 0.0) + share
         return added
 

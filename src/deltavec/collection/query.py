@@ -1,11 +1,12 @@
 r"""A parsed query, and the documents that match it best.
 
 .. math:: s(q, d) = \frac{1}{\sigma_b} \sum_i q_i W_{di} + \frac{w}{\sigma_c}\, u_q \cdot u_d,
-          \qquad w = .5
+          \qquad w = .7
 
 The first term is BM25 (`deltavec.search.lexical.index`), the second the cosine similarity. Each is
 divided by its standard deviation, which is a constant of the query. Both are sums over the words of
-the query, and so is the score: see `deltavec.collection.answers`.
+the query, and so is the score: see `deltavec.collection.answers`. A semantic query has other
+weights than a document: see `typed_weights`.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ import numpy.typing as npt
 
 from deltavec.core.arguments import require_one_of, require_whole
 from deltavec.core.arrays import Float64s, Int64s
-from deltavec.core.explain import Contributions, QuerySum, decompose, query_sum
+from deltavec.core.explain import Contributions, QuerySum, QueryWeights, decompose, query_sum
 from deltavec.core.jit import BUDGET
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.text.alignment import known_words
+from deltavec.core.text.rules import is_marked
 from deltavec.core.text.tokenize import Tokenized
 from deltavec.core.threads import stop_if_cancelled
 from deltavec.errors import InputError
@@ -37,7 +39,8 @@ from deltavec.search.matrix import ChunkedMatrix
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
 BY = ("hybrid", "keyword", "semantic")
-COSINE_WEIGHT = 0.5  # w
+COSINE_WEIGHT = 0.7  # w
+LEAST_WEIGHT = 1e-3  # of a direction
 MOST_TERMS = 1024  # of a query, as in Lucene; each of them traverses its postings
 QUOTED = re.compile(r'"([^"\s]+)"')
 TYPED = 8  # words of a typed query at most; longer ones are prose, which quotes for other reasons
@@ -56,9 +59,11 @@ class Query:
     by : str
         ``hybrid``, ``keyword`` or ``semantic``.
     tokens : Tokenized
-        Its words, and the units that are counted.
+        Its words, and the units that are embedded.
+    terms : Tokenized
+        Its words, as the inverted index counts them.
     lexical : HybridQuery
-        The BM25 weights of the units; empty for a semantic query.
+        The BM25 weights of the terms; empty for a semantic query.
     sum : QuerySum
         The sum that embeds it; empty for a keyword query.
     vector : ndarray of float64
@@ -66,7 +71,7 @@ class Query:
     scale : float
         The factor of the cosine; 0 for a keyword query, or if the vector is zero.
     negated : list of list of str
-        The units of each word that a document must not contain.
+        The terms of each word that a document must not contain.
     quoted : list of Tokenized
         The words between quotation marks, which a document must contain as written.
     model : EmbeddingModel
@@ -81,6 +86,7 @@ class Query:
 
     by: str
     tokens: Tokenized
+    terms: Tokenized
     lexical: HybridQuery
     sum: QuerySum
     vector: Float64s
@@ -100,7 +106,8 @@ class Query:
     @functools.cached_property
     def contributions(self) -> Contributions:
         """What each word adds to the vector. Only explanations need it."""
-        apart = decompose(self.embedded, self.model.vocabulary, self.model.table)
+        model = self.model
+        apart = decompose(self.embedded, model.vocabulary, model.table, self.sum)
         return replace(apart, vector=self.vector)
 
     @property
@@ -108,9 +115,9 @@ class Query:
         """The words that are out of vocabulary, each once."""
         indexed = set(self.lexical.words)
         known = known_words(self.embedded, self.sum.numbers)
-        for unit, (first, last) in zip(self.tokens.units, self.tokens.origins, strict=True):
-            if unit in indexed:
-                known.update(self.tokens.words[first : last + 1])
+        for term, (first, last) in zip(self.terms.units, self.terms.origins, strict=True):
+            if term in indexed:
+                known.update(self.terms.words[first : last + 1])
         return [word for word in dict.fromkeys(self.tokens.words) if word not in known]
 
     @property
@@ -160,23 +167,44 @@ def parse_query(
     lexical = NO_TERMS
     negated: list[list[str]] = []
     quoted: list[Tokenized] = []
-    if by == "semantic" or words is None:
-        tokens = model.tokenize(query)
-    else:
-        tokens, negated, quoted = split_operators(query, model)
-        lexical = words.words.query(tokens.units)
-        terms = len(lexical.terms) + len(negated)
-        if terms > MOST_TERMS:
+    terms = NO_TOKENS
+    if by != "semantic" and words is not None:
+        query, negated, quoted = split_operators(query, model)
+        terms = model.terms(query)
+        lexical = words.words.query(terms.units, ngrams=model.gram > 0)
+        count = len(lexical.terms) + len(negated)
+        if count > MOST_TERMS:
             raise InputError(
                 f"a query may have {MOST_TERMS:,} different terms of the collection, got "
-                f"{terms:,}: search by 'semantic' for documents like a long text"
+                f"{count:,}: search by 'semantic' for documents like a long text"
             )
-    whole = query_sum(NO_TOKENS if by == "keyword" else tokens, model.vocabulary, model.table)
+    tokens = model.tokenize(query)
+    embedded = NO_TOKENS if by == "keyword" else tokens
+    weights = typed_weights(tokens, model, words) if by == "semantic" else None
+    whole = query_sum(embedded, model.vocabulary, model.table, weights)
     scale = float(whole.vector.any())
     if scale and by != "semantic" and words is not None:
         scale = COSINE_WEIGHT / words.spread.cosine_std(whole.vector)
-    vector = whole.vector
-    return Query(by, tokens, lexical, whole, vector, scale, negated, model, k, None, filter, quoted)
+    return Query(
+        by, tokens, terms, lexical, whole, whole.vector, scale, negated, model, k, None, filter,
+        quoted,
+    )  # fmt: skip
+
+
+def typed_weights(
+    tokens: Tokenized, model: EmbeddingModel, words: StoredPostings | None
+) -> QueryWeights | None:
+    """The weights of a typed query that is answered by its vector alone.
+
+    Units count by their burstiness. A typed query asks for details within a topic, so weak
+    directions count more than for documents: each is divided by the root of its weight.
+    """
+    if model.recipe.needs_vectors:
+        return None
+    units = np.ones(len(tokens.units))
+    if words is not None:
+        units = words.words.burstiness_of(tokens.units)
+    return QueryWeights(units, np.maximum(model.table.direction_weights, LEAST_WEIGHT) ** -0.5)
 
 
 def vector_query(
@@ -190,16 +218,18 @@ def vector_query(
     require_whole("k", k)
     whole = query_sum(NO_TOKENS, model.vocabulary, model.table)
     unit, scale = vector.astype(np.float64), float(vector.any())
-    return Query("semantic", NO_TOKENS, NO_TERMS, whole, unit, scale, [], model, k, row, filter)
+    return Query(
+        "semantic", NO_TOKENS, NO_TOKENS, NO_TERMS, whole, unit, scale, [], model, k, row, filter
+    )
 
 
 def split_operators(
     query: str | Sequence[str], model: EmbeddingModel
-) -> tuple[Tokenized, list[list[str]], list[Tokenized]]:
-    """The tokens of a query, the units of each negated word, and the quoted words."""
+) -> tuple[str | Sequence[str], list[list[str]], list[Tokenized]]:
+    """A query without operators, the terms of each negated word, and the quoted words."""
     if not isinstance(query, str):
-        return model.tokenize(list(query)), [], []
-    quoted = [model.tokenize(word) for word in dict.fromkeys(QUOTED.findall(query))]
+        return query, [], []
+    quoted = [model.terms(word) for word in dict.fromkeys(QUOTED.findall(query))]
     kept: list[str] = []
     negated: dict[str, None] = {}
     for piece in query.replace('"', " ").split():
@@ -208,10 +238,16 @@ def split_operators(
         else:
             kept.append(piece)
     text = " ".join(kept) if negated else query
-    units = [model.tokenize(word).units for word in negated]
-    tokens = model.tokenize(text)
-    is_typed = len(tokens.words) <= TYPED
-    return tokens, units, [word for word in quoted if word.words and is_typed]
+    is_typed = len(model.terms(text).words) <= TYPED if quoted else False
+    terms = [whole_terms(model.terms(word), model) for word in negated]
+    return text, terms, [word for word in quoted if word.words and is_typed]
+
+
+def whole_terms(tokens: Tokenized, model: EmbeddingModel) -> list[str]:
+    """The words of a text as they are indexed, without n-grams of them."""
+    if not model.gram:
+        return tokens.units
+    return [unit for unit in tokens.units if is_marked(unit)] or tokens.units
 
 
 def find_quoted(
@@ -229,7 +265,7 @@ def find_quoted(
         matches = [
             place
             for place, text in enumerate(texts(best.numbers))
-            if contains_all(query.model.tokenize(text).words, query.quoted)
+            if contains_all(query.model.terms(text).words, query.quoted)
         ]
         if len(matches) >= query.k or len(best.numbers) < count:
             chosen = np.array(matches[: query.k], np.int64)
@@ -305,13 +341,14 @@ def best_by_score(
     threads: int | None,
 ) -> list[TopDocuments]:
     """The best documents for keyword or hybrid queries with the same negated and quoted words."""
-    for units in queries[0].negated:
+    for terms in queries[0].negated:
         stop_if_cancelled()
-        allowed = ~words.words.holding(units)
+        allowed = ~words.words.holding(terms)
         mask = allowed if mask is None else mask & allowed
     for word in queries[0].quoted:
-        if units := [unit for unit in word.units if len(unit.encode()) > 1]:
-            allowed = words.words.holding(units)
+        whole = whole_terms(word, queries[0].model)
+        if terms := [term for term in whole if len(term.encode()) > 1]:
+            allowed = words.words.holding(terms)
             mask = allowed if mask is None else mask & allowed
     chosen: Int64s | None = None if mask is None else np.flatnonzero(mask)
     count = len(pieces) if chosen is None else len(chosen)

@@ -30,6 +30,7 @@ from deltavec.core.learning.stemming import Stems, WordRows, learn_stems
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.statistics import TextCounts, warn_low_coverage
 from deltavec.core.text.batches import is_text
+from deltavec.core.text.rules import is_marked
 from deltavec.core.threads import ordered_map
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import CorpusError, InputError
@@ -340,6 +341,14 @@ def postings_writer(
     return PostingsWriter(folder, known) if wanted else nullcontext()
 
 
+def bare_words(vocabulary: Vocabulary, model: EmbeddingModel) -> Vocabulary:
+    """The words as they are written; n-grams are replaced by numbers, which have no forms."""
+    if not model.gram:
+        return vocabulary
+    words = enumerate(vocabulary.words)
+    return Vocabulary.of(word[1:-1] if is_marked(word) else f"\0{n}" for n, word in words)
+
+
 def write_postings(
     writer: PostingsWriter,
     path: Path,
@@ -377,10 +386,15 @@ def write_postings(
         if before is None and not stems:
             return Stems.none(len(vocabulary))
         counts = model.statistics.document_counts.tolist()
-        held = dict(zip(model.vocabulary.words, counts, strict=True))
-        function = vocabulary.ids(sorted(function_words(held)))
-        rows = WordRows.of(vocabulary, model.vocabulary, model.table)
-        rows = rows._replace(formless=function[function >= 0])
+        held = dict(zip(bare_words(model.vocabulary, model).words, counts, strict=True))
+        vocabulary = bare_words(vocabulary, model)
+        function = function_words({word: n for word, n in held.items() if word[:1] != "\0"})
+        formless = [place for place, word in enumerate(vocabulary.words) if word in function]
+        if model.gram:
+            rows = WordRows.of_texts(vocabulary, model)
+        else:
+            rows = WordRows.of(vocabulary, model.vocabulary, model.table)
+        rows = rows._replace(formless=np.array(formless, np.int64))
         if before is not None:
             return before.words.stems.extended(vocabulary, rows)
         return learn_stems(vocabulary, rows)

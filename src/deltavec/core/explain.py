@@ -196,7 +196,19 @@ class QuerySum(NamedTuple):
     vector: Float64s
 
 
-def query_sum(tokenized: Tokenized, vocabulary: Vocabulary, folded: EmbeddingTable) -> QuerySum:
+class QueryWeights(NamedTuple):
+    """How much each unit of a query counts, and what each dimension is multiplied with."""
+
+    units: Float64s
+    dimensions: Float64s
+
+
+def query_sum(
+    tokenized: Tokenized,
+    vocabulary: Vocabulary,
+    folded: EmbeddingTable,
+    weights: QueryWeights | None = None,
+) -> QuerySum:
     """The sum over the units of a document: the direction of a query needs no more."""
     numbers = vocabulary.ids(tokenized.units)
     # Of a few, sooner counted one by one than sorted as an array.
@@ -205,9 +217,14 @@ def query_sum(tokenized: Tokenized, vocabulary: Vocabulary, folded: EmbeddingTab
     known = sorted(often)
     ids = np.array(known, np.int64)
     counts = np.array([often[number] for number in known], np.int64)
-    shares = counts / max(counts.sum(), 1) - folded.penalties[ids]
-    terms = shares[:, None] * folded.rows[ids]
-    offset = -folded.offset if len(ids) else np.zeros_like(folded.offset)
+    amounts, rows, center = counts, folded.rows[ids].astype(np.float64), folded.offset
+    if weights is not None:
+        weight_of = dict(zip(numbers.tolist(), weights.units.tolist(), strict=True))
+        amounts = counts * np.array([weight_of[number] for number in known])
+        rows, center = rows * weights.dimensions, center * weights.dimensions
+    shares = amounts / (amounts.sum() or 1) - folded.penalties[ids]
+    terms = shares[:, None] * rows
+    offset = -center if len(ids) else np.zeros_like(center)
     vector = terms.sum(axis=0) + offset
     magnitude = np.abs(shares) @ folded.norms[ids] + folded.offset_norm
     length = float(np.linalg.norm(vector))
@@ -216,10 +233,13 @@ def query_sum(tokenized: Tokenized, vocabulary: Vocabulary, folded: EmbeddingTab
 
 
 def decompose(
-    tokenized: Tokenized, vocabulary: Vocabulary, folded: EmbeddingTable
+    tokenized: Tokenized,
+    vocabulary: Vocabulary,
+    folded: EmbeddingTable,
+    whole: QuerySum | None = None,
 ) -> Contributions:
-    """The document of these words and units, taken apart."""
-    whole = query_sum(tokenized, vocabulary, folded)
+    """The document of these words and units, taken apart; its sum may be known already."""
+    whole = whole or query_sum(tokenized, vocabulary, folded)
     own = align([tokenized], vocabulary, whole.ids)
     return Contributions(
         own.words,

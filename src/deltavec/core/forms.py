@@ -127,9 +127,13 @@ class EmbeddingTable:
         """How much each direction counts in the rows, by its strength and the length ratio."""
         return length_weights(self.spectrum, self.length_ratio)
 
+    def length_change(self, length_ratio: float) -> Float64s:
+        """What each direction is multiplied with for documents of another length."""
+        return length_weights(self.spectrum, length_ratio) / self.direction_weights
+
     def reweight_for_length(self, length_ratio: float) -> EmbeddingTable:
         """The table weighted for documents of another length; the offset is weighted with it."""
-        change = length_weights(self.spectrum, length_ratio) / self.direction_weights
+        change = self.length_change(length_ratio)
         rows = self.rows * change.astype(np.float32)
         return self._remade(rows, self.offset * change, length_ratio=length_ratio)
 

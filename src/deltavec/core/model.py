@@ -33,9 +33,12 @@ from deltavec.core.text.external import NamedTokenizer
 from deltavec.core.text.rules import (
     TOKEN_SEPARATOR,
     TextBatch,
+    Units,
     is_folded,
     plain_name,
     rule_of_lists,
+    units_of,
+    with_units,
 )
 from deltavec.core.text.tokenize import Tokenized, tokenize, tokenize_list
 from deltavec.core.threads import one_blas_thread, thread_count
@@ -245,9 +248,27 @@ class EmbeddingModel:
 
     def tokenize(self, document: Any) -> Tokenized:
         """The words of one document, the units counted, and which words these came from."""
-        texts = as_text_batch([document], self.tokenizer)
+        return self._tokenize_by(self.tokenizer, document)
+
+    def terms(self, document: Any) -> Tokenized:
+        """The words of one document, and the terms that an inverted index counts.
+
+        These are the words, and their n-grams if the embedding counts n-grams.
+        """
+        rule = self.tokenizer
+        if isinstance(rule, str) and self.gram:
+            rule = with_units(rule, Units(True, self.gram))
+        return self._tokenize_by(rule, document)
+
+    @property
+    def gram(self) -> int:
+        """The length of the n-grams that are counted; 0 if only words are."""
+        return units_of(self.tokenizer).gram if isinstance(self.tokenizer, str) else 0
+
+    def _tokenize_by(self, tokenizer: Tokenizer, document: Any) -> Tokenized:
+        texts = as_text_batch([document], tokenizer)
         data = texts.data[texts.ends[0] : texts.ends[1]].tobytes()
-        name = self.tokenizer if isinstance(self.tokenizer, str) else "tokens"
+        name = tokenizer if isinstance(tokenizer, str) else "tokens"
         if texts.rule is rule_of_lists(name):
             apart = data.replace(b"\0", TOKEN_SEPARATOR).split(TOKEN_SEPARATOR)
             return tokenize_list([word.decode() for word in apart if word], name)

@@ -115,13 +115,14 @@ class TermBuffers:
         self.terms = self.terms._replace(ids=ids, counts=counts)
         self.shares = np.empty(size, np.float32)  # what embedding makes of the counts
 
-    def documents(self, ids: Iterable[Int32s]) -> Iterator[DocumentTerms]:
+    def documents(self, ids: Iterable[Int32s], lead: int = 0) -> Iterator[DocumentTerms]:
         """The documents whose token ids these are, many at a time.
 
-        The arrays are written over when the next ones are asked for.
+        The arrays are written over when the next ones are asked for. Counts are `IN_LEAD` higher
+        for each occurrence in the lead.
         """
         for some in ids:
-            collect_terms(some, self.occurrences, self.terms, self.progress)
+            collect_terms(some, self.occurrences, lead, self.terms, self.progress)
             if self.progress[0] >= DOCUMENTS_AT_ONCE or self.progress[1] >= TERMS_AT_ONCE:
                 yield self._complete()
                 self._drop()

@@ -253,3 +253,26 @@ def test_an_act_is_found_by_the_word_for_doing_it_and_explained(tmp_path: Path) 
         assert sum(word.share for word in why.words) + why.center == pytest.approx(
             one.score, abs=1e-5
         )
+
+
+def test_a_semantic_query_counts_words_by_burstiness_and_weak_directions_more(tmp_path):
+    texts = [f"{a} and the {b} by the {c}" for a in ["sea", "bay", "tide"] for b in
+             ["lamp", "bed", "room"] for c in ["storm", "wind", "rain", "sea"]]  # fmt: skip
+    found = dv.build_collection(dv.fit(texts, units="words"), texts, tmp_path / "s.idx")
+    model, query = found.model, "the sea the storm xyz"
+    assert found.words is not None
+    index = found.words.words
+    total, amount = np.zeros(model.dimensions), 0.0
+    for word in query.split()[:-1]:
+        group = index.stems.groups[index.words.ids([word])[0]]
+        weight = index.burstiness[group]
+        total += weight * model.table.rows[model.vocabulary.ids([word])[0]]
+        amount += weight
+    vector = (total / amount - model.table.offset) * model.table.direction_weights**-0.5
+    parsed = found.query(query, by="semantic")
+    assert np.allclose(parsed.vector, vector / np.linalg.norm(vector))
+    best = found.search(query, by="semantic")[0]
+    why = found.why(query, best.id, by="semantic")
+    assert sum(word.share for word in why.words) + why.center == pytest.approx(best.score, abs=1e-6)
+    # Hybrid search and similar documents have the weights of documents.
+    assert np.allclose(found.query(query).vector, model.embed([query])[0], atol=1e-6)

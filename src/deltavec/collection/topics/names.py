@@ -30,7 +30,7 @@ import numpy as np
 from scipy import sparse
 
 from deltavec.core.arrays import Float32s, Float64s, Int32s, Int64s, blocks
-from deltavec.core.text.rules import units_of
+from deltavec.core.text.rules import are_unspaced, is_marked
 from deltavec.core.text.tokenize import Tokenized
 from deltavec.search.lexical.index import InvertedIndex
 
@@ -224,8 +224,8 @@ class TermCounts(NamedTuple):
 def count_terms(collection: Collection, labels: Int32s, groups: int, seed: int = 0) -> TermCounts:
     """How many documents of each group contain each word.
 
-    Where the collection has postings of words, all documents are counted. Where it has none, or
-    they are of character n-grams, some texts of each group are read.
+    Where the collection has postings, all documents are counted. Where it has none, some texts of
+    each group are read.
 
     Parameters
     ----------
@@ -238,9 +238,7 @@ def count_terms(collection: Collection, labels: Int32s, groups: int, seed: int =
     seed
         For the texts that are read.
     """
-    rule = collection.model.tokenizer
-    has_words = not isinstance(rule, str) or not units_of(rule).gram
-    if collection.words is not None and has_words:
+    if collection.words is not None:
         return from_postings(collection.words.words, collection.model, labels, groups)
     return from_texts(collection, labels, groups, seed)
 
@@ -260,7 +258,12 @@ def from_postings(
         counts = np.bincount(cells, minlength=(last - first) * groups)
         parts.append(sparse.csr_matrix(counts.reshape(last - first, groups)))
     sizes = np.bincount(labels[labels >= 0], minlength=groups)
-    return TermCounts(usual_forms(words, model), sparse.vstack(parts, "csc"), sizes)
+    names, counts = usual_forms(words, model), sparse.vstack(parts, "csc")
+    if model.gram:  # words, and no n-grams of them; those of scripts without spaces are not marked
+        kept = [is_marked(name) or bool(are_unspaced(name).all()) for name in names]
+        counts = sparse.csc_matrix(counts[np.flatnonzero(kept)])
+        names = [n[1:-1] if is_marked(n) else n for n, k in zip(names, kept, strict=True) if k]
+    return TermCounts(names, counts, sizes)
 
 
 def term_blocks(begins: Int64s, groups: int) -> Iterator[tuple[int, int]]:

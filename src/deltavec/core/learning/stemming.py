@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import gcd
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -37,10 +37,15 @@ from deltavec.core.arrays import (
     offsets_of,
     read_only,
 )
-from deltavec.core.forms import EmbeddingTable, length_weights
+from deltavec.core.batching import embed_batch
+from deltavec.core.forms import EmbeddingTable
 from deltavec.core.kernels import hashing
 from deltavec.core.learning import stemming_kernels
+from deltavec.core.text.rules import TextBatch, rule
 from deltavec.core.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from deltavec.core.model import EmbeddingModel
 
 LEAST_LETTERS = 4  # in common
 LONGEST_ENDING = 5  # -ation; as many letters as fit into a packed ending
@@ -117,12 +122,22 @@ class WordRows(NamedTuple):
     formless: Int64s = np.zeros(0, np.int64)  # words without other forms, such as function words
 
     @classmethod
+    def of_texts(cls, vocabulary: Vocabulary, model: EmbeddingModel) -> WordRows:
+        """The embeddings of the words as texts, for a model of n-grams."""
+        texts = TextBatch(vocabulary.data, vocabulary.offsets, rule(str(model.tokenizer)))
+        found = embed_batch(texts, model.vocabulary, model.table).vectors
+        has = found.any(axis=1)
+        table = (found[has] * model.table.length_change(1.0)).astype(np.float32)
+        table /= np.linalg.norm(table, axis=1, keepdims=True)
+        return cls(read_only(table), np.where(has, np.cumsum(has) - 1, -1))
+
+    @classmethod
     def of(cls, vocabulary: Vocabulary, known: Vocabulary, folded: EmbeddingTable) -> WordRows:
         """The rows that a folded table has for the words, centered and weighted."""
         found = hashing.look_up_all(vocabulary.data, vocabulary.offsets, known.table)
         used, numbers = np.unique(found[found >= 0], return_inverse=True)
         # As for documents as long as the corpus' own, whose weights were measured.
-        change = length_weights(folded.spectrum, 1.0) / folded.direction_weights
+        change = folded.length_change(1.0)
         table = np.empty((len(used), folded.rows.shape[1]), np.float32)
         for block in blocks(len(used), FEW_ROWS):
             centered = (folded.rows[used[block]] - folded.offset) * change

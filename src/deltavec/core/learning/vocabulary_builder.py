@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from deltavec.core.arrays import Int32s, extend, offsets_of, read_only
 from deltavec.core.kernels import hashing, utf8
-from deltavec.core.kernels.count import DocumentTerms
+from deltavec.core.kernels.count import IN_LEAD, LEAD, UNITS_A_WORD, DocumentTerms, pack_count
 from deltavec.core.kernels.tokenize import LONGEST_LEARNED, GrowingTable, TokenBuffers
 from deltavec.core.learning.kernels import count_ids
 from deltavec.core.text.batches import Chunked, Tokenizer, as_text_batch
@@ -139,15 +139,20 @@ class WordCounts:
     def listed(self, texts: TextBatch) -> DocumentTerms:
         """The distinct words of each of these documents; words that are new are learned.
 
-        Words of a single byte are left out, and counted in no length.
+        Words of a single byte are left out, and counted in no length. Counts are packed; lengths
+        have the words of the lead twice.
         """
+        lead = LEAD * (UNITS_A_WORD if texts.rule.gram else 1)
         parts = []
-        for ids, counts, ends, _ in self._terms.documents(self._ids(texts, self._terms.tokens)):
+        ids_of_texts = self._ids(texts, self._terms.tokens)
+        for ids, counts, ends, _ in self._terms.documents(ids_of_texts, lead):
             kept = self._offsets[ids + 1] - self._offsets[ids] > 1
-            sizes, lengths = offsets_of(kept)[ends], offsets_of(counts * kept)[ends]
-            parts.append((ids[kept], counts[kept], np.diff(sizes), np.diff(lengths)))
-        ids, counts, sizes, lengths = map(np.concatenate, zip(*parts, strict=True))
-        return DocumentTerms(ids, counts, offsets_of(sizes), lengths)
+            n = counts % IN_LEAD
+            sizes, lengths = offsets_of(kept)[ends], offsets_of(n * kept)[ends]
+            packed = pack_count(n, counts // IN_LEAD)[kept]
+            parts.append((ids[kept], packed, np.diff(sizes), np.diff(lengths)))
+        ids, packed, sizes, lengths = map(np.concatenate, zip(*parts, strict=True))
+        return DocumentTerms(ids, packed, offsets_of(sizes), lengths + np.minimum(lengths, lead))
 
     @property
     def seen_once(self) -> int:

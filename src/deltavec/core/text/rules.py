@@ -149,6 +149,11 @@ def with_units(name: str, units: Units) -> str:
     return full_name(name.partition(":")[0], units)
 
 
+def is_marked(unit: str) -> bool:
+    """Whether a unit that is counted beside n-grams is a whole word."""
+    return unit[:1] == BEFORE_WORD and unit[-1:] == BEHIND_WORD
+
+
 def is_folded(name: str) -> bool:
     """Whether texts are normalized before the rule of this name tokenizes them."""
     return name.partition(":")[0].endswith(FOLDED)

@@ -2,11 +2,12 @@ r"""BM25: the weight of a term in a document, and what a query term is worth.
 
 A document d with n occurrences of term i adds
 
-.. math:: W_{di} = \mathrm{idf}_i\, \frac{n}{n + K_d}, \qquad
+.. math:: W_{di} = \mathrm{idf}_i\, \frac{n'}{n' + K_d}, \qquad
           K_d = k_1 \left(1 - b + b\, \frac{L_d}{\bar L}\right), \qquad
           \mathrm{idf}_i = \ln\left(1 + \frac{D - D_i + .5}{D_i + .5}\right)
 
-(Robertson and Zaragoza 2009, with the idf of Lucene). A query multiplies it with
+(Robertson and Zaragoza 2009, with the idf of Lucene). The lead of a document, its first 25 words,
+counts twice: :math:`n'` and :math:`L_d` have them once more. A query multiplies it with
 
 .. math:: q_i = n_i\, \frac{a_i}{a_i + .7}, \quad
           a_i = \frac{\sum_d (n_{di} - \mu_{di})^2 - \mu_{di} + 1}{\sum_d \mu_{di}^2 + .2}, \quad
@@ -26,6 +27,7 @@ import numpy.typing as npt
 
 from deltavec.core.arrays import Float32s, Float64s, Int64s, read_only
 from deltavec.core.jit import inlined
+from deltavec.core.kernels.count import TOTALS
 
 K1 = 1.5
 B = 0.75
@@ -34,8 +36,8 @@ LEAST_BURSTINESS = 0.01  # so that a query of nothing but *the* finds something
 
 
 def saturate(count: Any, norm: Any) -> Any:
-    """The saturated term frequency n / (n + K), in float64."""
-    n = np.float64(count)
+    """The saturated term frequency n' / (n' + K) of a packed count, in float64."""
+    n = TOTALS[count]
     return n / (n + np.float64(norm))
 
 

@@ -27,6 +27,7 @@ from deltavec.core.arrays import (
     require_mapped,
 )
 from deltavec.core.learning.stemming import Stems
+from deltavec.core.text.rules import is_marked
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.search.lexical.bm25 import idf, norms_of, saturate
 from deltavec.search.lexical.kernels import Postings, max_impacts
@@ -133,8 +134,11 @@ class InvertedIndex:
         """Inverse document frequencies of these terms."""
         return idf(self.documents, self.postings.begins[terms + 1] - self.postings.begins[terms])
 
-    def query(self, words: Sequence[str]) -> HybridQuery:
-        """The terms and weights of a query; single ASCII characters are ignored."""
+    def query(self, words: Sequence[str], *, ngrams: bool = False) -> HybridQuery:
+        """The terms and weights of a query; single ASCII characters are ignored.
+
+        If the index has n-grams beside words, each of the two is divided by its own deviation.
+        """
         require_mapped(self.lengths)
         counts: dict[str, int] = {}
         for word in words:
@@ -151,9 +155,18 @@ class InvertedIndex:
         places = np.array([place_of[term] for term in groups], np.int64)
         totals = np.bincount(places, often, minlength=len(terms))
         worth = totals * self.burstiness[terms] * self.idf(terms)
-        spread = max(float(np.sqrt(worth**2 @ self.variances[terms])), LEAST_SPREAD)
+        part = np.zeros(len(terms), np.int64)
+        if ngrams:
+            part[places] = [is_marked(word) for word in known]
+        spread = np.sqrt(np.bincount(part, worth**2 * self.variances[terms], minlength=2))
+        spread = np.maximum(spread, LEAST_SPREAD)[part]
         unknown = [word for word, is_there in zip(counts, there, strict=True) if not is_there]
         return HybridQuery(known, often, places, terms, worth / spread, unknown)
+
+    def burstiness_of(self, words: Sequence[str]) -> Float64s:
+        """:math:`a_i / (a_i + .7)` of the terms of these words; 1 for a word that is not there."""
+        ids = self.words.ids(list(words))
+        return np.where(ids >= 0, self.burstiness[self.stems.groups[ids]], 1.0)
 
     def shares(self, query: HybridQuery, document: int) -> Float64s:
         """What each query word adds to a document's score; forms of one word share it."""
@@ -194,6 +207,9 @@ class InvertedIndex:
         held = np.diff(self.postings.begins)[several]
         chosen = several[np.argsort(-held, kind="stable")[:limit]]
         return [
-            sorted(self.words.word(int(w)) for w in np.flatnonzero(self.stems.groups == term))
+            sorted(
+                word[1:-1] if is_marked(word) else word
+                for word in map(self.words.word, np.flatnonzero(self.stems.groups == term).tolist())
+            )
             for term in chosen.tolist()
         ]

@@ -13,9 +13,8 @@ import numpy as np
 
 from deltavec.core.arrays import Float32s, Float64s, Int32s, Int64s, UInt8s
 from deltavec.core.jit import compiled
+from deltavec.core.kernels.count import COUNTS, packed_count
 from deltavec.search.lexical.bm25 import saturation
-
-MOST_COUNTED = 255
 
 
 class Postings(NamedTuple):
@@ -120,8 +119,9 @@ def distribute(
                 continue
             target = begins[term - first]
             if target > new.begins[term - first] and new.documents[target - 1] == document:
-                both = np.int64(new.counts[target - 1]) + counts[place]
-                new.counts[target - 1] = min(both, MOST_COUNTED)
+                before = new.counts[target - 1]
+                both = int(COUNTS[before] + COUNTS[counts[place]])
+                new.counts[target - 1] = packed_count(both, before % 4 + counts[place] % 4)
                 continue
             new.documents[target] = document
             new.counts[target] = counts[place]
@@ -151,11 +151,11 @@ def measure_terms(
             document = lists.documents[place]
             if document < 0 or document >= documents:  # a file from elsewhere
                 continue
-            n = float(lists.counts[place])
+            n = COUNTS[lists.counts[place]]
             total += n
             squares += n * n
             by_length += n * lengths[document]
-            value = saturation(n, norms[document])
+            value = saturation(lists.counts[place], norms[document])
             mean += value
             square += value * value
         clumping[term, 0], clumping[term, 1], clumping[term, 2] = total, squares, by_length

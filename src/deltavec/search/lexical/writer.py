@@ -27,7 +27,7 @@ from deltavec.search.hybrid.score_scale import ScoreScale
 from deltavec.search.lexical import kernels
 from deltavec.search.lexical.bm25 import burstiness_weights, norms_of
 from deltavec.search.lexical.index import InvertedIndex
-from deltavec.search.lexical.kernels import MOST_COUNTED, Postings
+from deltavec.search.lexical.kernels import Postings
 from deltavec.search.lexical.storage import Sizes, as_arrays, postings_layout
 
 POSTINGS_AT_ONCE = 1 << 25  # 160 MB
@@ -83,7 +83,10 @@ class PostingsWriter:
     def add(self, texts: TextBatch) -> None:
         """Take in the words of some more documents, once those of the ones before are listed."""
         self._wait()
-        self.listing = self.thread.submit(self._list, texts)
+        # Whole words too, whatever the embedding counts.
+        self.listing = self.thread.submit(
+            self._list, texts._replace(rule=texts.rule._replace(whole=True))
+        )
 
     def _wait(self) -> None:
         if self.listing:
@@ -95,7 +98,7 @@ class PostingsWriter:
         self.ends.append(self.written + listed.ends[1:])
         self.written += len(listed.ids)
         self.files[0].write(listed.ids.data)
-        self.files[1].write(np.minimum(listed.counts, MOST_COUNTED).astype(np.uint8).data)
+        self.files[1].write(listed.counts.astype(np.uint8).data)
 
     def finish(
         self,

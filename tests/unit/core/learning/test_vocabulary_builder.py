@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from deltavec.core.batching import count_batch
+from deltavec.core.kernels.count import COUNTS, TOTALS
 from deltavec.core.kernels.tokenize import LONGEST_LEARNED
 from deltavec.core.learning.vocabulary_builder import (
     WordCounts,
@@ -94,24 +95,25 @@ def test_a_run_longer_than_any_word_is_decoded_to_its_end():
 def listed(counts, documents):
     found = counts.listed(as_text_batch(documents, "words"))
     begins = found.ends.tolist()
-    pairs = list(zip(found.ids.tolist(), found.counts.tolist(), strict=True))
+    counted = zip(COUNTS[found.counts].tolist(), TOTALS[found.counts].tolist(), strict=True)
+    pairs = [(id, *n) for id, n in zip(found.ids.tolist(), counted, strict=True)]
     return [pairs[a:b] for a, b in pairwise(begins)], found.lengths.tolist()
 
 
 def test_documents_list_their_different_words_without_single_characters():
     counts = WordCounts()
     assert listed(counts, ["sea room sea a", "", "b room"]) == (
-        [[(0, 2), (1, 1)], [], [(1, 1)]],
-        [3, 0, 1],
+        [[(0, 2, 4), (1, 1, 2)], [], [(1, 1, 2)]],
+        [6, 0, 2],
     )
-    assert listed(counts, ["new sea"]) == ([[(4, 1), (0, 1)]], [2])
+    assert listed(counts, ["new sea"]) == ([[(4, 1, 2), (0, 1, 2)]], [4])
     assert counts.vocabulary.words == ["sea", "room", "a", "b", "new"]
     assert counts.tokens == 8
 
 
 def test_listing_goes_on_from_a_vocabulary():
     counts = WordCounts.of(Vocabulary.of(["room", "x" * 1000]))
-    assert listed(counts, ["sea room"]) == ([[(2, 1), (0, 1)]], [2])
+    assert listed(counts, ["sea room"]) == ([[(2, 1, 2), (0, 1, 2)]], [4])
     assert counts.vocabulary.words == ["room", "x" * 1000, "sea"]
 
 
@@ -119,5 +121,16 @@ def test_listing_makes_room_in_the_middle_of_a_document(monkeypatch):
     monkeypatch.setattr("deltavec.core.learning.vocabulary_builder.FIRST_ROOM", 2)
     words = [f"w{i}" for i in range(200)]
     found, lengths = listed(WordCounts(), [" ".join(words + words), "w7"])
-    assert found == [[(i, 2) for i in range(200)], [(7, 1)]]
-    assert lengths == [400, 1]
+    assert found == [[(i, 2, 2 + (i < 25)) for i in range(200)], [(7, 1, 2)]]
+    assert lengths == [425, 2]
+
+
+def test_a_word_is_listed_255_times_at_most():
+    assert listed(WordCounts(), ["sea " * 300]) == ([[(0, 255, 258)]], [325])
+
+
+def test_the_lead_of_words_with_n_grams_is_as_many_words():
+    found = WordCounts().listed(as_text_batch(["seas " * 33], "words:words+grams-4"))
+    # <seas>, <sea, seas, eas>: 125 units are 31 words and a part.
+    assert COUNTS[found.counts].tolist() == [32, 32, 32, 32]
+    assert found.lengths.tolist() == [4 * 33 + 125]

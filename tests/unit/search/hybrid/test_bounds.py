@@ -53,9 +53,10 @@ def test_where_heads_let_many_rows_pass_the_whole_codes_are_read():
         assert places[:found].tolist() == expected
 
 
-# One query of two terms: the first is in documents 11 and 12, the second in 12 and 13.
+# One query of two terms: the first is in documents 11 (three times) and 12, the second in 12 and
+# 13.
 LISTS = Postings(
-    np.array([0, 2, 4]), np.array([11, 12, 12, 13], np.int32), np.array([3, 1, 1, 1], np.uint8)
+    np.array([0, 2, 4]), np.array([11, 12, 12, 13], np.int32), np.array([8, 0, 0, 0], np.uint8)
 )
 NORMS = np.ones(14, np.float32)
 WORDS = QueryTerms(

@@ -18,7 +18,7 @@ def words_of(held, weights):
     """One query that has all terms."""
     documents = np.array([number for one in held for number in one], np.int32)
     begins = np.cumsum([0, *map(len, held)])
-    lists = Postings(begins, documents, np.ones(len(documents), np.uint8))
+    lists = Postings(begins, documents, np.zeros(len(documents), np.uint8))
     terms = np.arange(len(held))
     norms = np.ones(1 + documents.max(), np.float32)
     return QueryTerms(

@@ -1,11 +1,13 @@
 import numpy as np
 
+from deltavec.core.kernels.count import COUNTS as COUNTS_OF
+from deltavec.core.kernels.count import LEVELS, TOTALS, pack_count
 from deltavec.search.lexical import kernels
 from deltavec.search.lexical.kernels import Postings, QueryTerms
 
 # Documents: 0 holds words 0 (twice) and 1, 1 holds none, 2 holds 1 and 2; words 0 and 1 are forms.
 IDS = np.array([0, 1, 1, 2], np.int32)
-COUNTS = np.array([2, 1, 3, 1], np.uint8)
+COUNTS = np.array([4 * n for n in (1, 0, 2, 0)], np.uint8)  # packed: n = 2, 1, 3, 1
 ENDS = np.array([2, 2, 4])
 GROUPS = np.array([0, 0, 1], np.int32)
 LENGTHS = np.array([3, 0, 4], np.int32)
@@ -24,20 +26,32 @@ def made():
 def test_forms_in_a_document_are_one_posting():
     lists = made()
     assert lists.documents.tolist() == [0, 2, 2]
-    assert lists.counts.tolist() == [3, 3, 1]
+    assert lists.counts.tolist() == [8, 8, 0]
+
+
+def test_a_byte_has_a_count_and_how_often_a_word_is_in_the_lead():
+    for count in range(1, 256):
+        packed = pack_count(count, 2)
+        assert 0.93 * count < COUNTS_OF[packed] <= count
+        assert count > 32 or COUNTS_OF[packed] == count
+        assert TOTALS[packed] == COUNTS_OF[packed] + 2
+    assert pack_count(1, 0) == 0
+    assert pack_count(999, 25) == pack_count(255, 3) == 255
+    assert len(set(LEVELS.tolist())) == 64
 
 
 def test_terms_of_a_range_only():
     lists = Postings(np.array([0, 1]), np.empty(1, np.int32), np.empty(1, np.uint8))
     kernels.distribute(IDS, COUNTS, ENDS, GROUPS, 5, 1, 2, np.zeros(1, np.int64), lists)
-    assert (lists.documents.tolist(), lists.counts.tolist()) == ([7], [1])
+    assert (lists.documents.tolist(), lists.counts.tolist()) == ([7], [0])
 
 
 def test_counts_of_forms_stay_within_a_byte():
     lists = Postings(np.array([0, 1]), np.empty(1, np.int32), np.empty(1, np.uint8))
-    counts = np.array([200, 100], np.uint8)
+    counts = np.array([pack_count(200, 2), pack_count(100, 2)], np.uint8)
     kernels.distribute(IDS[:2], counts, ENDS[:1], GROUPS, 0, 0, 1, np.zeros(1, np.int64), lists)
     assert lists.counts.tolist() == [255]
+    assert (COUNTS_OF[255], TOTALS[255]) == (255, 258)
 
 
 def test_old_postings_come_before_new_ones():
@@ -47,7 +61,7 @@ def test_old_postings_come_before_new_ones():
     assert reached.tolist() == [2, 4]
     kernels.distribute(IDS[:1], COUNTS[:1], ENDS[:1] - 1, GROUPS, 3, 0, 2, reached, new)
     assert new.documents[:4].tolist() == [0, 2, 3, 2]
-    assert new.counts[:4].tolist() == [3, 3, 2, 1]
+    assert new.counts[:4].tolist() == [8, 8, 4, 0]
 
 
 def test_documents_that_go_leave_no_postings_and_others_get_their_numbers():
@@ -58,7 +72,7 @@ def test_documents_that_go_leave_no_postings_and_others_get_their_numbers():
     new = Postings(np.array([0, 1]), np.empty(1, np.int32), np.empty(1, np.uint8))
     reached = new.begins[:-1].copy()
     kernels.copy_postings(made(), np.array([1, 7])[:1], numbers, reached, new)  # the second term
-    assert (new.documents.tolist(), new.counts.tolist(), reached.tolist()) == ([1], [1], [1])
+    assert (new.documents.tolist(), new.counts.tolist(), reached.tolist()) == ([1], [0], [1])
     kernels.copy_postings(made(), np.array([7]), numbers, reached, new)  # a new one
     assert reached.tolist() == [1]
 
@@ -103,13 +117,13 @@ def test_the_score_of_one_document_is_that_of_the_block():
 def test_documents_that_are_not_there_lead_no_kernel_out_of_its_arrays():
     # A stranger's file: none of these is a document, and the last comes after a larger one.
     documents = np.array([-(2**31), -1, 3, 2**31 - 1, 0], np.int32)
-    hostile = Postings(np.array([0, 5]), documents, np.full(5, 3, np.uint8))
+    hostile = Postings(np.array([0, 5]), documents, np.full(5, 8, np.uint8))
     scores = np.zeros(1 + 2)
     words = asked([0], [1.0], [0])._replace(postings=hostile)
     kernels.add_query_scores(words, 0, False, 1, scores[:2])
     assert scores.tolist() == [0, 0, 0]
     kernels.add_query_scores(words, 0, False, 0, scores[1:])
-    backwards = Postings(np.array([0, 3]), np.array([1, 2, 0], np.int32), np.full(3, 1, np.uint8))
+    backwards = Postings(np.array([0, 3]), np.array([1, 2, 0], np.int32), np.zeros(3, np.uint8))
     kernels.add_query_scores(words._replace(postings=backwards), 0, False, 1, scores[1:])
     assert scores.tolist() == [0, 1 / 1.5, 1 / 3]
     sums, variances = np.zeros((1, 3)), np.zeros(1)
