@@ -269,7 +269,7 @@ def test_documents_are_updated_and_removed(
     again = deltavec("index", "remove", folder, "r99", "--missing-ok", "--json").json
     assert (again["removed"], again["documents"]) == (0, len(left))
     joined = deltavec("index", "compact", folder, "--json").json
-    assert (joined["files"], joined["documents"]) == (1, len(left))
+    assert (joined["segments"], joined["documents"]) == (1, len(left))
     assert "were removed or replaced" in " ".join(deltavec("info", folder).stdout.split())
 
 

@@ -228,4 +228,10 @@ Stems = Annotated[
         "--stems/--no-stems", help="Match words by stems, which are learned from the documents."
     ),
 ]
+Purge = Annotated[
+    bool,
+    typer.Option(
+        "--purge", help="Delete removed text from disk at once; this rewrites the collection."
+    ),
+]
 Length = Annotated[int, count("Number of characters of each text to show.", least=0)]

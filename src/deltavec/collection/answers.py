@@ -187,7 +187,7 @@ class Match(AnalyzedText):
     words : StoredPostings or None
         The postings of the collection; None if it has none.
     row, vector
-        The row of the document, and its vector.
+        The row of the document among all, deleted ones too, and its vector.
     """
 
     query: Query
@@ -284,9 +284,8 @@ def sum_by_word(tokens: Tokenized, of_units: Mapping[str, float]) -> dict[str, f
 def terms_of(words: StoredPostings, units: list[str]) -> list[tuple[str, int]]:
     """The units that are indexed, each with its term."""
     long = [unit for unit in units if len(unit.encode("utf-8", "replace")) > 1]
-    ids = words.words.words.ids(long)
-    groups = words.words.stems.groups
-    return [(unit, int(groups[n])) for unit, n in zip(long, ids.tolist(), strict=True) if n >= 0]
+    terms = words.words.terms_of(long).tolist()
+    return [(unit, term) for unit, term in zip(long, terms, strict=True) if term >= 0]
 
 
 def excerpt(text: str, found: Spans, shares: Mapping[str, float], length: int) -> Excerpt:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
 from deltavec.collection import ids
@@ -16,18 +19,22 @@ from deltavec.collection.manifest import (
     COLLECTION_FOLDER,
     MODEL,
     CollectionManifest,
-    StoredFile,
+    StoredSegment,
     WordsFile,
     file_path,
     save_manifest,
     writing,
 )
+from deltavec.collection.segment import map_vectors
 from deltavec.collection.segment_writer import (
     OnProgress,
     StoredColumns,
-    write_postings,
+    write_rows,
+    write_scale,
     write_segment,
+    write_words,
 )
+from deltavec.collection.terms import first_terms
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.statistics import TextCounts
 from deltavec.core.text.batches import Tokenizer, as_strings, as_text_batch
@@ -41,6 +48,7 @@ from deltavec.io.corpus.corpus import open_corpus
 from deltavec.io.corpus.files import COLUMN, PATH, Reading
 from deltavec.io.output.embed_to_file import Progress
 from deltavec.io.output.pipeline import pieces_ahead
+from deltavec.search.hybrid.score_scale import ScoreScale
 from deltavec.search.lexical.writer import PostingsWriter
 
 if TYPE_CHECKING:
@@ -123,42 +131,45 @@ def build_collection(
         writing(target),
         COLLECTION_FOLDER.replacing(target) as fresh,
         PostingsWriter(fresh) if words else nullcontext() as writer,
+        ThreadPoolExecutor(2, "deltavec") as pool,
     ):
         if derived:
             begin("adapting the model")
             first_pass = CountingPass(columns, model.tokenizer, writer, on_progress)
             model = model.for_collection(first_pass, threads=threads)
         begin("embedding")
-        vectors: Future[StoredFile] = Future()
-        with ThreadPoolExecutor(2, "deltavec") as pool:
+        stopped = Event()
 
-            def list_terms() -> WordsFile | None:
-                if writer is None:
-                    return None
-                with cancellable(lambda: not vectors.cancelled()):
-                    return write_postings(
-                        writer, file_path(fresh, "words", 1), model, vectors.result,
-                        stems=stems, threads=threads,
-                    )  # fmt: skip
+        def list_terms() -> WordsFile | None:
+            if writer is None:
+                return None
+            with cancellable(lambda: not stopped.is_set()):
+                terms = partial(first_terms, model, stems=stems)
+                return write_words(writer, file_path(fresh, "words", 1), terms)
 
-            try:
-                saved = pool.submit(save_model, model, fresh / MODEL)
-                # Terms counted in the first pass are written while documents are embedded.
-                listing = pool.submit(list_terms) if derived else None
-                written = write_segment(
-                    model, columns, fresh, 1, postings=None if derived else writer,
-                    threads=threads, on_progress=on_progress,
-                )  # fmt: skip
-                if columns.id_column and not derived:
-                    ids.require_unique(written.ids)
-            except BaseException:
-                vectors.cancel()
-                raise
-            vectors.set_result(written.vectors)
-            if writer:
-                begin("listing words")
-            listed = listing.result() if listing else list_terms()
-            saved.result()
+        try:
+            saved = pool.submit(save_model, model, fresh / MODEL)
+            # Terms counted in the first pass are written while documents are embedded.
+            listing = pool.submit(list_terms) if derived else None
+            written = write_segment(
+                model, columns, fresh, 1, postings=None if derived else writer,
+                threads=threads, on_progress=on_progress,
+            )  # fmt: skip
+            if columns.id_column and not derived:
+                ids.require_unique(written.ids)
+        except BaseException:
+            stopped.set()
+            raise
+        if writer:
+            begin("listing words")
+        listed = listing.result() if listing else list_terms()
+        vectors = map_vectors(fresh, written.vectors, model.dimensions)
+        hashes = np.concatenate([ids.hash_ids(some) for some in written.ids])
+        rows = write_rows(file_path(fresh, "rows", 1), vectors, hashes, threads)
+        scale = None
+        if listed:
+            scale = write_scale(file_path(fresh, "scale", 1), ScoreScale.of(vectors, threads))
+        saved.result()
         manifest = CollectionManifest(
             model=model.fingerprint,
             own_model=derived,
@@ -166,14 +177,13 @@ def build_collection(
             id_column=columns.id_column,
             text_column=columns.corpus.column,
             columns=columns.keep,
-            vectors=written.vectors,
-            segments=(written.documents,),
+            segments=(StoredSegment(written.documents, written.vectors, rows, listed),),
+            scale=scale,
             zero_rows=written.zero_rows,
             length_error=written.length_error,
             built=written.counts,
             added=TextCounts(),
             additions=0,
-            words=listed,
         )
         save_manifest(fresh, manifest)
     return open_latest(target, model)

@@ -27,7 +27,7 @@ from deltavec.collection.query import (
     search_mode,
     vector_query,
 )
-from deltavec.collection.segment import ID, TEXT, Documents
+from deltavec.collection.segment import ID, TEXT, Documents, OpenSegment
 from deltavec.core.arguments import require_whole
 from deltavec.core.explain import Explanation, shares
 from deltavec.core.model import EmbeddingModel
@@ -72,6 +72,8 @@ class Collection:
         Which documents hold each word; None in a collection without words.
     map : StoredMap or None
         Where documents stand in two dimensions; None if no map was drawn.
+    segments : tuple of OpenSegment
+        The files that are open.
     """
 
     path: Path
@@ -81,6 +83,7 @@ class Collection:
     store: Documents
     words: StoredPostings | None = None
     map: StoredMap | None = None
+    segments: tuple[OpenSegment, ...] = ()
     masks: dict[str, npt.NDArray[np.bool_]] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -115,7 +118,22 @@ class Collection:
 
     def find_row(self, id: str) -> int | None:
         """The row of the document with this id; None if there is none."""
-        return identities.place_of(self.ids, id)
+        _, rows = self.rows_of(identities.as_array(identities.as_list([id])))
+        return int(self.index.pieces.logical(rows)[0]) if len(rows) else None
+
+    def rows_of(self, ids: pa.Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Which of these ids are here, by their places, and the row of each.
+
+        Rows are numbered through all segments, with those of deleted documents.
+        """
+        hashes, pieces = identities.hash_ids(ids), self.index.pieces
+        found = [np.zeros((2, 0), np.int64)]
+        for number, segment in enumerate(self.segments):
+            places, rows = segment.rows_of(ids, hashes)
+            live = ~np.isin(rows, pieces.deleted[number])
+            found.append(np.array([places[live], rows[live] + pieces.begins[number]]))
+        places, rows = np.concatenate(found, axis=1)
+        return places, rows
 
     def documents(self, which: Sequence[str] | Sequence[int] | npt.NDArray[np.int64]) -> pa.Table:
         """The documents with these ids, or in these rows, in this order.
@@ -294,7 +312,9 @@ class Collection:
 
     def match(self, query: Query, row: int, text: str) -> Match:
         """A query and the document in a row, whose text is given, to be explained."""
-        return Match(self.model, text, query, self.words, row, self.index.vectors[row])
+        physical = int(self.index.pieces.physical(np.array([row]))[0])
+        vector = self.index.take([row])[0]
+        return Match(self.model, text, query, self.words, physical, vector)
 
     def why(
         self, query: str | Sequence[str], id: str, *, by: str | None = None, pairs: int = 10
@@ -312,7 +332,7 @@ class Collection:
         Empty if that document has no vector.
         """
         row = self.row(id)
-        query = self.vector_query(self.index.vectors[row], k, row=row, filter=filter)
+        query = self.vector_query(self.index.take([row])[0], k, row=row, filter=filter)
         return self.hits(self.best([query])[0])
 
     def explain(self, a: str, b: str, *, pairs: int = 10) -> Explanation:
@@ -442,6 +462,7 @@ class Collection:
         corpus: Any,
         *,
         update: bool = False,
+        purge: bool = False,
         threads: int | None = None,
         on_progress: OnProgress | None = None,
     ) -> Collection:
@@ -458,6 +479,8 @@ class Collection:
             columns that the collection was built with.
         update
             Whether documents take the place of those with their ids, instead of being refused.
+        purge
+            Whether to delete the data of replaced documents from disk now: see `remove`.
         threads
             How many cores to use; all of them by default.
         on_progress
@@ -465,7 +488,7 @@ class Collection:
         """
         from deltavec.collection.updates import add
 
-        add(self, corpus, update=update, threads=threads, on_progress=on_progress)
+        add(self, corpus, update=update, purge=purge, threads=threads, on_progress=on_progress)
         return self._reopened()
 
     def remove(
@@ -474,9 +497,12 @@ class Collection:
         *,
         filter: str | None = None,
         missing_ok: bool = False,
+        purge: bool = False,
         threads: int | None = None,
     ) -> Collection:
-        """The collection without some documents, on disk too; nothing of them is left there.
+        """The collection without some documents, on disk too.
+
+        They are marked as deleted; their data is deleted when their segment is merged.
 
         Parameters
         ----------
@@ -486,16 +512,18 @@ class Collection:
             Those that it lets through: see `mask`.
         missing_ok
             Whether ids that are not there are passed over; by default nothing is removed then.
+        purge
+            Whether to delete their data from disk now, which writes the whole collection anew.
         threads
             How many cores to use; all of them by default.
         """
         from deltavec.collection.updates import remove
 
-        remove(self, ids, filter=filter, missing_ok=missing_ok, threads=threads)
+        remove(self, ids, filter=filter, missing_ok=missing_ok, purge=purge, threads=threads)
         return self._reopened()
 
     def compact(self) -> Collection:
-        """The collection with all documents in one file, which many changes leave in several."""
+        """The collection in one segment, without the data of deleted documents."""
         from deltavec.collection.updates import compact
 
         compact(self)

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from deltavec.core.arguments import did_you_mean
-from deltavec.core.arrays import Int64s
+from deltavec.core.arrays import Int64s, UInt64s
 from deltavec.core.text.batches import batch_of_arrow, is_text
 from deltavec.core.text.rules import rule
 from deltavec.errors import InputError
@@ -74,36 +73,38 @@ def as_list(ids: Any) -> list[str]:
     return found
 
 
-def place_of(there: pa.Array, id: str) -> int | None:
-    """The row of an id; None if there is none."""
-    [wanted] = as_list([id])
-    if SURROGATE.search(wanted):  # nothing stored holds half a pair
-        return None
-    # On the bytes: for a value of its own, Arrow imports pandas, to ask whether it is one of its.
-    texts, written = batch_of_arrow(there, rule("tokens")), wanted.encode()
-    places = np.flatnonzero(np.diff(texts.ends) == len(written))
-    for number, byte in enumerate(written):
-        places = places[texts.data[texts.ends[places] + number] == byte]
-    return int(places[0]) if len(places) else None
+def hash_ids(ids: pa.Array) -> UInt64s:
+    """A hash of each id (FNV-1a), by which it is looked up in a segment.
+
+    Equal hashes are compared, so ids that collide cost time and nothing else.
+    """
+    texts = batch_of_arrow(ids, rule("tokens"))
+    lengths = np.diff(texts.ends)
+    order = np.argsort(-lengths, kind="stable")
+    begins, sorted_lengths = texts.ends[:-1][order], -lengths[order]
+    hashes = np.full(len(ids), 0xCBF29CE484222325, np.uint64)
+    for place in range(int(lengths.max(initial=0))):
+        longer = int(np.searchsorted(sorted_lengths, -place))
+        hashes[:longer] ^= texts.data[begins[:longer] + place]
+        hashes[:longer] *= np.uint64(0x100000001B3)
+    found = np.empty_like(hashes)
+    found[order] = hashes
+    return found
 
 
-def places_of(there: pa.Array | pa.ChunkedArray, wanted: Sequence[str] | pa.Array) -> Int64s:
+def as_array(wanted: Sequence[str] | pa.Array) -> pa.Array:
+    """Ids as an Arrow array; null for text that no id can be."""
+    if isinstance(wanted, pa.Array):
+        return wanted
+    return pa.array([None if SURROGATE.search(one) else one for one in wanted], pa.string())
+
+
+def places_of(there: pa.Array | pa.ChunkedArray, wanted: pa.Array) -> Int64s:
     """The row of each id; -1 for one that does not exist."""
     import pyarrow.compute as pc
 
-    if not isinstance(wanted, pa.Array):
-        sound = [None if SURROGATE.search(one) else one for one in wanted]
-        wanted = pa.array(sound, pa.string())
     found = pc.index_in(wanted, value_set=there).fill_null(-1)
     return found.to_numpy().astype(np.int64)  # type: ignore[no-any-return, unused-ignore]
-
-
-def unknown_id(there: pa.ChunkedArray, others: Sequence[pa.Array]) -> npt.NDArray[np.bool_]:
-    """Which ids are none of the others."""
-    import pyarrow.compute as pc
-
-    found = pc.is_in(there, value_set=pa.chunked_array(others, pa.string()))
-    return ~np.asarray(found.to_numpy(), bool)
 
 
 def suggestion(id: str, there: pa.Array | pa.ChunkedArray, column: str) -> str:

@@ -43,19 +43,25 @@ def collection_info(
     """
     fitted = TextCounts.of(model.statistics)
     reason = refit_reason(fitted, stated.built, stated.added)
+
+    def total(kind: str) -> int:
+        files = (getattr(segment, kind) for segment in stated.segments)
+        return sum(file.bytes for file in files if file)
+
     return {
         "documents": stated.documents,
         "documents_without_vector": stated.zero_rows,
         "dimensions": stated.dimensions,
         "ids": stated.id_column or "row numbers",
         "columns": {name: str(schema.field(name).type) for name in stated.columns},
-        "vector_bytes": stated.vectors.bytes,
-        "document_bytes": sum(segment.bytes for segment in stated.segments),
+        "segments": len(stated.segments),
+        "documents_deleted": sum(one.documents.documents - one.live for one in stated.segments),
+        "vector_bytes": total("vectors"),
+        "document_bytes": total("documents"),
+        "code_bytes": total("rows"),
         "words": None if words is None else word_facts(words.words),
-        "word_bytes": stated.words.bytes if stated.words else 0,
-        "map": None
-        if stated.map is None
-        else {"drawn": stated.map.drawn, "bytes": stated.map.bytes},
+        "word_bytes": total("words"),
+        "map": None if stated.map is None else {"drawn": stated.map.drawn, "bytes": total("map")},
         "recipe": model.recipe.name,
         "model_adapted": stated.own_model,
         "fingerprint": stated.model,
@@ -73,12 +79,12 @@ def collection_info(
 
 def word_facts(index: InvertedIndex) -> dict[str, Any]:
     """How many words there are, and which of them are forms of one."""
-    rules = index.stems.rules
+    rules = index.segments[0].rules
     return {
         "words": len(index.words),
-        "stems": len(index.stems),
-        "postings": len(index.postings.documents),
-        "mean_length": float(index.lengths.mean()),
+        "stems": index.terms,
+        "postings": sum(len(segment.postings.documents) for segment in index.segments),
+        "mean_length": index.length_sums[0] / index.documents,
         "rules": len(rules.endings),
         "strongest_rules": [list(pair) for pair in rules.endings[:SHOWN_RULES]],
         "examples": index.forms(SHOWN_FORMS),

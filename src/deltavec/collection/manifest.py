@@ -5,13 +5,17 @@
     REVIEWS.idx/
       collection.json               the manifest; replaced last, in one step
       model.dv/                     the model that the vectors come from
-      vectors-000001.safetensors    one row per document
-      documents-000001.arrow        ids, texts and columns; one file per segment
+      documents-000001.arrow        of each segment: ids, texts and columns
+      vectors-000001.safetensors    a vector for each document
+      rows-000001.safetensors       int8 codes of the vectors, and hashes of the ids
       words-000001.safetensors      the postings
       map-000001.safetensors        coordinates in two dimensions
+      deleted-000002.safetensors    the deleted documents of a segment
+      scale-000002.safetensors      sums over the vectors of all documents
 
 The manifest names the other files, with their sizes and checksums. A collection changes by writing
-files under new names and then replacing the manifest, so it is complete at every moment.
+files under new names and then replacing the manifest, so it is complete at every moment. The files
+of a segment never change; a change writes a segment of its own (docs/decisions/0031).
 """
 
 from __future__ import annotations
@@ -23,8 +27,9 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
+from hashlib import sha256
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar, get_origin, get_type_hints
+from typing import Any, BinaryIO, get_origin, get_type_hints
 
 from deltavec.core.statistics import TextCounts
 from deltavec.errors import DeltavecError, InputError, LockWarning
@@ -44,7 +49,8 @@ from deltavec.search.matrix import LARGEST_ERROR
 
 VERSION = 1
 MODEL = MODEL_OF_COLLECTION
-SUFFIXES = dict.fromkeys(("vectors", "words", "map"), "safetensors") | {"documents": "arrow"}
+KINDS = ("vectors", "rows", "words", "map", "deleted", "scale")
+SUFFIXES = dict.fromkeys(KINDS, "safetensors") | {"documents": "arrow"}
 NAMES = {kind: rf"{kind}-\d{{6,9}}\.{suffix}" for kind, suffix in SUFFIXES.items()}
 NUMBER = re.compile(rf"(?:{'|'.join(SUFFIXES)})-(\d+)\.")
 ABANDONED = 86_400  # seconds after which a file that nobody names is a leftover
@@ -72,6 +78,14 @@ class StoredFile:
 
 
 @dataclass(frozen=True)
+class RowsFile(StoredFile):
+    """The file of codes: whether there are any, and how many numbers a head has."""
+
+    coded: int
+    heads: int
+
+
+@dataclass(frozen=True)
 class WordsFile(StoredFile):
     """The file of the postings, and the sizes that its layout follows from."""
 
@@ -92,6 +106,45 @@ class MapFile(StoredFile):
 
 
 @dataclass(frozen=True)
+class StoredSegment:
+    """The files of a segment.
+
+    Attributes
+    ----------
+    documents : StoredFile
+        Ids, texts and columns.
+    vectors : StoredFile
+        The vectors.
+    rows : RowsFile
+        Codes of the vectors and hashes of the ids.
+    words : WordsFile or None
+        The postings; None if they were left out.
+    map : MapFile or None
+        Coordinates; None if no map was drawn.
+    deleted : StoredFile or None
+        The deleted documents; None if there are none.
+    """
+
+    documents: StoredFile
+    vectors: StoredFile
+    rows: RowsFile
+    words: WordsFile | None = None
+    map: MapFile | None = None
+    deleted: StoredFile | None = None
+
+    @property
+    def live(self) -> int:
+        """How many documents there are, without deleted ones."""
+        return self.documents.documents - (self.deleted.documents if self.deleted else 0)
+
+    @property
+    def files(self) -> tuple[StoredFile, ...]:
+        """The files it names."""
+        others = (self.words, self.map, self.deleted)
+        return (self.documents, self.vectors, self.rows, *(file for file in others if file))
+
+
+@dataclass(frozen=True)
 class CollectionManifest:
     """What ``collection.json`` says.
 
@@ -107,10 +160,10 @@ class CollectionManifest:
         The names of the columns in the corpus. Without an id column documents are numbered.
     columns : tuple of str
         The columns kept beside id and text.
-    vectors : StoredFile
-        The vectors of all documents.
-    segments : tuple of StoredFile
-        Ids, texts and columns, in files one after the other.
+    segments : tuple of StoredSegment
+        The segments, in the order of their documents.
+    scale : StoredFile or None
+        Sums over the vectors of all documents; None in a collection without postings.
     zero_rows : int
         How many documents have a zero vector.
     length_error : float
@@ -120,12 +173,8 @@ class CollectionManifest:
         were added since. Removed documents are not counted.
     additions : int
         How often documents were added.
-    words : WordsFile or None
-        The postings; None if they were left out.
     removed : int
         How many documents were removed or replaced.
-    map : MapFile or None
-        The map; None if none was drawn.
     """
 
     model: str
@@ -134,27 +183,35 @@ class CollectionManifest:
     id_column: str
     text_column: str
     columns: tuple[str, ...]
-    vectors: StoredFile
-    segments: tuple[StoredFile, ...]
+    segments: tuple[StoredSegment, ...]
+    scale: StoredFile | None
     zero_rows: int
     length_error: float
     built: TextCounts
     added: TextCounts
     additions: int
-    words: WordsFile | None
     removed: int = 0
-    map: MapFile | None = None
 
     @property
     def documents(self) -> int:
         """How many documents there are."""
-        return self.vectors.documents
+        return sum(segment.live for segment in self.segments)
+
+    @property
+    def map(self) -> MapFile | None:
+        """The map, whose names are in its first file; None if none was drawn."""
+        return self.segments[0].map
 
     @property
     def files(self) -> tuple[StoredFile, ...]:
         """The files it names."""
-        others = (self.words, self.map)
-        return (self.vectors, *self.segments, *(file for file in others if file))
+        files = [file for segment in self.segments for file in segment.files]
+        return (*files, self.scale) if self.scale else tuple(files)
+
+    @property
+    def state(self) -> str:
+        """A checksum of the documents and their map."""
+        return sha256("".join(file.sha256 for file in self.files).encode()).hexdigest()[:32]
 
 
 COUNT = (0, LARGEST_COUNT)
@@ -168,9 +225,21 @@ FILE_RANGES = {
     **dict.fromkeys(("documents", "bytes"), (1, LARGEST_COUNT)),
     "drawn": COUNT,
     "name_bytes": (2, LARGEST_NAMES),
+    "coded": (0, 1),
+    "heads": (0, MOST_DIMENSIONS),
 }
 JSON_TYPES: dict[Any, type[Any]] = {tuple: list}  # everything else is an object
-Entry = TypeVar("Entry", CollectionManifest, StoredFile, WordsFile, MapFile, TextCounts)
+FILE_KINDS = {
+    "documents": StoredFile,
+    "vectors": StoredFile,
+    "rows": RowsFile,
+    "words": WordsFile,
+    "map": MapFile,
+    "deleted": StoredFile,
+    "scale": StoredFile,
+}
+NEEDED = ("documents", "vectors", "rows")
+SEGMENT_FIELDS = ("documents", "vectors", "rows", "words", "map", "deleted")
 
 
 def read_manifest(entries: Mapping[str, Any]) -> CollectionManifest:
@@ -184,31 +253,44 @@ def read_manifest(entries: Mapping[str, Any]) -> CollectionManifest:
     require_entry(CollectionManifest, entries, RANGES)
     if not all(type(name) is str for name in entries["columns"]):
         raise InputError("columns must be a list of strings")
-    segments = [stored_file(StoredFile, "documents", entry) for entry in entries["segments"]]
-    if len({segment.name for segment in segments}) < len(segments):
-        raise InputError("a segment is named twice")
     parts = {
         "columns": tuple(entries["columns"]),
-        "vectors": stored_file(StoredFile, "vectors", entries["vectors"]),
-        "segments": tuple(segments),
-        "words": stored_file(WordsFile, "words", entries["words"]) if entries["words"] else None,
-        "map": stored_file(MapFile, "map", entries["map"]) if entries["map"] else None,
+        "segments": tuple(stored_segment(entry) for entry in entries["segments"]),
+        "scale": stored_file("scale", entries["scale"]) if entries["scale"] else None,
         "built": text_counts(entries["built"]),
         "added": text_counts(entries["added"]),
     }
+    if not parts["segments"]:
+        raise InputError("a collection has at least one segment")
     found = CollectionManifest(**{**entries, **parts})
-    counts = {
-        "segments": sum(segment.documents for segment in segments),
-        "built and added": found.built.documents + found.added.documents,
-        **{file.name: file.documents for file in (found.words, found.map) if file},
-    }
-    for name, documents in counts.items():
-        if documents != found.documents:
-            raise InputError(f"{name}: not as many documents as there are vectors")
+    if len({file.name for file in found.files}) < len(found.files):
+        raise InputError("a file is named twice")
+    if len({(s.words is None, s.map is None) for s in found.segments}) > 1:
+        raise InputError("some segments have postings or a map, and others have none")
+    if (found.scale is None) != (found.segments[0].words is None):
+        raise InputError("postings and scale go together")
+    if found.built.documents + found.added.documents != found.documents:
+        raise InputError("built and added: not as many documents as there are vectors")
     return found
 
 
-def require_entry(kind: type[Entry], entry: Any, ranges: Mapping[str, tuple[float, float]]) -> None:
+def stored_segment(entry: Any) -> StoredSegment:
+    """A segment whose files are all of the same documents."""
+    require_types(entry if isinstance(entry, dict) else {}, dict.fromkeys(SEGMENT_FIELDS, dict))
+    files: dict[str, Any] = {
+        name: stored_file(name, entry[name]) if entry[name] or name in NEEDED else None
+        for name in SEGMENT_FIELDS
+    }
+    found = StoredSegment(**files)
+    for file in found.files:
+        if file.documents != found.documents.documents and file is not found.deleted:
+            raise InputError(f"{file.name}: not as many documents as there are vectors")
+    if found.live < 0:
+        raise InputError("more documents are deleted than there are")
+    return found
+
+
+def require_entry(kind: type[Any], entry: Any, ranges: Mapping[str, tuple[float, float]]) -> None:
     """Raise unless an entry has the fields of this type, with values of their types and ranges."""
     types = {
         name: hint if hint in (str, bool, int, float) else JSON_TYPES.get(get_origin(hint), dict)
@@ -218,8 +300,9 @@ def require_entry(kind: type[Entry], entry: Any, ranges: Mapping[str, tuple[floa
     require_ranges(entry, {name: bounds for name, bounds in ranges.items() if name in types})
 
 
-def stored_file(kind: type[Entry], name: str, entry: Any) -> Entry:
+def stored_file(name: str, entry: Any) -> Any:
     """A file, if its name is one that deltavec gives to files of this kind: never a path."""
+    kind = FILE_KINDS[name]
     require_entry(kind, entry, FILE_RANGES)
     if not re.fullmatch(NAMES[name], entry["name"]):
         raise InputError(
@@ -240,9 +323,11 @@ def text_counts(entry: Mapping[str, Any]) -> TextCounts:
 
 
 def as_entries(manifest: CollectionManifest) -> dict[str, Any]:
-    """The entries of a manifest; missing postings, or a missing map, are an empty entry."""
+    """The entries of a manifest; a missing file is an empty entry."""
     entries = asdict(manifest)
-    return {**entries, "words": entries["words"] or {}, "map": entries["map"] or {}}
+    for segment in entries["segments"]:
+        segment.update({name: segment[name] or {} for name in SEGMENT_FIELDS})
+    return {**entries, "scale": entries["scale"] or {}}
 
 
 def load_manifest(folder: Path) -> CollectionManifest:

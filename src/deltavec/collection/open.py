@@ -9,13 +9,15 @@ from pathlib import Path
 from deltavec.collection.collection import Collection
 from deltavec.collection.manifest import COLLECTION_FOLDER, MODEL, CollectionManifest, load_manifest
 from deltavec.collection.map.storage import open_map
-from deltavec.collection.segment import Documents, map_vectors, open_postings
+from deltavec.collection.segment import Documents, OpenSegment, read_deleted, read_scale
 from deltavec.core.model import EmbeddingModel
 from deltavec.errors import InputError
 from deltavec.io.artifacts.manifest import problems_of
 from deltavec.io.artifacts.model import load
-from deltavec.search import Index
-from deltavec.search.index import index_of_rows
+from deltavec.search.index import index_of_pieces
+from deltavec.search.lexical.index import InvertedIndex
+from deltavec.search.lexical.storage import StoredPostings
+from deltavec.search.matrix import ChunkedMatrix, as_rows, length_error
 
 
 def open_collection(
@@ -83,7 +85,7 @@ def open_latest(
                 model = load(folder / MODEL, verify=verify, trust=trust)
                 if known is not None and model.tokenizer == known.tokenizer:
                     model = replace(model, tokenizer=known.tokenizer)
-            return open_state(folder, manifest, model, verify)
+            return open_state(folder, manifest, model, verify, before)
         except InputError:
             if load_manifest(folder) == manifest:
                 raise
@@ -91,21 +93,50 @@ def open_latest(
 
 
 def open_state(
-    folder: Path, manifest: CollectionManifest, model: EmbeddingModel, verify: bool
+    folder: Path,
+    manifest: CollectionManifest,
+    model: EmbeddingModel,
+    verify: bool,
+    before: Collection | None = None,
 ) -> Collection:
-    """The collection with this manifest and its model."""
+    """The collection with this manifest and its model; segments that were open stay so."""
     dimensions = manifest.dimensions
     is_other = verify and model.fingerprint != manifest.model
     if is_other or model.dimensions != dimensions:
         name = COLLECTION_FOLDER.manifest
         raise InputError(f"{folder / MODEL}: not the model that {name} names")
-    vectors = map_vectors(folder, manifest.vectors, dimensions, verify=verify)
-    with problems_of(folder / manifest.vectors.name):
-        index = Index(vectors) if verify else index_of_rows(vectors, manifest.length_error)
-    documents = Documents(folder, manifest.segments, manifest.columns, verify=verify)
-    words = drawn = None
-    if manifest.words:
-        words = open_postings(folder, manifest.words, dimensions, verify=verify)
-    if manifest.map:
-        drawn = open_map(folder, manifest.map, verify=verify)
-    return Collection(folder, manifest, model, index, documents, words, drawn)
+    known = {one.stored: one for one in before.segments} if before else {}
+    segments = tuple(
+        known.get(replace(stored, deleted=None))
+        or OpenSegment.of(folder, stored, dimensions, manifest.columns, verify=verify)
+        for stored in manifest.segments
+    )
+    deleted = tuple(read_deleted(folder, stored, verify=verify) for stored in manifest.segments)
+    error = manifest.length_error
+    if verify:
+        for segment in segments:
+            with problems_of(folder / segment.stored.vectors.name):
+                error = max(error, length_error(segment.vectors, "vectors"))
+    pieces = ChunkedMatrix(
+        tuple(as_rows(segment.vectors, "vectors") for segment in segments),
+        error,
+        tuple(segment.quantizer for segment in segments),
+        deleted,
+    )
+    words = None
+    if manifest.scale:
+        index = InvertedIndex(tuple(one.postings for one in segments if one.postings), deleted)
+        require_terms(folder, index)
+        words = StoredPostings(index, read_scale(folder, manifest.scale, dimensions, verify=verify))
+    drawn = open_map(folder, manifest, deleted, verify=verify)
+    documents = Documents([segment.documents for segment in segments], pieces)
+    index_of_all = index_of_pieces(pieces)
+    return Collection(folder, manifest, model, index_of_all, documents, words, drawn, segments)
+
+
+def require_terms(folder: Path, index: InvertedIndex) -> None:
+    """Refuse terms that no word is a form of."""
+    words = sum(len(segment.words) for segment in index.segments)
+    last = max((int(one.terms[-1]) for one in index.segments if len(one.terms)), default=-1)
+    if index.terms > words or last >= index.terms:
+        raise InputError(f"{folder}: a term that no word is a form of: the postings are damaged")

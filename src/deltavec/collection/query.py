@@ -130,7 +130,7 @@ def make_ready(index: Index, words: StoredPostings | None) -> None:
     """Build what makes searches faster, so that no search has to."""
     index.pieces.make_quantized()
     if words is not None:
-        words.words.max_impacts.make(words.words.postings, words.words.norms)
+        _ = words.words.parts
 
 
 def search_mode(by: str | None, words: StoredPostings | None, name: object) -> str:
@@ -341,24 +341,27 @@ def best_by_score(
     threads: int | None,
 ) -> list[TopDocuments]:
     """The best documents for keyword or hybrid queries with the same negated and quoted words."""
+    live = slice(None) if pieces.live is None else pieces.live
     for terms in queries[0].negated:
         stop_if_cancelled()
-        allowed = ~words.words.holding(terms)
+        allowed = ~words.words.holding(terms)[live]
         mask = allowed if mask is None else mask & allowed
     for word in queries[0].quoted:
         whole = whole_terms(word, queries[0].model)
         if terms := [term for term in whole if len(term.encode()) > 1]:
-            allowed = words.words.holding(terms)
+            allowed = words.words.holding(terms)[live]
             mask = allowed if mask is None else mask & allowed
-    chosen: Int64s | None = None if mask is None else np.flatnonzero(mask)
-    count = len(pieces) if chosen is None else len(chosen)
+    chosen = None if mask is None else pieces.physical(np.flatnonzero(mask))
+    count = words.words.documents if chosen is None else len(chosen)
     wanted = [query.lexical._replace(vector=query.vector, scale=query.scale) for query in queries]
     k = min(max(query.k for query in queries), count)
+    in_part = None
     if BUDGET.allows(work_for(pieces, words.words, wanted)):
-        found = fallback.best_documents(pieces, words.words, wanted, k, chosen)
-    else:
-        found = best_documents(pieces, words.words, wanted, k, chosen=chosen, threads=threads)
+        in_part = fallback.best_in_part
+    found = best_documents(
+        pieces, words.words, wanted, k, chosen=chosen, threads=threads, in_part=in_part
+    )
     return [
-        TopDocuments(best.scores[: query.k], best.numbers[: query.k])
+        TopDocuments(best.scores[: query.k], pieces.logical(best.numbers[: query.k]))
         for query, best in zip(queries, found, strict=True)
     ]

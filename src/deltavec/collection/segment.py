@@ -1,6 +1,6 @@
-"""The files of a collection, opened: vectors, postings, and documents in segments.
+"""The files of a collection, opened.
 
-A segment is a file in Arrow's format, mapped into memory. Nothing is compressed, so to show ten
+Documents are in a file of Arrow's format, mapped into memory. Nothing is compressed, so to show ten
 results only ten documents are read (docs/decisions/0020). Documents are stored in small groups.
 Each group has a checksum per column, which is compared when the column is first read, and then all
 values of the column are validated. So a changed byte is noticed, and a hostile file leads nowhere
@@ -13,7 +13,7 @@ import mmap
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -21,12 +21,24 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from deltavec.collection.manifest import StoredFile, WordsFile, open_file
-from deltavec.core.arrays import Float32s, Int64s, offsets_of, require_mapped_whole
+from deltavec.collection.manifest import RowsFile, StoredFile, StoredSegment, open_file
+from deltavec.core.arrays import (
+    Float32s,
+    Int32s,
+    Int64s,
+    UInt64s,
+    offsets_of,
+    read_only,
+    require_mapped_whole,
+)
 from deltavec.errors import InputError
-from deltavec.io.artifacts.tensors import Layout, layout, mapped_tensors
+from deltavec.io.artifacts.tensors import Layout, Shapes, layout, mapped_tensors
 from deltavec.io.output.json_values import value_of
-from deltavec.search.lexical.storage import Sizes, StoredPostings, map_postings
+from deltavec.search.hybrid.score_scale import ScoreScale
+from deltavec.search.lexical.index import PostingsSegment
+from deltavec.search.lexical.storage import Sizes, map_postings
+from deltavec.search.matrix import ChunkedMatrix
+from deltavec.search.quantized.build import LazyQuantizer, code_shapes, from_arrays
 
 ID, TEXT = "id", "text"
 HEADER_BYTES = (
@@ -35,6 +47,7 @@ HEADER_BYTES = (
 CHECKSUMS = b"crc32"
 GROUPS_KEPT = 4096  # a few kilobytes each: the documents stay in the file
 MAGIC_BYTES = 8  # before the stream that the file holds
+NOTHING = read_only(np.zeros(0, np.int64))
 
 
 class Segment:
@@ -109,18 +122,16 @@ class Segment:
 class Documents:
     """The documents of a collection, read from its segments as they are asked for.
 
-    Parameters are those of `Segment`.
+    Parameters
+    ----------
+    segments
+        The files of documents.
+    pieces
+        Their vectors, which know what is deleted; None if nothing is. Rows count live documents.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        segments: Sequence[StoredFile],
-        columns: Sequence[str],
-        *,
-        verify: bool = False,
-    ) -> None:
-        self.segments = [Segment(folder, stored, columns, verify) for stored in segments]
+    def __init__(self, segments: Sequence[Segment], pieces: ChunkedMatrix | None = None) -> None:
+        self.segments, self.pieces = segments, pieces
         self.schema = self.segments[0].schema
         for segment in self.segments:
             if segment.schema != self.schema:
@@ -128,10 +139,16 @@ class Documents:
         self.groups = [(one, group) for one in self.segments for group in range(len(one.sizes))]
         self.offsets = offsets_of([size for segment in self.segments for size in segment.sizes])
 
+    @property
+    def live(self) -> Int64s | None:
+        """The documents that are not deleted, numbered through all files; None for all."""
+        return None if self.pieces is None else self.pieces.live
+
     def locate(self, rows: Int64s) -> Iterator[tuple[pa.RecordBatch, int]]:
         """The group of each document, and its position in there."""
-        groups = np.searchsorted(self.offsets, rows, side="right") - 1
-        positions = (rows - self.offsets[groups]).tolist()
+        places = rows if self.live is None else self.live[rows]
+        groups = np.searchsorted(self.offsets, places, side="right") - 1
+        positions = (places - self.offsets[groups]).tolist()
         for number, position in zip(groups.tolist(), positions, strict=True):
             segment, group = self.groups[number]
             yield segment.group(group), position
@@ -154,7 +171,10 @@ class Documents:
     def columns(self, names: Sequence[str]) -> pa.Table:
         """Some columns of all documents."""
         fields = [self.schema.get_field_index(name) for name in names]
-        batches = [segment.read(group, fields).select(fields) for segment, group in self.groups]
+        batches = [
+            self._live(number, segment.read(group, fields).select(fields))
+            for number, (segment, group) in enumerate(self.groups)
+        ]
         table = pa.Table.from_batches(batches, pa.schema([self.schema.field(n) for n in fields]))
         if ID in names and table.column(ID).null_count:
             paths = ", ".join(str(segment.path) for segment in self.segments)
@@ -163,8 +183,104 @@ class Documents:
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """All documents, a group at a time."""
-        for segment, group in self.groups:
-            yield segment.group(group)
+        for number, (segment, group) in enumerate(self.groups):
+            yield self._live(number, segment.group(group))
+
+    def _live(self, number: int, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """What is live of a group."""
+        if self.live is None:
+            return batch
+        begin, end = self.offsets[number : number + 2].tolist()
+        here = self.live[slice(*np.searchsorted(self.live, [begin, end]))] - begin
+        return batch if len(here) == len(batch) else batch.take(pa.array(here))
+
+
+@dataclass(frozen=True, eq=False)
+class OpenSegment:
+    """The files of a segment, mapped; they never change.
+
+    Attributes
+    ----------
+    stored : StoredSegment
+        Their names, without that of the deleted documents.
+    documents : Segment
+        Ids, texts and columns.
+    vectors : ndarray of float32
+        The vectors.
+    quantizer : LazyQuantizer
+        Their codes.
+    id_hashes, id_rows : ndarray
+        The hashes of the ids, ascending, and the row of each.
+    postings : PostingsSegment or None
+        The postings.
+    """
+
+    stored: StoredSegment
+    documents: Segment
+    vectors: Float32s
+    quantizer: LazyQuantizer
+    id_hashes: UInt64s
+    id_rows: Int32s
+    postings: PostingsSegment | None
+
+    @classmethod
+    def of(
+        cls,
+        folder: Path,
+        stored: StoredSegment,
+        dimensions: int,
+        columns: Sequence[str],
+        *,
+        verify: bool = False,
+    ) -> OpenSegment:
+        """The segment with these files, which must have the sizes that the manifest names."""
+        vectors = map_vectors(folder, stored.vectors, dimensions, verify=verify)
+        with open_file(folder, stored.rows, verify=verify) as file:
+            arrays = mapped_tensors(file, rows_layout(stored.rows, dimensions))
+        codes = from_arrays(arrays) if stored.rows.coded else None
+        postings = None
+        if stored.words:
+            entries = asdict(stored.words)
+            sizes = Sizes(**{name: entries[name] for name in Sizes._fields})
+            with open_file(folder, stored.words, verify=verify) as file:
+                postings = map_postings(file, sizes, verify=verify)
+        return cls(
+            replace(stored, deleted=None),
+            Segment(folder, stored.documents, columns, verify),
+            vectors,
+            LazyQuantizer(codes),
+            arrays["id_hashes"],
+            arrays["id_rows"],
+            postings,
+        )
+
+    def rows_of(self, ids: pa.Array, hashes: UInt64s) -> tuple[Int64s, Int64s]:
+        """Which of these ids are here, by their places, and the row of each."""
+        begins = np.searchsorted(self.id_hashes, hashes, side="left")
+        counts = np.searchsorted(self.id_hashes, hashes, side="right") - begins
+        places = np.repeat(np.arange(len(ids)), counts)
+        within = np.arange(len(places)) - np.repeat(np.cumsum(counts) - counts, counts)
+        rows = self.id_rows[begins[places] + within].astype(np.int64)
+        inside = (rows >= 0) & (rows < self.stored.documents.documents)
+        places, rows = places[inside], rows[inside]
+        wanted = ids.take(pa.array(places)).to_pylist()
+        found = [
+            group.column(0)[n].as_py() for group, n in Documents([self.documents]).locate(rows)
+        ]
+        same = np.array([a == b for a, b in zip(wanted, found, strict=True)], bool)
+        return places[same], rows[same]
+
+
+def read_deleted(folder: Path, stored: StoredSegment, *, verify: bool = False) -> Int64s:
+    """The deleted documents of a segment, ascending."""
+    if stored.deleted is None:
+        return NOTHING
+    with open_file(folder, stored.deleted, verify=verify) as file:
+        rows = mapped_tensors(file, deleted_layout(stored.deleted.documents))["rows"]
+        found: Int64s = rows.astype(np.int64)
+    if (np.diff(found) <= 0).any() or not 0 <= found[0] <= found[-1] < stored.documents.documents:
+        raise InputError(f"{folder / stored.deleted.name}: documents that are not there: damaged")
+    return found
 
 
 @contextmanager
@@ -201,11 +317,39 @@ def map_vectors(
         return mapped_tensors(file, vectors_layout(stored.documents, dimensions))["vectors"]
 
 
-def open_postings(
-    folder: Path, stored: WordsFile, dimensions: int, *, verify: bool = False
-) -> StoredPostings:
-    """The postings of a collection, mapped."""
-    entries = asdict(stored)
-    sizes = Sizes(dimensions=dimensions, **{n: entries[n] for n in Sizes._fields if n in entries})
+def rows_layout(stored: RowsFile, dimensions: int) -> Layout:
+    """The layout of a file of codes and hashes of ids."""
+    coded = stored.documents if stored.coded else 0
+    shapes: Shapes = {
+        "id_hashes": ("U64", (stored.documents,)),
+        **code_shapes(coded, dimensions, stored.heads),
+    }
+    # Eight bytes, then four, then one.
+    last = {name: shape for name, shape in shapes.items() if shape[0] == "I8"}
+    first = {name: shape for name, shape in shapes.items() if shape[0] != "I8"}
+    return layout(
+        "deltavec rows", {**first, "id_rows": ("I32", (stored.documents,)), **last}, aligned="codes"
+    )
+
+
+def deleted_layout(documents: int) -> Layout:
+    """The layout of a file of deleted documents."""
+    return layout("deltavec deleted", {"rows": ("I32", (documents,))}, aligned="rows")
+
+
+def scale_layout(dimensions: int) -> Layout:
+    """The layout of a file of sums over vectors."""
+    shapes = {"moment": ("F64", (dimensions, dimensions)), "total": ("F64", (dimensions,))}
+    return layout("deltavec scale", shapes, aligned="moment")
+
+
+def read_scale(
+    folder: Path, stored: StoredFile, dimensions: int, *, verify: bool = False
+) -> ScoreScale:
+    """How the vectors of all documents are spread."""
     with open_file(folder, stored, verify=verify) as file:
-        return map_postings(file, sizes, verify=verify)
+        arrays = mapped_tensors(file, scale_layout(dimensions))
+    for array in arrays.values():
+        if not np.isfinite(array).all():
+            raise InputError(f"{folder / stored.name}: expected finite numbers: damaged")
+    return ScoreScale(arrays["moment"], arrays["total"], stored.documents)

@@ -4,48 +4,47 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import prod
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from deltavec.collection import ids
-from deltavec.collection.manifest import StoredFile, WordsFile, file_path
+from deltavec.collection.manifest import RowsFile, StoredFile, WordsFile, file_path
 from deltavec.collection.segment import (
     CHECKSUMS,
     HEADER_BYTES,
     ID,
     TEXT,
     checksum,
-    map_vectors,
+    deleted_layout,
+    rows_layout,
+    scale_layout,
     vectors_layout,
 )
-from deltavec.collection.topics.names import function_words
-from deltavec.core.arrays import Float32s, blocks
-from deltavec.core.learning.stemming import Stems, WordRows, learn_stems
+from deltavec.core.arrays import Float32s, Int64s, UInt64s, blocks
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.statistics import TextCounts, warn_low_coverage
 from deltavec.core.text.batches import is_text
-from deltavec.core.text.rules import is_marked
 from deltavec.core.threads import ordered_map
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import CorpusError, InputError
 from deltavec.io.artifacts.atomic import flush_to_disk, on_disk
+from deltavec.io.artifacts.tensors import DTYPES, Arrays, Layout, write_tensors
 from deltavec.io.corpus.column_types import without_missing
 from deltavec.io.corpus.columns import Piece
 from deltavec.io.corpus.corpus import Corpus
 from deltavec.io.output.embed_to_file import Progress
 from deltavec.io.output.pipeline import embedded_pieces, pieces_ahead
 from deltavec.io.output.shards import EmbeddedRows, check_writable, in_shards, zero_rows
-from deltavec.search.hybrid.score_scale import ScoreScale, measure_scale
-from deltavec.search.lexical.index import InvertedIndex
-from deltavec.search.lexical.storage import StoredPostings
-from deltavec.search.lexical.writer import PostingsWriter
+from deltavec.search.hybrid.score_scale import ScoreScale
+from deltavec.search.lexical.writer import PostingsWriter, WordTerms
 from deltavec.search.matrix import as_rows, length_error
+from deltavec.search.quantized.build import FEWEST_NUMBERS, as_arrays, quantize
 
 OnProgress = Callable[[Progress], None]
 Mask = npt.NDArray[np.bool_]
@@ -333,77 +332,53 @@ def write_segment(
         return WrittenSegment(vectors.finish(), documents.finish(), *measured, counts, names)
 
 
-def postings_writer(
-    folder: Path, wanted: bool, before: StoredPostings | None = None
-) -> AbstractContextManager[PostingsWriter | None]:
-    """What counts the terms of documents; None if postings are left out."""
-    known: InvertedIndex | None = before.words if before else None
-    return PostingsWriter(folder, known) if wanted else nullcontext()
-
-
-def bare_words(vocabulary: Vocabulary, model: EmbeddingModel) -> Vocabulary:
-    """The words as they are written; n-grams are replaced by numbers, which have no forms."""
-    if not model.gram:
-        return vocabulary
-    words = enumerate(vocabulary.words)
-    return Vocabulary.of(word[1:-1] if is_marked(word) else f"\0{n}" for n, word in words)
-
-
-def write_postings(
-    writer: PostingsWriter,
-    path: Path,
-    model: EmbeddingModel,
-    vectors: Callable[[], StoredFile],
-    *,
-    before: StoredPostings | None = None,
-    keep: Mask | None = None,
-    stems: bool = True,
-    threads: int | None = None,
+def write_words(
+    writer: PostingsWriter, path: Path, terms_of: Callable[[Vocabulary], WordTerms]
 ) -> WordsFile:
-    """Write the postings of the terms that were counted to a new file.
-
-    Parameters
-    ----------
-    writer
-        What counted them.
-    path
-        The file.
-    model
-        The model, whose embedding table tells which words are forms of one.
-    vectors
-        What waits for the vectors of all documents; called when everything else is done.
-    before
-        The postings of earlier documents, if there are any. Their stems stay.
-    keep
-        Which of the earlier documents stay; all of them by default.
-    stems
-        Whether to learn stems, if there are none before.
-    threads
-        How many cores to use; all of them by default.
-    """
-
-    def stems_of(vocabulary: Vocabulary) -> Stems:
-        if before is None and not stems:
-            return Stems.none(len(vocabulary))
-        counts = model.statistics.document_counts.tolist()
-        held = dict(zip(bare_words(model.vocabulary, model).words, counts, strict=True))
-        vocabulary = bare_words(vocabulary, model)
-        function = function_words({word: n for word, n in held.items() if word[:1] != "\0"})
-        formless = [place for place, word in enumerate(vocabulary.words) if word in function]
-        if model.gram:
-            rows = WordRows.of_texts(vocabulary, model)
-        else:
-            rows = WordRows.of(vocabulary, model.vocabulary, model.table)
-        rows = rows._replace(formless=np.array(formless, np.int64))
-        if before is not None:
-            return before.words.stems.extended(vocabulary, rows)
-        return learn_stems(vocabulary, rows)
-
-    def scale() -> ScoreScale:
-        mapped = map_vectors(path.parent, vectors(), model.dimensions)
-        known = before.spread if before is not None and keep is None else None
-        return measure_scale(mapped, known, threads)
-
-    sizes = writer.finish(path, stems_of, scale, model.dimensions, keep=keep)._asdict()
-    del sizes["dimensions"]
+    """Write the postings of the terms that were counted to a new file."""
+    sizes = writer.finish(path, terms_of)._asdict()
     return WordsFile(name=path.name, **on_disk(path)._asdict(), **sizes)
+
+
+def write_rows(
+    path: Path, vectors: Float32s, hashes: UInt64s, threads: int | None = None
+) -> RowsFile:
+    """Write the codes of vectors, if they are many, and the hashes of ids to a new file."""
+    made = quantize(vectors, threads) if vectors.size >= FEWEST_NUMBERS else None
+    heads = made.directions.shape[1] + 1 if made and made.directions.shape[1] else 0
+    order = np.argsort(hashes, kind="stable")
+    planned = RowsFile(path.name, len(vectors), 0, "", int(made is not None), heads)
+    layout = rows_layout(planned, vectors.shape[1])
+    empty = {
+        name: np.zeros(one.shape, DTYPES[one.dtype])
+        for name, one in layout.tensors.items()
+        if not prod(one.shape)
+    }
+    arrays = {
+        **empty,
+        "id_hashes": hashes[order],
+        "id_rows": order,
+        **(as_arrays(made) if made else {}),
+    }
+    return replace(planned, **write_file(path, layout, arrays))
+
+
+def write_deleted(path: Path, rows: Int64s) -> StoredFile:
+    """Write the deleted documents of a segment to a new file."""
+    return StoredFile(
+        path.name, len(rows), **write_file(path, deleted_layout(len(rows)), {"rows": rows})
+    )
+
+
+def write_scale(path: Path, scale: ScoreScale) -> StoredFile:
+    """Write sums over vectors to a new file."""
+    arrays = {"moment": scale.moment, "total": scale.total}
+    written = write_file(path, scale_layout(len(scale.total)), arrays)
+    return StoredFile(path.name, scale.rows, **written)
+
+
+def write_file(path: Path, layout: Layout, arrays: Arrays) -> dict[str, Any]:
+    """Write arrays to a new file; its size and checksum, once it is on disk."""
+    with path.open("xb") as file:
+        write_tensors(file, layout, arrays)
+    return on_disk(path)._asdict()

@@ -1,16 +1,17 @@
 """Updates of a collection: add, replace and remove documents, add postings, merge segments.
 
-Vectors and postings are written anew, since they are mapped and must lie in one piece. Of the
-segments only those are written again that lose documents, or that are merged. So nothing of a
-removed document is left, and a search reads only live documents.
+An update writes a segment of the new documents, and for each segment that loses documents a file
+of those that are deleted. Small segments are merged (`deltavec.collection.merge`). Then the
+manifest is replaced. So an update costs what it changes, not what is there (docs/decisions/0031).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,37 +19,36 @@ import pyarrow as pa
 from deltavec.collection import ids as identities
 from deltavec.collection.collection import Collection
 from deltavec.collection.manifest import (
-    StoredFile,
+    StoredSegment,
     file_path,
     next_number,
     remove_unnamed,
     save_manifest,
     writing,
 )
-from deltavec.collection.map.storage import carry_map
+from deltavec.collection.map.storage import place_fresh, write_map
+from deltavec.collection.merge import MOST_DELETED, merge_segments, plan_merges
 from deltavec.collection.open import refresh
-from deltavec.collection.segment import ID, TEXT, Documents, map_vectors, open_postings
+from deltavec.collection.segment import TEXT, OpenSegment, map_vectors
 from deltavec.collection.segment_writer import (
-    Mask,
     OnProgress,
-    SegmentWriter,
     StoredColumns,
-    VectorsWriter,
     WrittenSegment,
-    postings_writer,
-    split_groups,
-    write_postings,
+    write_deleted,
+    write_rows,
+    write_scale,
     write_segment,
+    write_words,
 )
-from deltavec.core.arrays import blocks
+from deltavec.collection.terms import first_terms, further_terms
+from deltavec.core.arrays import Int64s, blocks
 from deltavec.core.statistics import TextCounts
 from deltavec.core.text.batches import as_text_batch
 from deltavec.errors import InputError
-from deltavec.io.corpus.columns import text_sizes
 from deltavec.io.corpus.corpus import open_corpus
 from deltavec.io.corpus.files import Reading
 from deltavec.io.output.embed_to_file import Progress
-from deltavec.io.output.shards import EmbeddedRows, zero_rows
+from deltavec.search.hybrid.score_scale import ScoreScale
 from deltavec.search.lexical.writer import PostingsWriter
 
 COUNTED_AT_ONCE = 1_024  # documents
@@ -65,14 +65,10 @@ def updating(opened: Collection) -> Iterator[Collection]:
         if current.description.model != opened.description.model:
             raise InputError(f"{opened.path} was built anew since it was opened: open it again")
         remove_unnamed(opened.path, exclusive=exclusive)
-        stated = current.description
-        if stated.words:  # they are copied: a changed bit must not be copied on
-            words = open_postings(opened.path, stated.words, stated.dimensions, verify=True)
-            current = replace(current, words=words)
         try:
             yield current
         finally:
-            remove_unnamed(opened.path, stated, exclusive=exclusive)
+            remove_unnamed(opened.path, current.description, exclusive=exclusive)
 
 
 def add(
@@ -80,6 +76,7 @@ def add(
     corpus: Any,
     *,
     update: bool = False,
+    purge: bool = False,
     threads: int | None = None,
     on_progress: OnProgress | None = None,
 ) -> None:
@@ -95,17 +92,48 @@ def add(
         columns = StoredColumns.of(
             documents, stated.id_column or None, stated.columns, current.store.schema
         )
-        with postings_writer(current.path, current.words is not None, current.words) as writer:
+        number = next_number(current.path)
+        with PostingsWriter(current.path) if current.words else nullcontext() as writer:
             fresh = write_segment(
-                current.model, columns, current.path, next_number(current.path), postings=writer,
+                current.model, columns, current.path, number, postings=writer,
                 first=stated.documents + stated.removed, threads=threads, on_progress=on_progress,
             )  # fmt: skip
-            keep = None
+            gone = np.zeros(0, np.int64)
             if stated.id_column:
-                there = current.store.columns([ID]).column(0)
-                identities.require_unique(fresh.ids if update else [*there.chunks, *fresh.ids])
-                keep = identities.unknown_id(there, fresh.ids) if update else None
-            rewrite(current, keep, writer=writer, fresh=fresh, threads=threads)
+                identities.require_unique(fresh.ids)
+                new = pa.concat_arrays(fresh.ids)
+                places, gone = current.rows_of(new)
+                if len(gone) and not update:
+                    place = int(places.min())
+                    row = int(current.index.pieces.logical(gone[places.argmin()]))
+                    raise InputError(
+                        f"ids must be unique, got {new[place].as_py()!r:.60} in row "
+                        f"{len(current) + place:,} and before in row {row:,}"
+                    )
+            segment = finish_segment(current, fresh, number, writer, threads)
+        commit(current, np.sort(gone), fresh, segment, purge=purge, threads=threads)
+
+
+def finish_segment(
+    current: Collection,
+    fresh: WrittenSegment,
+    number: int,
+    writer: PostingsWriter | None,
+    threads: int | None,
+) -> StoredSegment:
+    """The segment of new documents, with all of its files written."""
+    folder = current.path
+    vectors = map_vectors(folder, fresh.vectors, current.description.dimensions)
+    hashes = np.concatenate([identities.hash_ids(some) for some in fresh.ids])
+    rows = write_rows(file_path(folder, "rows", number), vectors, hashes, threads)
+    words = drawn = None
+    if writer and current.words:
+        terms = partial(further_terms, current.model, current.words.words)
+        words = write_words(writer, file_path(folder, "words", number), terms)
+    placed = place_fresh(current, vectors)
+    if placed is not None and current.description.map:
+        drawn = write_map(file_path(folder, "map", number), placed, current.description.map.drawn)
+    return StoredSegment(fresh.documents, fresh.vectors, rows, words, drawn)
 
 
 def remove(
@@ -114,6 +142,7 @@ def remove(
     *,
     filter: str | None = None,
     missing_ok: bool = False,
+    purge: bool = False,
     threads: int | None = None,
 ) -> None:
     """Remove documents from a collection; see `Collection.remove`."""
@@ -122,26 +151,25 @@ def remove(
         raise InputError(f"expected either ids or a filter of what to remove, got {given}")
     with updating(opened) as current:
         if filter is not None:
-            keep = ~current.mask(filter)
+            gone, live = np.flatnonzero(current.mask(filter)), current.index.pieces.live
+            gone = gone if live is None else live[gone]
         else:
-            keep = np.ones(len(current), bool)
-            keep[rows_to_remove(current, ids, missing_ok)] = False
-        if keep.all():
+            gone = rows_to_remove(current, ids, missing_ok)
+        if not len(gone):
             return
-        if not keep.any():
+        if len(gone) == len(current):
             raise InputError(
                 f"{current.path}: all {len(current):,} documents would be removed, and a "
                 "collection has at least one: delete the folder instead"
             )
-        with postings_writer(current.path, current.words is not None, current.words) as writer:
-            rewrite(current, keep, writer=writer, threads=threads)
+        commit(current, gone, purge=purge, threads=threads)
 
 
-def rows_to_remove(current: Collection, ids: Any, missing_ok: bool) -> Any:
-    """The rows of the documents with these ids."""
+def rows_to_remove(current: Collection, ids: Any, missing_ok: bool) -> Int64s:
+    """The rows of the documents with these ids, ascending; see `Collection.rows_of`."""
     wanted = identities.as_list(ids)
-    rows = identities.places_of(current.ids, wanted)
-    missing = np.flatnonzero(rows < 0)
+    places, rows = current.rows_of(identities.as_array(wanted))
+    missing = np.setdiff1d(np.arange(len(wanted)), places)
     if len(missing) and not missing_ok:
         first = wanted[missing[0]]
         advice = identities.suggestion(first, current.ids, current.description.id_column)
@@ -150,16 +178,14 @@ def rows_to_remove(current: Collection, ids: Any, missing_ok: bool) -> Any:
             f"{current.path}: no document has the id {first!r:.60}{others}{advice}; nothing was "
             "removed"
         )
-    return rows[rows >= 0]
+    return np.unique(rows)
 
 
 def compact(opened: Collection) -> None:
     """Merge all segments into one; see `Collection.compact`."""
     with updating(opened) as current:
-        stated = current.description
-        if len(stated.segments) > 1:
-            merged = merge([*live_parts(stated.segments, None)], current)
-            save_manifest(current.path, replace(stated, segments=(merged,)), stated)
+        if len(current.segments) > 1 or current.description.segments[0].deleted:
+            commit(current, np.zeros(0, np.int64), purge=True)
 
 
 def add_postings(
@@ -170,158 +196,131 @@ def add_postings(
     on_progress: OnProgress | None = None,
 ) -> None:
     """Add postings to a collection, from its texts; see `Collection.with_words`."""
+    compact(opened)
     with updating(opened) as current, PostingsWriter(current.path) as writer:
-        done = 0
+        done, stated = 0, current.description
         for batch in current.store.batches():
             writer.add(as_text_batch(batch.column(TEXT), current.model.tokenizer))
             done += len(batch)
             if on_progress:
                 on_progress(Progress(done, done / len(current)))
-        path = file_path(current.path, "words", next_number(current.path))
-        vectors = current.description.vectors
-        written = write_postings(
-            writer, path, current.model, lambda: vectors, stems=stems, threads=threads
-        )
-        stated = current.description
-        save_manifest(current.path, replace(stated, words=written), stated)
+        number = next_number(current.path)
+        terms = partial(first_terms, current.model, stems=stems)
+        written = write_words(writer, file_path(current.path, "words", number), terms)
+        spread = ScoreScale.of(current.segments[0].vectors, threads)
+        scale = write_scale(file_path(current.path, "scale", number), spread)
+        segment = replace(stated.segments[0], words=written)
+        save_manifest(current.path, replace(stated, segments=(segment,), scale=scale), stated)
 
 
-def rewrite(
+def commit(
     current: Collection,
-    keep: Mask | None,
-    *,
-    writer: PostingsWriter | None,
+    gone: Int64s,
     fresh: WrittenSegment | None = None,
+    segment: StoredSegment | None = None,
+    *,
+    purge: bool = False,
     threads: int | None = None,
 ) -> None:
-    """Write the collection after a change, and replace its manifest.
+    """Write what a change needs beside its new segment, and replace the manifest.
 
     Parameters
     ----------
     current
         The collection before the change.
-    keep
-        Which documents stay; None keeps all.
-    writer
-        What counted the terms of the new documents; None if there are no postings.
-    fresh
-        New documents, which are written already.
+    gone
+        The rows that are deleted, ascending, numbered through all segments.
+    fresh, segment
+        New documents, and the segment that they are in.
+    purge
+        Whether to merge all segments, so that nothing of deleted documents is left.
     threads
         How many cores to use; all of them by default.
     """
     folder, stated = current.path, current.description
-    if keep is not None and keep.all():
-        keep = None
-    number = next_number(folder)
-    there = map_vectors(folder, stated.vectors, stated.dimensions, verify=True)
-    with VectorsWriter(file_path(folder, "vectors", number), stated.dimensions) as vectors:
-        for part in blocks(len(there)):
-            kept = there[part] if keep is None else there[part][keep[part]]
-            vectors.append(kept, zero_rows(kept), stated.length_error)
+    about = stated.dimensions, stated.columns
+    vectors = current.index.pieces.at(gone)
+    parts, segments, deleted = [*current.segments], [*stated.segments], deleted_rows(current, gone)
+    if segment:
+        segments.append(segment)
+        opened = OpenSegment.of(folder, segment, *about)
+        parts.append(opened)
+        deleted.append(np.zeros(0, np.int64))
+    if segments[-1].map is None:
+        segments = [replace(one, map=None) for one in segments]
+        parts = [replace(one, stored=replace(one.stored, map=None)) for one in parts]
+    error = max(stated.length_error, fresh.length_error if fresh else 0.0)
+    live = [len(one.vectors) - len(rows) for one, rows in zip(parts, deleted, strict=True)]
+    after = []
+    for run in [range(len(parts))] if purge else plan_merges(live):
+        lost = sum(len(deleted[n]) for n in run)
+        if len(run) > 1 or lost > MOST_DELETED * len(parts[run[0]].vectors) or (purge and lost):
+            after.append(
+                merge_segments(
+                    folder,
+                    # Checksums first: a changed bit must not be copied on.
+                    [OpenSegment.of(folder, parts[n].stored, *about, verify=True) for n in run],
+                    [deleted[n] for n in run],
+                    error,
+                    whole=len(run) == len(parts),
+                    threads=threads,
+                )
+            )
+            continue
+        [number] = run
+        stored = segments[number]
+        if lost > (stored.deleted.documents if stored.deleted else 0):
+            path = file_path(folder, "deleted", next_number(folder))
+            stored = replace(stored, deleted=write_deleted(path, deleted[number]))
+        after.append(stored)
+    scale = stated.scale
+    if current.words and (fresh or len(gone)):
+        spread = current.words.spread.plus(ScoreScale.of(vectors, 1), -1)
         if fresh:
-            added = map_vectors(folder, fresh.vectors, stated.dimensions)
-            vectors.append(added, fresh.zero_rows, fresh.length_error)
-        stored = vectors.finish()
-    words = None
-    if writer:
-        words = write_postings(
-            writer, file_path(folder, "words", number), current.model, lambda: stored,
-            before=current.words, keep=keep, threads=threads,
-        )  # fmt: skip
-    parts = [*live_parts(stated.segments, keep)]
-    if fresh:
-        parts.append(Part(fresh.documents))
-    built, added_counts = counts_left(current, keep, threads)
-    after = replace(
+            spread = spread.plus(ScoreScale.of(opened.vectors, threads))
+        scale = write_scale(file_path(folder, "scale", next_number(folder)), spread)
+    built, added = counts_left(current, gone, threads)
+    state = replace(
         stated,
-        vectors=stored,
-        segments=merge_small(parts, current),
-        zero_rows=vectors.zero_rows,
-        length_error=vectors.length_error,
+        segments=tuple(after),
+        scale=scale,
+        zero_rows=stated.zero_rows
+        + (fresh.zero_rows if fresh else 0)
+        - int((~vectors.any(axis=1)).sum()),
+        length_error=error,
         built=built,
-        added=added_counts + fresh.counts if fresh else added_counts,
+        added=added + fresh.counts if fresh else added,
         additions=stated.additions + (fresh is not None),
-        removed=stated.removed + (0 if keep is None else int((~keep).sum())),
-        words=words,
-        map=carry_map(folder, stated, keep, stored),
+        removed=stated.removed + len(gone),
     )
-    save_manifest(folder, after, stated)
-    if fresh:
-        (folder / fresh.vectors.name).unlink()  # they are in the new file
+    save_manifest(folder, state, stated)
+    if segment:
+        named = {file.name for file in state.files}
+        for file in segment.files:
+            if file.name not in named:  # it was merged at once
+                (folder / file.name).unlink()
 
 
-class Part(NamedTuple):
-    """A segment, and which of its documents stay; None keeps all."""
-
-    stored: StoredFile
-    keep: Mask | None = None
-
-    @property
-    def mask(self) -> Mask:
-        """Which documents stay."""
-        return np.ones(self.stored.documents, bool) if self.keep is None else self.keep
-
-
-def live_parts(segments: Sequence[StoredFile], keep: Mask | None) -> Iterator[Part]:
-    """The segments with documents that stay, each with its own part of the mask."""
-    first = 0
-    for segment in segments:
-        own = None if keep is None else keep[first : first + segment.documents]
-        first += segment.documents
-        if own is None or own.any():
-            yield Part(segment, None if own is None or own.all() else own)
-
-
-def merge_small(parts: Sequence[Part], current: Collection) -> tuple[StoredFile, ...]:
-    """The segments after a change: one that is no larger than the next is merged with it.
-
-    So there are at most twice as many as the logarithm of the documents, however often some are
-    added, and each document is written again only so often.
-    """
-    runs: list[list[Part]] = []
-    sizes: list[int] = []
-    for part in parts:
-        runs.append([part])
-        sizes.append(int(part.mask.sum()))
-        while len(runs) > 1 and sizes[-2] <= sizes[-1]:
-            runs[-2:] = [runs[-2] + runs[-1]]
-            sizes[-2:] = [sizes[-2] + sizes[-1]]
-    return tuple(merge(run, current) for run in runs)
-
-
-def merge(parts: Sequence[Part], current: Collection) -> StoredFile:
-    """The documents of some segments in one; nothing is written if nothing changes."""
-    if len(parts) == 1 and parts[0].keep is None:
-        return parts[0].stored
-    folder = current.path
-    documents = Documents(folder, [part.stored for part in parts], current.columns)
-    keep = np.concatenate([part.mask for part in parts])
-
-    def rows() -> Iterator[EmbeddedRows]:
-        first = 0
-        for group in documents.batches():
-            batch = group.filter(pa.array(keep[first : first + len(group)]))
-            first += len(group)
-            no_vectors = np.zeros((len(batch), 0), np.float32)
-            yield EmbeddedRows(batch, text_sizes(batch.column(TEXT)), no_vectors)
-
-    path = file_path(folder, "documents", next_number(folder))
-    with SegmentWriter(path, documents.schema) as writer:
-        for group in split_groups(rows()):
-            writer.write(group)
-        return writer.finish()
+def deleted_rows(current: Collection, gone: Int64s) -> list[Int64s]:
+    """The deleted rows of each segment after these are gone, too."""
+    pieces = current.index.pieces
+    ends = np.searchsorted(gone, pieces.begins)
+    return [
+        np.union1d(rows, gone[ends[number] : ends[number + 1]] - pieces.begins[number])
+        for number, rows in enumerate(pieces.deleted)
+    ]
 
 
 def counts_left(
-    current: Collection, keep: Mask | None, threads: int | None
+    current: Collection, gone: Int64s, threads: int | None
 ) -> tuple[TextCounts, TextCounts]:
-    """The counts of the documents built and of those added, without those that are removed."""
-    stated = current.description
+    """The counts of the documents built and of those added, without those that are deleted."""
+    stated, pieces = current.description, current.index.pieces
     left = [stated.built, stated.added]
-    gone = np.zeros(0, np.int64) if keep is None else np.flatnonzero(~keep)
-    split = np.searchsorted(gone, stated.built.documents)
-    for which, rows in enumerate((gone[:split], gone[split:])):
-        for some in blocks(len(rows), COUNTED_AT_ONCE):
-            texts = current.store.rows(rows[some]).column(TEXT)
+    rows = gone if pieces.live is None else np.searchsorted(pieces.live, gone)
+    split = np.searchsorted(rows, stated.built.documents)
+    for which, some in enumerate((rows[:split], rows[split:])):
+        for part in blocks(len(some), COUNTED_AT_ONCE):
+            texts = current.store.rows(some[part]).column(TEXT)
             left[which] -= current.model.embed_and_count(texts, threads=threads).counts
     return left[0], left[1]

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from deltavec.core.arrays import Float32s, Float64s, Int64s, require_mapped
 from deltavec.search.hybrid.search import TopDocuments
 from deltavec.search.lexical.bm25 import saturate
-from deltavec.search.lexical.index import HybridQuery, InvertedIndex
+from deltavec.search.lexical.index import HybridQuery, SegmentPart
 from deltavec.search.matrix import ChunkedMatrix, in_turn
 from deltavec.search.topk import Search, TopRows
 
@@ -36,19 +36,19 @@ def best_rows(search: Search) -> TopRows:
     return found
 
 
-def best_documents(
+def best_in_part(
     pieces: ChunkedMatrix,
-    index: InvertedIndex,
+    part: SegmentPart,
     wanted: Sequence[HybridQuery],
     k: int,
     chosen: Int64s | None,
+    thresholds: Float64s,
 ) -> list[TopDocuments]:
-    """The k best documents for each query, as `hybrid.search.best_documents` finds them."""
-    require_mapped(*pieces.arrays, index.lengths)
+    """The k best documents of a segment, as `hybrid.search.best_in_part` finds them."""
     found = []
     for one in wanted:
-        scores = lexical_scores(index, one)
-        numbers = rows_to_find(pieces, chosen)
+        scores = lexical_scores(part, one)
+        numbers = np.flatnonzero(part.norms < np.inf) if chosen is None else chosen
         if one.scale:
             cosine = cosines(pieces, one.vector.astype(np.float32))
             scores = one.scale * cosine.astype(np.float64) + scores
@@ -61,7 +61,9 @@ def best_documents(
 
 def rows_to_find(pieces: ChunkedMatrix, chosen: Int64s | None) -> Int64s:
     """The numbers of the rows that may be found."""
-    return np.arange(len(pieces)) if chosen is None else chosen
+    if chosen is None:
+        return np.arange(len(pieces)) if pieces.live is None else pieces.live
+    return chosen
 
 
 def cosines(pieces: ChunkedMatrix, query: Float32s) -> Float32s:
@@ -75,12 +77,12 @@ def cosines(pieces: ChunkedMatrix, query: Float32s) -> Float32s:
     return np.concatenate(scores).astype(np.float32)
 
 
-def lexical_scores(index: InvertedIndex, query: HybridQuery) -> Float64s:
-    """What the terms of a query add to each document."""
-    added = np.zeros(index.documents)
-    for term, weight in zip(query.terms.tolist(), query.weights.tolist(), strict=True):
-        documents, counts = index.postings_of(term)
-        added[documents] += weight * saturate(counts, index.norms[documents])
+def lexical_scores(part: SegmentPart, query: HybridQuery) -> Float64s:
+    """What the terms of a query, whose numbers are places in the segment, add to each document."""
+    added = np.zeros(len(part.norms))
+    for place, weight in zip(query.terms.tolist(), query.weights.tolist(), strict=True):
+        documents, counts = part.segment.postings_at(place)
+        added[documents] += weight * saturate(counts, part.norms[documents])
     return added
 
 

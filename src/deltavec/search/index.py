@@ -15,7 +15,7 @@ from deltavec.core.threads import thread_count
 from deltavec.search import storage
 from deltavec.search.hits import Hits
 from deltavec.search.ids import Ids, IdsLike
-from deltavec.search.matrix import ChunkedMatrix, as_rows
+from deltavec.search.matrix import ChunkedMatrix
 from deltavec.search.query import IndexState, Where, require_dimensions, search_state
 
 
@@ -70,9 +70,10 @@ class Index:
         self._state = state
         self._threads = threads
         self._changing = threading.Lock()
+        self._whole: tuple[ChunkedMatrix, Float32s] | None = None
 
     def __len__(self) -> int:
-        return len(self._state.pieces)
+        return len(self._state.ids)
 
     def __repr__(self) -> str:
         return f"Index({len(self):,} rows, {self.dimensions} dimensions)"
@@ -91,12 +92,18 @@ class Index:
     def vectors(self) -> Float32s:
         """All rows, read-only; copied into one array if rows were added or removed."""
         with self._changing:
-            self._state = self._state._replace(pieces=self._state.pieces.in_one())
-            return self._state.pieces.arrays[0]
+            pieces = self._state.pieces
+            if self._whole is None or self._whole[0] is not pieces:
+                self._whole = pieces, pieces.in_one().arrays[0]
+            return self._whole[1]
+
+    def take(self, rows: npt.ArrayLike) -> Float32s:
+        """A copy of the rows with these numbers; nothing else is read."""
+        return self._state.pieces.at(self._state.pieces.physical(np.asarray(rows, np.int64)))
 
     @property
     def pieces(self) -> ChunkedMatrix:
-        """All rows, in the arrays that they are kept in."""
+        """All rows, in the arrays that they are kept in, with those of deleted documents."""
         return self._state.pieces
 
     def search(
@@ -175,18 +182,9 @@ class Index:
             storage.save(self._state, Path(path))
 
 
-def index_of_rows(vectors: Float32s, length_error: float) -> Index:
-    """The index of rows that were measured before, so that none of them is read.
-
-    Parameters
-    ----------
-    vectors
-        C-contiguous rows of unit length, or zero; they are numbered from 0 on.
-    length_error
-        How far the length of a row is from 1 at most.
-    """
-    pieces = ChunkedMatrix((as_rows(vectors, "vectors"),), length_error)
-    return Index._of(IndexState(pieces, Ids.counted(len(pieces))))
+def index_of_pieces(pieces: ChunkedMatrix) -> Index:
+    """The index of rows that were measured before; those that are not deleted count from 0 on."""
+    return Index._of(IndexState(pieces, Ids.counted(len(pieces) - sum(map(len, pieces.deleted)))))
 
 
 def load_index(

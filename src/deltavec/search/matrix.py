@@ -38,15 +38,20 @@ class ChunkedMatrix:
         How far the length of a row is from 1 at most, rows of zeros aside.
     quantized
         The quantized rows of each array, if there are any yet.
+    deleted
+        The deleted rows of each array, ascending; by default none.
     """
 
     arrays: tuple[Float32s, ...]
     length_error: float
     quantized: tuple[LazyQuantizer, ...] = ()
+    deleted: tuple[Int64s, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.quantized:
             object.__setattr__(self, "quantized", tuple(LazyQuantizer() for _ in self.arrays))
+        if not self.deleted:
+            object.__setattr__(self, "deleted", (np.zeros(0, np.int64),) * len(self.arrays))
 
     @classmethod
     def of(cls, vectors: npt.ArrayLike, name: str, threads: int | None = None) -> ChunkedMatrix:
@@ -70,6 +75,40 @@ class ChunkedMatrix:
     def __iter__(self) -> Iterator[tuple[int, Float32s]]:
         """The number of the first row, and the array, for each array."""
         return zip(self.begins.tolist(), self.arrays, strict=False)
+
+    @cached_property
+    def parts(self) -> tuple[ChunkedMatrix, ...]:
+        """Each array by itself, with its deleted rows."""
+        each = zip(self.arrays, self.quantized, strict=True)
+        return tuple(ChunkedMatrix((a,), self.length_error, (q,)) for a, q in each)
+
+    @cached_property
+    def live_masks(self) -> tuple[npt.NDArray[np.uint8], ...]:
+        """Which rows of each array are not deleted; empty where none is."""
+        masks = []
+        for array, deleted in zip(self.arrays, self.deleted, strict=True):
+            mask = np.ones(len(array) if len(deleted) else 0, np.uint8)
+            mask[deleted] = 0
+            masks.append(read_only(mask))
+        return tuple(masks)
+
+    @cached_property
+    def live(self) -> Int64s | None:
+        """The rows that are not deleted, ascending; None if none is."""
+        if not any(map(len, self.deleted)):
+            return None
+        each = zip(self.begins.tolist(), self.arrays, self.live_masks, strict=False)
+        return np.concatenate(
+            [b + (np.flatnonzero(m) if len(m) else np.arange(len(a))) for b, a, m in each]
+        )
+
+    def physical(self, rows: Int64s) -> Int64s:
+        """The rows with these numbers among those that are not deleted."""
+        return rows if self.live is None else self.live[rows]
+
+    def logical(self, rows: Int64s) -> Int64s:
+        """The numbers of rows among those that are not deleted."""
+        return rows if self.live is None else np.searchsorted(self.live, rows)
 
     def make_quantized(self, threads: int | None = None) -> None:
         """Quantize now, so that no search has to."""
@@ -109,10 +148,11 @@ class ChunkedMatrix:
         return tuple(ours.get(id(array)) or LazyQuantizer() for array in arrays)
 
     def in_one(self) -> ChunkedMatrix:
-        """The same rows in one array."""
-        if len(self.arrays) == 1:
+        """The same rows in one array, without deleted ones."""
+        if len(self.arrays) == 1 and self.live is None:
             return self
-        return ChunkedMatrix((read_only(np.concatenate(self.arrays)),), self.length_error)
+        rows = np.concatenate(self.arrays) if self.live is None else self.at(self.live)
+        return ChunkedMatrix((read_only(rows),), self.length_error)
 
 
 def merge_small_chunks(arrays: list[Float32s]) -> tuple[Float32s, ...]:

@@ -44,7 +44,9 @@ def search_state(
     wanted = as_queries(queries, pieces.dimensions)
     require_whole("k", k)
     chosen = allowed_rows(where, ids)
-    k = min(int(k), len(pieces) if chosen is None else len(chosen))
+    k = min(int(k), len(ids) if chosen is None else len(chosen))
+    if chosen is not None:
+        chosen = pieces.physical(chosen)
     search = Search(pieces, ids.ranks, wanted, k, chosen, threads)
     found = best_rows_of(search)
     if (found.ranks >= len(pieces)).any():  # fewer are numbers than there are rows
@@ -52,7 +54,7 @@ def search_state(
             "NaN or infinity among the vectors: the index is damaged; load it with verify=True to "
             "see where"
         )
-    return Hits(ids.at(ids.rows_at(found.ranks)), found.scores)
+    return Hits(ids.at(pieces.logical(ids.rows_at(found.ranks))), found.scores)
 
 
 def best_rows_of(search: Search) -> TopRows:

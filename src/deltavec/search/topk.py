@@ -179,15 +179,16 @@ def quantized_search(
 ) -> list[QuantizedSearch | None]:
     """The codes of each array; None if a filter leaves few rows, or they are not quantized yet."""
     found: list[QuantizedSearch | None] = []
-    for (begin, array), lazy in zip(pieces, pieces.quantized, strict=True):
+    for number, (begin, array) in enumerate(pieces):
         here = allowed_in(chosen, begin, len(array))
         worth_it = here is None or len(here) * FEWEST_CHOSEN >= len(array)
-        made = lazy.of(array, threads) if worth_it else None
+        made = pieces.quantized[number].of(array, threads) if worth_it else None
         if made is None:
             found.append(None)
             continue
-        allowed = np.zeros(0 if here is None else len(array), np.uint8)
+        allowed = pieces.live_masks[number]
         if here is not None:
+            allowed = np.zeros(len(array), np.uint8)
             allowed[here] = 1
         margin = float(queries.margins.max(initial=0))
         found.append(
@@ -217,6 +218,8 @@ def blocks_of(
     for number, (begin, array) in enumerate(pieces):
         quantized = searches[number] if searches else None
         here = None if quantized else allowed_in(chosen, begin, len(array))
+        if chosen is None and not quantized and len(pieces.live_masks[number]):
+            here = np.flatnonzero(pieces.live_masks[number])
         count = len(array) if here is None else len(here)
         rows = Rows(array, begin, NONE if here is None else read_only(here), ranks)
         for first in range(0, count, size):

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import numpy as np
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -129,7 +130,7 @@ def create_app(
 
 def compile_searches(collection: Collection) -> None:
     """Run a search of every kind, so that no request waits for the compiler."""
-    vectors = collection.index.vectors[:5]
+    vectors = collection.index.take(np.arange(min(5, len(collection))))
     if not len(vectors):
         return
     words = collection.model.vocabulary.words[:2]

@@ -33,7 +33,7 @@ def list_documents(explorer: Explorer, request: ListRequest) -> bytes:
         results = [result | {"score": None} for result in unscored]
     else:
         direction = explorer.clusters(request.clusters).directions[request.cluster]
-        cosines = explorer.collection.index.vectors[page] @ direction
+        cosines = explorer.collection.index.take(page) @ direction
         query = explorer.collection.vector_query(direction)
         results = explorer.results(TopDocuments(cosines.astype(np.float64), page), query, request)
     return as_json({"results": results, "documents": len(rows)})
@@ -110,7 +110,7 @@ def selected_rows(explorer: Explorer, request: SelectionRequest) -> Int64s:
             message = f"cluster must be from 0 to {len(clusters) - 1}, got {request.cluster}"
             raise invalid(message, "cluster")
         rows = np.flatnonzero(clusters.labels == request.cluster)
-        cosines = explorer.collection.index.vectors[rows] @ clusters.directions[request.cluster]
+        cosines = explorer.collection.index.take(rows) @ clusters.directions[request.cluster]
         rows = rows[np.argsort(-cosines, kind="stable")]
     if request.area is not None:
         rows = rows[inside(explorer.map_view.positions.places, corners(request.area))[rows]]

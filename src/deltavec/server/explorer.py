@@ -194,7 +194,7 @@ def parse_search(explorer: Explorer, request: FindRequest) -> Query:
     """The query of a search request; raises if it cannot be answered."""
     if isinstance(request, SimilarRequest):
         row = explorer.row(request.id)
-        query = explorer.collection.vector_query(explorer.collection.index.vectors[row], row=row)
+        query = explorer.collection.vector_query(explorer.collection.index.take([row])[0], row=row)
     else:
         assert isinstance(request, SearchRequest)
         query = explorer.query(request.query, request.by)

@@ -141,9 +141,7 @@ class MapView:
     @property
     def state(self) -> str:
         """A checksum that changes with the collection."""
-        stated = self.collection.description
-        drawn = stated.map.sha256 if stated.map else ""
-        return f"{stated.vectors.sha256[:16]}{drawn[:16]}"
+        return self.collection.description.state
 
     @property
     def color_names(self) -> list[str]:
@@ -229,12 +227,11 @@ class MapView:
 
 def updated_positions(collection: Collection, drawn: Drawn, points: int) -> Positions:
     """The coordinates of a collection's documents on the map of an earlier state."""
-    vectors = collection.index.vectors
     if drawn.ids is None:
-        return drawn.positions.along_axes(vectors, points)
+        return drawn.positions.along_axes(collection.index.vectors, points)
     if collection.map:
         return place_layout(collection.map.places, points)
-    return drawn.positions.kept(places_of(drawn.ids, collection.ids), vectors, points)
+    return drawn.positions.kept(places_of(drawn.ids, collection.ids), collection.index, points)
 
 
 def describe_topics(clusters: Clusters) -> dict[str, Any]:

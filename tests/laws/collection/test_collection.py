@@ -55,7 +55,8 @@ def test_words_of_a_first_pass_are_those_of_the_documents_stored(
             model, [*everything, "sea"], Path(folder, "later.idx"), words=False
         ).with_words()
         for other in (once, later):
-            assert other.description.words.sha256 == twice.description.words.sha256
+            ours, theirs = (one.description.segments[0].words for one in (other, twice))
+            assert ours.sha256 == theirs.sha256
             assert np.array_equal(other.index.vectors, twice.index.vectors)
 
 

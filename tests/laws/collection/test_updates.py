@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +13,13 @@ from hypothesis import strategies as st
 
 import deltavec as dv
 from deltavec.collection.collection import Collection
-from deltavec.collection.segment import map_vectors
-from deltavec.core.learning.vocabulary_builder import WordCounts
+from deltavec.core.learning.stemming import Rules
 from deltavec.core.text.batches import as_text_batch
-from deltavec.search.hybrid.score_scale import measure_scale
+from deltavec.core.vocabulary import Vocabulary
+from deltavec.search.hybrid.score_scale import ScoreScale
+from deltavec.search.lexical.index import InvertedIndex
 from deltavec.search.lexical.storage import StoredPostings, map_postings
-from deltavec.search.lexical.writer import PostingsWriter
+from deltavec.search.lexical.writer import PostingsWriter, WordTerms
 
 FORMS = [stem + end for stem in ("flow", "wing", "plate", "layer") for end in ("", "s", "ed")]
 CORPUS = [f"{a} {b} near the {a}s" for a in FORMS for b in FORMS[:7]] * 2
@@ -26,7 +28,8 @@ WORDS = [*FORMS, "the", "new", "a", "flowing", "zzz", "unheard", "unheards"]
 
 texts = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)
 some = st.dictionaries(st.sampled_from([f"d{n}" for n in range(12)]), texts, max_size=6)
-changes = st.lists(st.tuples(st.sampled_from(["add", "remove"]), some), max_size=5)
+kinds = st.sampled_from(["add", "remove", "purge", "compact"])
+changes = st.lists(st.tuples(kinds, some), max_size=5)
 
 
 def table(documents: dict[str, str]) -> pa.Table:
@@ -35,22 +38,26 @@ def table(documents: dict[str, str]) -> pa.Table:
 
 def words_built_afresh(collection: Collection, folder: Path) -> StoredPostings:
     """The words of the documents that are there, listed anew, with the stems that are stored."""
-    stored, described = collection.words.words, collection.description
-    vectors = map_vectors(collection.path, described.vectors, described.dimensions)
+    stored = collection.words.words
+    terms = dict(zip(stored.words.words, stored.groups.tolist(), strict=True))
+
+    def terms_of(vocabulary: Vocabulary) -> WordTerms:
+        groups = [terms[word] for word in vocabulary.words]  # none was forgotten too soon
+        new = np.arange(len(vocabulary))
+        return WordTerms(np.array(groups, np.int32), new, Rules.none())
+
     with PostingsWriter(folder) as writer:
-        writer.words = WordCounts.of(stored.words)
-        writer.add(as_text_batch(collection.column("text").to_pylist(), MODEL.tokenizer))
-        spread = measure_scale(vectors)
-        sizes = writer.finish(
-            folder / "fresh.words", lambda _: stored.stems, lambda: spread, vectors.shape[1]
-        )
-        assert writer.words.vocabulary.words == stored.words.words  # none was forgotten too soon
+        # A form that no document has any more is known for as long as another one is held.
+        texts = as_text_batch(collection.column("text").to_pylist(), MODEL.tokenizer)
+        writer.add(texts)
+        sizes = writer.finish(folder / "fresh.words", terms_of)
     with (folder / "fresh.words").open("rb") as file:
         fresh = map_postings(file, sizes, verify=True)
-    single = stored.stems.groups[[len(word) == 1 for word in stored.words.words]]
-    held = np.flatnonzero(np.diff(fresh.words.postings.begins))
-    assert set(held) | set(single) == set(range(len(stored.stems)))  # nor too late
-    return fresh
+    held = np.isin(stored.groups, fresh.terms)
+    words = stored.words.taken(np.flatnonzero(held))
+    fresh = replace(fresh, words=words, groups=stored.groups[held])
+    index = InvertedIndex((fresh,), (np.zeros(0, np.int64),))
+    return StoredPostings(index, ScoreScale.of(collection.index.vectors))
 
 
 @settings(max_examples=20, deadline=None)  # each waits for the disk a few dozen times
@@ -66,10 +73,17 @@ def test_any_changes_leave_what_would_be_built(
             if how == "add" and what:
                 live = live.add(table(what), update=True)
                 left = {name: text for name, text in left.items() if name not in what} | what
+            elif how == "compact":
+                live = live.compact()
+                assert len(live.segments) == 1
             else:
-                live = live.remove(list(what), missing_ok=True)
+                live = live.remove(list(what), missing_ok=True, purge=how == "purge")
                 left = {name: text for name, text in left.items() if name not in what}
+            again = dv.open_collection(path)
+            assert [hit.id for hit in live.search(query)] == [hit.id for hit in again.search(query)]
         live = dv.open_collection(path)
+        assert [live.find_row(name) for name in left] == [*range(len(left))]
+        assert live.find_row("nobody") is None
         assert live.ids.to_pylist() == list(left)
         assert live.column("text").to_pylist() == list(left.values())
         fresh = dv.build_collection(
@@ -79,10 +93,9 @@ def test_any_changes_leave_what_would_be_built(
         assert live.description.zero_rows == fresh.description.zero_rows
         total = live.description.built + live.description.added
         assert total == fresh.description.built
-        # Stems are as they are stored: what was learned at first, and what followed those rules. A
-        # form that no document has any more is known for as long as another one is held.
+        # Stems are as they are stored: what was learned at first, and what followed those rules.
         words = words_built_afresh(live, Path(folder))
-        fresh = Collection(path, live.description, MODEL, fresh.index, fresh.store, words)
+        fresh = replace(fresh, words=words)
         same_answers(live, fresh, query, next(iter(left)))
 
 

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from deltavec.core.arrays import read_only
 from deltavec.search import fallback, kernels
 from deltavec.search.hybrid.search import best_documents
+from deltavec.search.lexical.index import add_statistics
 from deltavec.search.matrix import ChunkedMatrix, in_turn
 from deltavec.search.topk import Search, best_rows
-from support.lexical_index import WORDS, documents, written
+from support.lexical_index import WORDS, documents, in_pieces, written
 from support.search_strategies import rows_and_queries, unit_rows
 
 NONE = np.empty(0, np.int64)
@@ -24,11 +25,14 @@ NONE = np.empty(0, np.int64)
 def test_the_best_rows_are_those_of_the_kernels(drawn, k, data):
     rows, queries = drawn
     cuts = sorted(data.draw(st.sets(st.integers(1, len(rows)), max_size=3)))
-    pieces = ChunkedMatrix(tuple(map(read_only, np.split(rows, cuts))), 1e-6)
+    gone = np.array(data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows))))
+    gone &= data.draw(st.booleans())
+    deleted = tuple(map(np.flatnonzero, np.split(gone, cuts)))
+    pieces = ChunkedMatrix(tuple(map(read_only, np.split(rows, cuts))), 1e-6, (), deleted)
     ranks = data.draw(st.sampled_from([NONE, np.random.default_rng(k).permutation(len(rows))]))
     mask = np.array(data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows))))
-    chosen = data.draw(st.sampled_from([None, np.flatnonzero(mask)]))
-    k = min(k, len(rows) if chosen is None else len(chosen))
+    chosen = data.draw(st.sampled_from([None, np.flatnonzero(mask & ~gone)]))
+    k = min(k, int((~gone).sum()) if chosen is None else len(chosen))
     search = Search(pieces, read_only(ranks), ChunkedMatrix.of(queries, "queries"), k, chosen, 1)
     expected, found = best_rows(search), fallback.best_rows(search)
     assert found.ranks.tolist() == expected.ranks.tolist()
@@ -57,13 +61,24 @@ def test_the_best_documents_are_those_of_the_kernels(parts, query, seed, k, filt
     vectors = unit_rows(rng.standard_normal((count, 33)))
     vector = unit_rows(rng.standard_normal((1, 33)))[0]
     chosen = np.flatnonzero(rng.random(count) < 0.6) if filtered else None
+    deleted = rng.random(count) < rng.choice([0, 0.4])
+    if filtered:
+        chosen = np.setdiff1d(chosen, np.flatnonzero(deleted))
     with tempfile.TemporaryDirectory() as folder:
-        index = written(parts, vectors, Path(folder), 40).words
+        index = written(parts, vectors, Path(folder), 40, deleted).words
         words = index.query(query)
-        pieces = ChunkedMatrix.of(vectors, "vectors")
+        for term in words.terms.tolist():
+            sums = np.zeros(7)
+            for segment, norms in index.parts:
+                place = int(segment.locate(np.array([term]))[0])
+                add_statistics(*segment.postings_at(place), segment.lengths, norms, sums)
+            assert sums.tobytes() == index.statistics(np.array([term]))[0].tobytes()
+        pieces = in_pieces(parts, vectors, deleted)
         wanted = [words._replace(vector=vector, scale=scale) for scale in (0.0, 0.7)]
         expected = best_documents(pieces, index, wanted, k, chosen=chosen, threads=1)
-        found = fallback.best_documents(pieces, index, wanted, k, chosen)
+        found = best_documents(
+            pieces, index, wanted, k, chosen=chosen, in_part=fallback.best_in_part
+        )
         for ours, theirs in zip(found, expected, strict=True):
             assert ours.numbers.tolist() == theirs.numbers.tolist()
             assert ours.scores.tobytes() == theirs.scores.tobytes()

@@ -17,7 +17,15 @@ from safetensors.numpy import load_file
 
 import deltavec as dv
 from deltavec.collection.info import refit_reason
-from deltavec.collection.manifest import COLLECTION_FOLDER, as_entries, read_manifest, writing
+from deltavec.collection.manifest import (
+    COLLECTION_FOLDER,
+    SEGMENT_FIELDS,
+    as_entries,
+    read_manifest,
+    writing,
+)
+from deltavec.collection.segment import read_deleted
+from deltavec.collection.segment_writer import write_deleted
 from deltavec.core.statistics import TextCounts
 from deltavec.io.artifacts.manifest import with_checksum
 from deltavec.search.matrix import LARGEST_ERROR
@@ -65,7 +73,7 @@ def test_what_is_added_stands_behind_the_rest(collection: dv.Collection) -> None
 
 
 def test_the_vectors_are_a_safetensors_file(collection: dv.Collection) -> None:
-    name = collection.description.vectors.name
+    name = collection.description.segments[0].vectors.name
     stored = load_file(collection.path / name)
     assert np.array_equal(stored["vectors"], collection.index.vectors)
 
@@ -146,7 +154,7 @@ def test_many_additions_make_few_files(tmp_path: Path) -> None:
     built = dv.build_collection(MODEL, TEXTS, tmp_path / "c.idx")
     for number in range(20):
         built = built.add([f"sea {number}"])
-    sizes = [segment.documents for segment in built.description.segments]
+    sizes = [segment.live for segment in built.description.segments]
     assert sum(sizes) == len(built) == 24
     assert len(sizes) <= 5
     assert built.column("text").to_pylist() == TEXTS + [f"sea {number}" for number in range(20)]
@@ -269,10 +277,22 @@ def test_opening_reads_no_vector_since_their_error_is_stored(collection: dv.Coll
         dv.open_collection(collection.path)
 
 
-def test_damaged_vectors_are_not_copied_on(collection: dv.Collection) -> None:
-    flip(vectors_file(collection.path), -4)  # the last bit: still about of unit length
+@pytest.mark.parametrize("file_of", [vectors_file, words_file])
+def test_damage_is_not_copied_on(
+    file_of: Callable[[Path], Path], collection: dv.Collection
+) -> None:
+    flip(file_of(collection.path), -4)  # the last bit: still about of unit length
     with pytest.raises(dv.InputError, match="does not have its checksum"):
         dv.open_collection(collection.path, verify=False).add(MORE)
+
+
+@pytest.mark.parametrize("rows", [[-1], [4], [2, 1], [1, 1]])
+def test_deleted_documents_that_are_not_there_are_refused(rows: list[int], tmp_path: Path) -> None:
+    built = dv.build_collection(MODEL, TEXTS, tmp_path / "c.idx")
+    deleted = write_deleted(built.path / "deleted-000001.safetensors", np.array(rows))
+    segment = replace(built.description.segments[0], deleted=deleted)
+    with pytest.raises(dv.InputError, match="documents that are not there"):
+        read_deleted(built.path, segment)
 
 
 def test_another_model_is_noticed(collection: dv.Collection) -> None:
@@ -296,6 +316,9 @@ def rewritten(collection: dv.Collection, **entries: object) -> None:
     stated = json.loads((collection.path / "collection.json").read_bytes())
     stated.pop("checksum")
     for name, value in entries.items():
+        if name in SEGMENT_FIELDS:
+            stated["segments"][0][name] = value
+            continue
         if value is None:
             del stated[name]
         else:
@@ -308,6 +331,7 @@ MAP = {
     "name": "map-000001.safetensors", "documents": 4, "bytes": 9, "sha256": SHA, "drawn": 4,
     "name_bytes": 2,
 }  # fmt: skip
+DELETED = {"name": "deleted-000001.safetensors", "documents": 1, "bytes": 9, "sha256": SHA}
 WORDS = {
     "name": "words-000001.safetensors", "documents": 4, "bytes": 9, "sha256": SHA, "words": 4,
     "word_bytes": 9, "terms": 4, "postings": 7, "rules": 0, "rule_bytes": 0,
@@ -340,7 +364,12 @@ WORDS = {
         ({"own_model": 1}, "true or false"),
         ({"surprise": 1}, "unknown"),
         ({"columns": ["other"]}, "other columns"),
-        ({"segments": []}, "as many documents"),
+        ({"segments": []}, "at least one segment"),
+        ({"scale": {}}, "postings and scale go together"),
+        ({"deleted": {**DELETED, "documents": 5}}, "more documents are deleted than there are"),
+        ({"deleted": {**DELETED, "name": "../deleted-000001.safetensors"}}, "name of a file"),
+        ({"deleted": DELETED}, "as many documents as there are vectors"),
+        ({"rows": {}}, "missing"),
         ({"built": {"documents": 1}}, "missing"),
         (
             {
@@ -380,12 +409,8 @@ def test_entries_are_looked_at_whoever_wrote_them(
 
 def test_a_segment_named_twice_is_refused(collection: dv.Collection) -> None:
     stated = collection.description
-    twice = replace(
-        stated,
-        segments=stated.segments * 2,
-        vectors=replace(stated.vectors, documents=2 * stated.documents),
-    )
-    with pytest.raises(dv.InputError, match="named twice"):
+    twice = replace(stated, segments=stated.segments * 2)
+    with pytest.raises(dv.InputError, match="a file is named twice"):
         read_manifest(COLLECTION_FOLDER.decode(COLLECTION_FOLDER.encode(as_entries(twice))))
 
 

@@ -264,8 +264,7 @@ def test_a_semantic_query_counts_words_by_burstiness_and_weak_directions_more(tm
     index = found.words.words
     total, amount = np.zeros(model.dimensions), 0.0
     for word in query.split()[:-1]:
-        group = index.stems.groups[index.words.ids([word])[0]]
-        weight = index.burstiness[group]
+        [weight] = index.burstiness_of([word])
         total += weight * model.table.rows[model.vocabulary.ids([word])[0]]
         amount += weight
     vector = (total / amount - model.table.offset) * model.table.direction_weights**-0.5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from deltavec.collection.manifest import StoredFile
-from deltavec.collection.segment import TEXT, Documents
+from deltavec.collection.segment import TEXT, Documents, Segment
 from deltavec.collection.segment_writer import SegmentWriter, plain_type
 from deltavec.errors import InputError
 
@@ -34,8 +35,12 @@ def write(path: Path, table: pa.Table = TABLE) -> StoredFile:
     return stored
 
 
+def opened(folder: Path, stored: Sequence[StoredFile], columns: Sequence[str]) -> Documents:
+    return Documents([Segment(folder, one, columns) for one in stored])
+
+
 def written(path: Path, table: pa.Table = TABLE) -> Documents:
-    return Documents(path.parent, [write(path, table)], table.column_names[2:])
+    return opened(path.parent, [write(path, table)], table.column_names[2:])
 
 
 def test_documents_come_back_as_they_were(tmp_path: Path) -> None:
@@ -67,7 +72,7 @@ def test_no_changed_byte_is_read_as_if_it_were_right(tmp_path: Path) -> None:
         for bit in (1, 128):
             path.write_bytes(whole[:place] + bytes([whole[place] ^ bit]) + whole[place + 1 :])
             try:
-                store = Documents(tmp_path, [stored], ["stars", "tags"])
+                store = opened(tmp_path, [stored], ["stars", "tags"])
                 read = store.columns(TABLE.column_names)
             except InputError:
                 noticed += 1
@@ -80,7 +85,7 @@ def test_other_columns_of_a_damaged_group_can_still_be_read(tmp_path: Path) -> N
     path = tmp_path / "documents-000001.arrow"
     stored = write(path)
     path.write_bytes(path.read_bytes().replace(b"quiet", b"quite"))
-    store = Documents(tmp_path, [stored], ["stars", "tags"])
+    store = opened(tmp_path, [stored], ["stars", "tags"])
     assert store.columns(["id"])["id"].to_pylist() == ["a", "b", "c", "d"]
     with pytest.raises(InputError, match="does not have its checksum"):
         store.columns(["text"])
@@ -135,10 +140,10 @@ def test_segments_of_other_types_are_refused(tmp_path: Path) -> None:
     first = write(tmp_path / "documents-000001.arrow")
     second = write(tmp_path / "documents-000002.arrow", other)
     with pytest.raises(InputError, match="other types than the first segment"):
-        Documents(tmp_path, [first, second], ["stars", "tags"])
+        opened(tmp_path, [first, second], ["stars", "tags"])
 
 
 def test_fewer_documents_than_described_are_refused(tmp_path: Path) -> None:
     stored = replace(write(tmp_path / "documents-000001.arrow"), documents=5)
     with pytest.raises(InputError, match="other documents than described"):
-        Documents(tmp_path, [stored], ["stars", "tags"])
+        opened(tmp_path, [stored], ["stars", "tags"])

@@ -83,16 +83,28 @@ def test_documents_are_removed_by_their_ids(collection: dv.Collection) -> None:
     assert after.remove(after.ids.slice(1)).ids.to_pylist() == ["b"]
 
 
-def test_nothing_of_what_is_removed_is_left_on_disk(tmp_path: Path) -> None:
+def test_nothing_of_what_is_removed_is_left_on_disk_after_a_merge(tmp_path: Path) -> None:
     secret = "xylophone"
     texts = [f"sea {number}" for number in range(50)] + [f"the {secret} room"]
     built = dv.build_collection(MODEL, texts, tmp_path / "c.idx", as_collection=False)
     assert any(secret.encode() in data for data in content(built.path).values())
-    after = built.remove(["50"])
+    marked = built.remove(["50"])
+    assert marked.query(secret).unknown == [secret]
+    after = marked.compact()
     assert not any(secret.encode() in data for data in content(after.path).values())
     named = {file.name for file in after.description.files}
     assert content(after.path).keys() == {"collection.json", *named}
     assert after.query(secret).unknown == [secret]
+
+
+def test_a_purge_leaves_nothing_on_disk_at_once(collection: dv.Collection) -> None:
+    after = collection.remove(["d"], purge=True).add(
+        rows(a=("quiet sea", 7)), update=True, purge=True
+    )
+    on_disk = b"".join(content(after.path).values())
+    assert b"zzz" not in on_disk
+    assert b"sea room" not in on_disk
+    assert [segment.live for segment in after.description.segments] == [3]
 
 
 def test_documents_are_removed_by_a_filter(collection: dv.Collection) -> None:
@@ -118,7 +130,7 @@ def test_a_filter_that_nothing_fulfils_changes_nothing(collection: dv.Collection
         (lambda c: c.remove(["a"], filter="stars > 1"), "got both"),
         (lambda c: c.remove(filter="nope > 1"), "the columns are 'id', 'stars'"),
         (lambda c: c.remove(filter="stars > 0"), "all 4 documents would be removed.*delete the f"),
-        (lambda c: c.add(rows(a=("sea", 1))), "ids must be unique, got 'a'"),
+        (lambda c: c.add(rows(a=("sea", 1))), "ids must be unique, got 'a' in row 4 and before"),
         (
             lambda c: c.add(pa.concat_tables([rows(a=("sea", 1))] * 2), update=True),
             "ids must be unique, got 'a' in row 1 and before in row 0",
@@ -166,7 +178,7 @@ def test_stopped_at_any_write_to_disk_it_is_the_old_or_the_new(
     collection: dv.Collection,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    collection = collection.add(rows(z=("room", 1)))
+    collection = collection.add(rows(z=("room", 1))).remove(["b"])
     before = content(collection.path)
     flush, stops = os.fsync, 0
 
@@ -218,11 +230,11 @@ def test_counts_and_zero_rows_are_those_of_what_is_left(collection: dv.Collectio
 
 
 def test_files_are_joined_on_request(tmp_path: Path) -> None:
-    built = dv.build_collection(MODEL, [f"sea {n}" for n in range(40)], tmp_path / "c.idx")
-    grown = built.add(["room"] * 9).add(["quiet"] * 3)
-    assert len(grown.description.segments) == 3
+    built = dv.build_collection(MODEL, [f"sea {n}" for n in range(400)], tmp_path / "c.idx")
+    grown = built.add(["room"] * 90).add(["quiet"] * 3).remove(["3", "491"])
+    assert [segment.live for segment in grown.description.segments] == [399, 90, 2]
     after = grown.compact()
-    assert [segment.documents for segment in after.description.segments] == [52]
+    assert [segment.documents.documents for segment in after.description.segments] == [491]
     assert after.column("text").to_pylist() == grown.column("text").to_pylist()
     assert len(list(after.path.glob("documents-*"))) == 1
     before = content(after.path)
@@ -282,7 +294,8 @@ class TestWithoutLocks:
         after = collection.add(rows(e=("quiet sea", 7)))
         assert after.ids.to_pylist() == ["a", "b", "c", "d", "e"]
         assert dv.open_collection(collection.path, verify=True).text("e") == "quiet sea"
-        assert len(content(collection.path)) == 5  # the old files are gone
+        named = {file.name for file in after.description.files}
+        assert content(collection.path).keys() == {"collection.json", *named}
 
     def test_of_two_writers_the_second_is_told_that_the_first_was_faster(
         self, collection: dv.Collection, monkeypatch: pytest.MonkeyPatch

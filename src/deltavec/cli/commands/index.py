@@ -107,6 +107,7 @@ def add(
     update: bool = typer.Option(
         False, "--update", help="Replace documents that have the same id; otherwise an error."
     ),
+    purge: options.Purge = False,
     threads: options.Threads = None,
     trust: options.Trust = False,
     as_json: options.AsJson = False,
@@ -126,7 +127,9 @@ def add(
         before = open_collection(collection, trust)
         documents = open_corpus(corpus, files, expected=before.description.text_column)
         work.begin("embedding")
-        after = before.add(documents, update=update, threads=threads, on_progress=work.report)
+        after = before.add(
+            documents, update=update, purge=purge, threads=threads, on_progress=work.report
+        )
         info = after.info()
     changed = {"added": len(after) - len(before)}
     changed["updated"] = after.description.removed - before.description.removed
@@ -154,14 +157,16 @@ def remove(
     missing_ok: bool = typer.Option(
         False, "--missing-ok", help="Ignore missing ids; otherwise nothing is removed."
     ),
+    purge: options.Purge = False,
     threads: options.Threads = None,
     trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Remove documents from a collection, by ids or by a filter.
 
-    Their data is deleted from disk. An interrupted command changes nothing. A running `deltavec
-    serve` sees the change within seconds.
+    They are marked as deleted, and their data leaves the disk when files are merged: by later
+    changes, by `deltavec index compact`, or at once with --purge. An interrupted command changes
+    nothing. A running `deltavec serve` sees the change within seconds.
 
     Examples
     --------
@@ -179,8 +184,9 @@ def remove(
         before = open_collection(collection, trust)
         work.begin("removing")
         after = before.remove(
-            None if filter else named, filter=filter, missing_ok=missing_ok, threads=threads
-        )
+            None if filter else named, filter=filter, missing_ok=missing_ok, purge=purge,
+            threads=threads,
+        )  # fmt: skip
     info, removed = after.info(), after.description.removed - before.description.removed
     facts = {"removed": plural(removed, "document"), **collection_facts(info)}
     record = {"collection": collection, "removed": removed, **info}
@@ -202,10 +208,10 @@ def read_ids(source: str) -> list[str]:
 
 
 def compact(collection: options.Collection, as_json: options.AsJson = False) -> None:
-    """Merge the document files of a collection.
+    """Merge all segments of a collection into one, without deleted documents.
 
-    Seldom needed: every change merges small files, and removed documents are never kept. An
-    interrupted command changes nothing.
+    Seldom needed: changes merge small segments. Afterwards nothing of removed documents is left on
+    disk, and searches are a little faster. An interrupted command changes nothing.
 
     Examples
     --------
@@ -218,13 +224,14 @@ def compact(collection: options.Collection, as_json: options.AsJson = False) -> 
     info = after.info()
     record = {
         "collection": collection,
-        "files_before": len(before.description.segments),
-        "files": len(after.description.segments),
+        "segments_before": len(before.description.segments),
+        "deleted_before": before.info()["documents_deleted"],
         "document_bytes_before": before.info()["document_bytes"],
         **info,
     }
     facts = {
-        "files": f"{record['files_before']:,} of documents before, {record['files']:,} now",
+        "segments": f"{record['segments_before']:,} before, {info['segments']:,} now",
+        "deleted documents": f"{record['deleted_before']:,} before, none now",
         "size": f"{size(record['document_bytes_before'])} before, "
         f"{size(info['document_bytes'])} now",
     }

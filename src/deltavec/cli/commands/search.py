@@ -133,7 +133,7 @@ def similar(
     """
     opened = open_collection(collection, trust)
     row, text = opened.row(id), opened.text(id)
-    query = opened.vector_query(opened.index.vectors[row], k, row=row, filter=filter)
+    query = opened.vector_query(opened.index.take([row])[0], k, row=row, filter=filter)
     best = opened.best([query])[0]
     # Stored vectors are float32: shares of the exact one add up to the cosine more closely.
     exact = replace(query, vector=opened.model.decompose(text).vector)

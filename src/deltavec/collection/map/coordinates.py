@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from deltavec.core.arguments import require_one_of
 from deltavec.core.arrays import Float32s, Float64s, Int64s
 from deltavec.core.threads import one_blas_thread
 from deltavec.errors import InputError
+
+if TYPE_CHECKING:
+    from deltavec.search import Index
 
 DIGITS = 4  # of a coordinate between -1 and 1: finer than a screen
 POINTS = 200_000  # documents on a map; of more a sample
@@ -92,12 +95,12 @@ class Positions(NamedTuple):
         shown = sample_rows(np.arange(len(vectors)), points, seed)
         return self._replace(places=self.axes.places(vectors), shown=shown)
 
-    def kept(self, numbers: Int64s, vectors: Float32s, points: int) -> Positions:
+    def kept(self, numbers: Int64s, index: Index, points: int) -> Positions:
         """Where documents stand that had these rows when the map was drawn; -1 came later."""
         places = np.where((numbers >= 0)[:, None], self.places[numbers], np.float32(np.nan))
-        return place_layout(
-            place_new_documents(places, vectors, np.flatnonzero(numbers < 0)), points
-        )
+        fresh = np.flatnonzero(numbers < 0)
+        places[fresh] = place_new_documents(places, index, index.take(fresh))
+        return place_layout(places, points)
 
 
 def compute_layout(
@@ -143,25 +146,32 @@ def place_layout(places: Float32s, points: int = POINTS, seed: int = 0) -> Posit
     return Positions("neighbors", places, shown, ())
 
 
-def place_new_documents(places: Float32s, vectors: Float32s, newcomers: Int64s) -> Float32s:
-    """The places, those of newcomers in the middle (median) of their nearest neighbors' places.
+def place_new_documents(places: Float32s, index: Index, vectors: Float32s) -> Float32s:
+    """The places of new documents: the middle (median) of their nearest neighbors' places.
 
     A mean would put one whose neighbors stand in two groups into the gap between them. A document
     without a vector has no place.
+
+    Parameters
+    ----------
+    places
+        The places of the documents of an index; NaN for those that have none.
+    index
+        Their vectors.
+    vectors
+        Those of the new documents.
     """
-    from deltavec.search import Index
     from deltavec.search.tsne.layout import rows_with_direction
 
-    known = np.flatnonzero(~np.isnan(places[:, 0]))
-    newcomers = newcomers[rows_with_direction(vectors[newcomers])]
-    if not len(known) or not len(newcomers):
-        return places
-    near = Index(np.ascontiguousarray(vectors[known])).search(vectors[newcomers], SPEAKING)
-    around = places[known[near.ids]]
-    same = near.scores[:, :1] >= EQUAL  # equal documents stand in one place
-    filled = places.copy()
-    filled[newcomers] = np.where(same, around[:, 0], np.median(around, axis=1))
-    return filled
+    known = ~np.isnan(places[:, 0])
+    found = np.full((len(vectors), 2), np.nan, np.float32)
+    there = np.flatnonzero(rows_with_direction(vectors))
+    if known.any() and len(there):
+        near = index.search(vectors[there], SPEAKING, where=known)
+        around = places[near.ids]
+        same = near.scores[:, :1] >= EQUAL  # equal documents stand in one place
+        found[there] = np.where(same, around[:, 0], np.median(around, axis=1))
+    return found
 
 
 def sample_rows(rows: Int64s, points: int, seed: int) -> Int64s:

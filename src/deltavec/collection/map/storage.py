@@ -6,18 +6,17 @@ way the map is let go: it is drawn anew when it is next wanted.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from deltavec.collection.manifest import (
     CollectionManifest,
     MapFile,
-    StoredFile,
+    StoredSegment,
     file_path,
     next_number,
     open_file,
@@ -25,8 +24,7 @@ from deltavec.collection.manifest import (
 )
 from deltavec.collection.map.coordinates import OnShare, compute_layout, place_new_documents
 from deltavec.collection.map.names import RegionName, names_json, read_names, region_names
-from deltavec.collection.segment import map_vectors
-from deltavec.core.arrays import Float32s
+from deltavec.core.arrays import Float32s, Int64s
 from deltavec.errors import DeltavecError, InputError
 from deltavec.io.artifacts.atomic import on_disk
 from deltavec.io.artifacts.tensors import Arrays, Layout, layout, mapped_tensors, write_tensors
@@ -64,14 +62,21 @@ def store_map(collection: Collection, drawn: StoredMap) -> None:
     from deltavec.collection.updates import updating
 
     with updating(collection) as current:
-        if current.description.vectors != collection.description.vectors:
+        stated, pieces = current.description, current.index.pieces
+        if stated.segments != collection.description.segments:
             raise InputError(
                 f"{collection.path}: it changed while its map was drawn: draw it again"
             )
+        places = np.full((len(pieces), 2), np.nan, np.float32)
+        places[slice(None) if pieces.live is None else pieces.live] = drawn.places
         count = int(np.count_nonzero(~np.isnan(drawn.places[:, 0])))
-        stored = write_map(collection.path, drawn, count)
-        stated = current.description
-        save_manifest(collection.path, replace(stated, map=stored), stated)
+        number = next_number(collection.path)
+        segments: list[StoredSegment] = []
+        for segment, (begin, array) in zip(stated.segments, pieces, strict=True):
+            path = file_path(collection.path, "map", number + len(segments))
+            here = StoredMap(places[begin : begin + len(array)], [] if segments else drawn.names)
+            segments.append(replace(segment, map=write_map(path, here, count)))
+        save_manifest(collection.path, replace(stated, segments=tuple(segments)), stated)
 
 
 def keep_map(
@@ -101,18 +106,29 @@ def map_layout(documents: int, name_bytes: int) -> Layout:
     return layout("deltavec map", shapes, aligned="places")
 
 
-def write_map(folder: Path, drawn: StoredMap, count: int) -> MapFile:
+def write_map(path: Path, drawn: StoredMap, count: int) -> MapFile:
     """Write a map to a new file; so many documents were placed when it was drawn."""
     names = np.frombuffer(names_json(drawn.names), np.uint8)
-    path = file_path(folder, "map", next_number(folder))
     with path.open("xb") as file:
         arrays: Arrays = {"places": drawn.places, "names": names}
         write_tensors(file, map_layout(len(drawn.places), len(names)), arrays)
     return MapFile(path.name, len(drawn.places), *on_disk(path), count, len(names))
 
 
-def open_map(folder: Path, stored: MapFile, *, verify: bool) -> StoredMap:
-    """The map in a folder, once the file is known to be the one described."""
+def open_map(
+    folder: Path, manifest: CollectionManifest, deleted: Sequence[Int64s], *, verify: bool = False
+) -> StoredMap | None:
+    """The map in a folder, once its files are known to be those described; None without one."""
+    if manifest.map is None:
+        return None
+    files = [segment.map for segment in manifest.segments if segment.map]
+    parts = [read_map(folder, file, verify=verify) for file in files]
+    live = [np.delete(part.places, rows, 0) for part, rows in zip(parts, deleted, strict=True)]
+    return StoredMap(live[0] if len(live) == 1 else np.concatenate(live), parts[0].names)
+
+
+def read_map(folder: Path, stored: MapFile, *, verify: bool = False) -> StoredMap:
+    """The map of one segment."""
     with open_file(folder, stored, verify=verify) as file:
         found = mapped_tensors(file, map_layout(stored.documents, stored.name_bytes))
         places = found["places"]
@@ -123,37 +139,12 @@ def open_map(folder: Path, stored: MapFile, *, verify: bool) -> StoredMap:
         return StoredMap(places, read_names(found["names"].tobytes()))
 
 
-def carry_map(
-    folder: Path,
-    before: CollectionManifest,
-    keep: npt.NDArray[np.bool_] | None,
-    vectors: StoredFile,
-) -> MapFile | None:
-    """The map after a change of a collection that has one; None if it is let go.
-
-    Parameters
-    ----------
-    folder
-        Where the collection is.
-    before
-        What it was.
-    keep
-        Which documents stay; None keeps all. Others may come behind them.
-    vectors
-        The vectors of all documents after the change.
-    """
-    if before.map is None:
+def place_fresh(current: Collection, vectors: Float32s) -> StoredMap | None:
+    """Where new documents stand on the map; None if there is none, or if it is let go."""
+    stated = current.description
+    if current.map is None or stated.map is None:
         return None
-    old = open_map(folder, before.map, verify=True)
-    kept = old.places if keep is None else old.places[keep]
-    if not len(kept):
+    placed = np.count_nonzero(~np.isnan(current.map.places[:, 0]))
+    if placed + len(vectors) > (1 + MOST_NEWCOMERS) * stated.map.drawn:
         return None
-    places = np.full((vectors.documents, 2), np.nan, np.float32)
-    places[: len(kept)] = kept
-    fresh = np.arange(len(kept), len(places))
-    placed = np.count_nonzero(~np.isnan(kept[:, 0]))
-    if placed + len(fresh) > (1 + MOST_NEWCOMERS) * before.map.drawn and len(fresh):
-        return None
-    mapped = map_vectors(folder, vectors, before.dimensions)
-    places = place_new_documents(places, mapped, fresh)
-    return write_map(folder, StoredMap(places, old.names), before.map.drawn)
+    return StoredMap(place_new_documents(current.map.places, current.index, vectors), [])

@@ -239,7 +239,10 @@ def count_terms(collection: Collection, labels: Int32s, groups: int, seed: int =
         For the texts that are read.
     """
     if collection.words is not None:
-        return from_postings(collection.words.words, collection.model, labels, groups)
+        pieces = collection.index.pieces
+        wide = np.full(len(pieces), -1, labels.dtype)
+        wide[slice(None) if pieces.live is None else pieces.live] = labels
+        return from_postings(collection.words.words, collection.model, wide, groups)
     return from_texts(collection, labels, groups, seed)
 
 
@@ -247,23 +250,29 @@ def from_postings(
     words: InvertedIndex, model: EmbeddingModel, labels: Int32s, groups: int
 ) -> TermCounts:
     """The counts of all documents, from the stored postings; no text is read."""
-    begins, documents = words.postings.begins, words.postings.documents
-    parts = [sparse.csr_matrix((0, groups), dtype=np.int64)]
-    for first, last in term_blocks(begins, groups):
-        held = documents[begins[first] : begins[last]]
-        terms = np.repeat(np.arange(last - first), np.diff(begins[first : last + 1]))
-        there = (held >= 0) & (held < len(labels))  # a damaged file leads nowhere
-        here = np.where(there, labels[np.where(there, held, 0)], -1)
-        cells = (terms * groups + here)[here >= 0]
-        counts = np.bincount(cells, minlength=(last - first) * groups)
-        parts.append(sparse.csr_matrix(counts.reshape(last - first, groups)))
+    total = sparse.csr_matrix((words.terms, groups), dtype=np.int64)
+    for segment, begin in zip(words.segments, words.begins.tolist(), strict=False):
+        own = labels[begin : begin + len(segment.lengths)]
+        begins, documents = segment.postings.begins[:-1], segment.postings.documents
+        parts = [sparse.csr_matrix((0, groups), dtype=np.int64)]
+        for first, last in term_blocks(begins, groups):
+            held = documents[begins[first] : begins[last]]
+            terms = np.repeat(np.arange(last - first), np.diff(begins[first : last + 1]))
+            there = (held >= 0) & (held < len(own))  # a damaged file leads nowhere
+            here = np.where(there, own[np.where(there, held, 0)], -1)
+            cells = (terms * groups + here)[here >= 0]
+            counts = np.bincount(cells, minlength=(last - first) * groups)
+            parts.append(sparse.csr_matrix(counts.reshape(last - first, groups)))
+        listed = sparse.vstack(parts, "coo")
+        shape = words.terms, groups
+        total += sparse.csr_matrix((listed.data, (segment.terms[listed.row], listed.col)), shape)
     sizes = np.bincount(labels[labels >= 0], minlength=groups)
-    names, counts = usual_forms(words, model), sparse.vstack(parts, "csc")
+    names = usual_forms(words, model)
     if model.gram:  # words, and no n-grams of them; those of scripts without spaces are not marked
         kept = [is_marked(name) or bool(are_unspaced(name).all()) for name in names]
-        counts = sparse.csc_matrix(counts[np.flatnonzero(kept)])
+        total = total[np.flatnonzero(kept)]
         names = [n[1:-1] if is_marked(n) else n for n, k in zip(names, kept, strict=True) if k]
-    return TermCounts(names, counts, sizes)
+    return TermCounts(names, sparse.csc_matrix(total), sizes)
 
 
 def term_blocks(begins: Int64s, groups: int) -> Iterator[tuple[int, int]]:
@@ -283,8 +292,8 @@ def usual_forms(words: InvertedIndex, model: EmbeddingModel) -> list[str]:
     names = words.words.words
     numbers = model.vocabulary.ids(names)
     often = np.where(numbers >= 0, model.statistics.token_counts[numbers], 0)
-    order = np.lexsort((np.diff(words.words.offsets), -often, words.stems.groups))
-    _, firsts = np.unique(words.stems.groups[order], return_index=True)
+    order = np.lexsort((np.diff(words.words.offsets), -often, words.groups))
+    _, firsts = np.unique(words.groups[order], return_index=True)
     return [names[place] for place in order[firsts].tolist()]
 
 

@@ -32,6 +32,7 @@ DTYPES: dict[str, np.dtype[Any]] = {
     "F16": np.dtype("<f2"),
     "F32": np.dtype("<f4"),
     "F64": np.dtype("<f8"),
+    "I8": np.dtype("i1"),
     "I32": np.dtype("<i4"),
     "I64": np.dtype("<i8"),
     "U8": np.dtype("u1"),

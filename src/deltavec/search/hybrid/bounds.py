@@ -256,6 +256,8 @@ def rescore_with(
 ) -> None:
     """Like `rescore`, for a row whose lexical score is at most ``rest`` above ``added``."""
     vector, rank, scale = queries.vectors[query], rows.begin + place, terms.scales[query]
+    if terms.words.norms[rank] == np.inf:  # deleted
+        return
     slack = scale * np.float64(queries.margins[query])
     fast = scale * np.float64(fast_dot(rows.vectors[place], vector)) + slack + added
     if fast < kth_best(best, query) - rest:

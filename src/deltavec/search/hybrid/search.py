@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import partial
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -36,7 +37,12 @@ from deltavec.search.hybrid.maxscore import (
 )
 from deltavec.search.hybrid.threshold import MOST, seed_documents, seed_thresholds
 from deltavec.search.kernels import Queries, TopK
-from deltavec.search.lexical.index import HybridQuery, InvertedIndex
+from deltavec.search.lexical.index import (
+    NUMBERS_A_POSTING,
+    HybridQuery,
+    InvertedIndex,
+    SegmentPart,
+)
 from deltavec.search.lexical.kernels import QueryTerms
 from deltavec.search.matrix import ChunkedMatrix
 from deltavec.search.quantized.kernels import ROWS
@@ -47,6 +53,7 @@ from deltavec.search.topk import (
     Products,
     Sizes,
     TopRows,
+    allowed_in,
     blocks_of,
     quantized_search,
     split_work,
@@ -55,7 +62,6 @@ from deltavec.search.topk import (
 AT_ONCE = 16_384  # documents of a block for one query
 LEAST_AT_ONCE = 2_048  # and for many; their sums and products stay in the cache
 SHARES = 4  # blocks per thread, so that threads end together
-NUMBERS_A_POSTING = 8  # a posting costs as much as this many multiplications
 QUERY_ERROR = 1e-6  # how far the length of a normalized float32 vector may be from 1
 
 
@@ -64,6 +70,21 @@ class TopDocuments(NamedTuple):
 
     scores: Float64s
     numbers: Int64s
+
+
+class InPart(Protocol):
+    """What finds the best documents of a segment; those below the thresholds need not be found."""
+
+    def __call__(
+        self,
+        pieces: ChunkedMatrix,
+        part: SegmentPart,
+        wanted: Sequence[HybridQuery],
+        k: int,
+        chosen: Int64s | None,
+        thresholds: Float64s,
+    ) -> list[TopDocuments]:
+        """The k best documents of each query."""
 
 
 def best_documents(
@@ -75,13 +96,17 @@ def best_documents(
     chosen: Int64s | None = None,
     threads: int | None = None,
     at_once: int = AT_ONCE,
+    in_part: InPart | None = None,
 ) -> list[TopDocuments]:
     """The k best documents for each query, by score and then by number.
+
+    Segments are searched one after the other, the largest first. The k-th best score so far is the
+    threshold for the next one.
 
     Parameters
     ----------
     pieces
-        The vectors of the documents.
+        The vectors of the documents, an array for each segment.
     index
         Their inverted index.
     wanted
@@ -94,23 +119,66 @@ def best_documents(
         How many cores; all of them by default.
     at_once
         How many documents make a block for one query; changes the time and nothing else.
+    in_part
+        What searches a segment; by default the kernels.
     """
-    require_mapped(*pieces.arrays, index.lengths)
+    require_mapped(*pieces.arrays, *(part.segment.lengths for part in index.parts))
+    find = in_part or partial(best_in_part, threads=threads, at_once=at_once)
     found: dict[int, TopDocuments] = {}
     for sum_of_two in (True, False):
         numbers = [place for place, one in enumerate(wanted) if bool(one.scale) == sum_of_two]
         for first in range(0, len(numbers), Sizes().queries):
             batch = numbers[first : first + Sizes().queries]
-            together = QueryBatch.of(pieces, index, [wanted[number] for number in batch])
-            best = together.best(k, chosen, threads, at_once)
+            best = best_of_parts(find, pieces, index, [wanted[n] for n in batch], k, chosen)
             found |= dict(zip(batch, best, strict=True))
     return [found[number] for number in range(len(wanted))]
 
 
+def best_of_parts(
+    find: InPart,
+    pieces: ChunkedMatrix,
+    index: InvertedIndex,
+    wanted: Sequence[HybridQuery],
+    k: int,
+    chosen: Int64s | None,
+) -> list[TopDocuments]:
+    """The best documents of all segments."""
+    best = [TopDocuments(np.zeros(0), np.zeros(0, np.int64))] * len(wanted)
+    thresholds = np.full(len(wanted), -np.inf)
+    for number in sorted(range(len(index.parts)), key=lambda n: -len(pieces.arrays[n])):
+        part, begin = index.parts[number], int(index.begins[number])
+        here = allowed_in(chosen, begin, len(part.norms))
+        if here is not None and not len(here):
+            continue
+        local = [one._replace(terms=part.segment.locate(one.terms)) for one in wanted]
+        found = find(pieces.parts[number], part, local, k, here, thresholds)
+        for place, (scores, rows) in enumerate(found):
+            if len(scores):
+                both = np.append(best[place].scores, scores)
+                numbers = np.append(best[place].numbers, rows + begin)
+                order = np.lexsort((numbers, -both))[:k]
+                best[place] = TopDocuments(both[order], numbers[order])
+                thresholds[place] = both[order[-1]] if 0 < len(order) == k else -np.inf
+    return best
+
+
+def best_in_part(
+    pieces: ChunkedMatrix,
+    part: SegmentPart,
+    wanted: Sequence[HybridQuery],
+    k: int,
+    chosen: Int64s | None,
+    thresholds: Float64s,
+    threads: int | None = None,
+    at_once: int = AT_ONCE,
+) -> list[TopDocuments]:
+    """The best documents of a segment; terms are places in it."""
+    return QueryBatch.of(pieces, part, wanted).best(k, chosen, thresholds, threads, at_once)
+
+
 def work_for(pieces: ChunkedMatrix, index: InvertedIndex, wanted: Sequence[HybridQuery]) -> int:
     """The cost of queries, in multiplications."""
-    terms = np.concatenate([one.terms for one in wanted])
-    postings = int((index.postings.begins[terms + 1] - index.postings.begins[terms]).sum())
+    postings = sum(int(index.statistics(one.terms)[:, 0].sum()) for one in wanted)
     vectors = sum(bool(one.scale) for one in wanted)
     return postings * NUMBERS_A_POSTING + len(pieces) * vectors * pieces.dimensions
 
@@ -127,7 +195,7 @@ class QueryBatch:
     """Queries that are answered in one pass: all hybrid or semantic, or all keyword."""
 
     pieces: ChunkedMatrix
-    index: InvertedIndex
+    part: SegmentPart
     wanted: Sequence[HybridQuery]
     queries: Queries
     terms: HybridTerms
@@ -135,7 +203,7 @@ class QueryBatch:
 
     @classmethod
     def of(
-        cls, pieces: ChunkedMatrix, index: InvertedIndex, wanted: Sequence[HybridQuery]
+        cls, pieces: ChunkedMatrix, part: SegmentPart, wanted: Sequence[HybridQuery]
     ) -> QueryBatch:
         """The arrays that kernels read, of all queries together."""
         vectors = np.zeros((len(wanted), pieces.dimensions), np.float32)
@@ -148,24 +216,34 @@ class QueryBatch:
         weights = read_only(np.concatenate([one.weights for one in wanted]))
         nonessential, most = np.zeros(len(weights), np.uint8), np.zeros(len(wanted))
         write_nonessential(begins, weights, nonessential, most)
-        words = QueryTerms(
-            index.postings, index.norms, begins, numbers, weights, read_only(nonessential)
-        )
+        postings = part.segment.postings
+        words = QueryTerms(postings, part.norms, begins, numbers, weights, read_only(nonessential))
         scales = read_only(np.array([one.scale for one in wanted], np.float64))
         terms = HybridTerms(words, read_only(most), scales)
-        return cls(pieces, index, wanted, queries, terms, work_for(pieces, index, wanted))
+        many = int((postings.begins[numbers + 1] - postings.begins[numbers]).sum())
+        work = len(pieces) * int(np.count_nonzero(scales)) * pieces.dimensions
+        return cls(pieces, part, wanted, queries, terms, many * NUMBERS_A_POSTING + work)
 
     def best(
-        self, k: int, chosen: Int64s | None, threads: int | None, at_once: int
+        self,
+        k: int,
+        chosen: Int64s | None,
+        thresholds: Float64s,
+        threads: int | None,
+        at_once: int,
     ) -> list[TopDocuments]:
-        """The k best documents for each query."""
-        thresholds = self.thresholds(k) if chosen is None else None
-        found = {} if thresholds is None else self._best_of_candidates(k, threads, thresholds)
+        """The k best documents for each query; those below the thresholds may be missing."""
+        found: dict[int, TopDocuments] = {}
+        if chosen is None and 0 < k <= MOST:
+            if (thresholds == -np.inf).any():
+                thresholds = np.maximum(thresholds, self.thresholds(k))
+            found = self._best_of_candidates(k, threads, thresholds)
         left = [query for query in range(len(self.wanted)) if query not in found]
         if left:
-            others = QueryBatch.of(self.pieces, self.index, [self.wanted[query] for query in left])
-            known = None if thresholds is None else thresholds[left]
-            best = others._best_of_all(k, chosen, threads, at_once, known)
+            others = self
+            if found:
+                others = QueryBatch.of(self.pieces, self.part, [self.wanted[q] for q in left])
+            best = others._best_of_all(k, chosen, threads, at_once, thresholds[left])
             found |= dict(zip(left, best, strict=True))
         return [found[query] for query in range(len(self.wanted))]
 
@@ -177,7 +255,8 @@ class QueryBatch:
         chosen = EssentialTerms(
             np.empty(len(words.terms), np.int64), np.zeros(len(thresholds), int)
         )
-        most = read_only(words.weights * self.index.max_impacts.of(words.terms))
+        highest = np.concatenate([one.highest for one in self.wanted])
+        most = read_only(words.weights * highest)
         if self.terms.scales.any():
             choose_essential(self.terms, most, thresholds, chosen)
         if not chosen.counts.any():
@@ -203,7 +282,7 @@ class QueryBatch:
         chosen: Int64s | None,
         threads: int | None,
         at_once: int,
-        thresholds: Float64s | None,
+        thresholds: Float64s,
     ) -> list[TopDocuments]:
         """Answer queries by scanning all documents block by block."""
         cut, count, has_vectors = Sizes(), len(self.wanted), bool(self.terms.scales.any())
@@ -224,10 +303,8 @@ class QueryBatch:
         found = split_work(look, blocks, self.queries, k, workers, np.float64, thresholds)
         return [best_of(found, query) for query in range(count)]
 
-    def thresholds(self, k: int) -> Float64s | None:
-        """Scores that k documents reach, by their heaviest terms; None if k is large."""
-        if not 0 < k <= MOST:
-            return None
+    def thresholds(self, k: int) -> Float64s:
+        """Scores that k documents reach, by their heaviest terms."""
         likely = np.empty((len(self.wanted), k), np.int64)
         seed_documents(self.terms.words, likely)
         thresholds = np.empty(len(likely))

@@ -72,6 +72,8 @@ def write_seeds(words: QueryTerms, query: int, seeds: Int64s) -> bool:
         add_shares(words, place, documents, sums)
     for found in range(k):
         best = np.argmax(sums)
+        if sums[best] <= 0:  # only deleted documents are left
+            return False
         sums[best] = -1.0
         seeds[found] = documents[best]
     return True

@@ -44,24 +44,29 @@ def saturate(count: Any, norm: Any) -> Any:
 saturation = inlined(saturate)  # the same for kernels
 
 
-def norms_of(lengths: npt.NDArray[np.integer]) -> Float32s:
-    """:math:`K_d = k_1 (1 - b + b L_d / mean L)` of documents of these lengths."""
-    mean = max(float(lengths.mean(dtype=np.float64)), 1.0) if len(lengths) else 1.0
-    norms = K1 * (1 - B + B * (lengths / mean))
-    return read_only(norms.astype(np.float32))
+def norms_of(lengths: npt.NDArray[np.integer], mean: float, deleted: Int64s) -> Float32s:
+    """:math:`K_d = k_1 (1 - b + b L_d / mean L)` of documents of these lengths.
+
+    A deleted document has an infinite one: no term of it is worth anything.
+    """
+    norms = (K1 * (1 - B + B * (lengths / mean))).astype(np.float32)
+    norms[deleted] = np.inf
+    return read_only(norms)
 
 
-def idf(documents: int, document_counts: Int64s) -> Float64s:
+def idf(documents: int, document_counts: Float64s) -> Float64s:
     """Inverse document frequencies of terms with these document counts."""
     rarity: Float64s = np.log(1 + (documents - document_counts + 0.5) / (document_counts + 0.5))
     return rarity
 
 
-def burstiness_weights(sums: Float64s, lengths: npt.NDArray[np.integer]) -> Float64s:
-    """:math:`a_i / (a_i + .7)` of terms, from the sums of n, n squared, and n times the length."""
-    wide = lengths.astype(np.float64)
-    p = sums[:, 0] / max(wide.sum(), 1.0)
-    expected = p**2 * (wide**2).sum()
+def burstiness_weights(sums: Float64s, length: int, squares: int) -> Float64s:
+    """:math:`a_i / (a_i + .7)` of terms, from the sums of n, n squared, and n times the length.
+
+    ``length`` and ``squares`` are the sums of all lengths and of their squares.
+    """
+    p = sums[:, 0] / max(length, 1)
+    expected = p**2 * squares
     excess = sums[:, 1] - 2 * p * sums[:, 2] + expected - sums[:, 0]
     burstiness = np.maximum((excess + 1) / (expected + 0.2), LEAST_BURSTINESS)
     weights: Float64s = burstiness / (burstiness + HALF_BURSTINESS)

@@ -56,17 +56,17 @@ def count_documents(
 
 @compiled
 def new_number(numbers: Int32s, document: int) -> int:
-    """The new number of a document; -1 if it is removed or out of range."""
+    """The new number of a document; -1 if it is deleted or out of range."""
     return numbers[document] if 0 <= document < numbers.size else -1
 
 
 @compiled
 def count_kept(old: Postings, numbers: Int32s, counts: Int64s) -> None:
-    """Write the document count of each term after the update.
+    """Write the document count of each term after a merge.
 
-    ``numbers`` are the new document numbers, -1 for removed documents.
+    ``numbers`` are the new document numbers, -1 for deleted documents.
     """
-    for term in range(old.begins.size - 1):
+    for term in range(counts.size):
         counts[term] = 0
         for place in range(old.begins[term], old.begins[term + 1]):
             counts[term] += new_number(numbers, old.documents[place]) >= 0
@@ -78,12 +78,10 @@ def copy_postings(
 ) -> None:
     """Copy the postings of some terms and write to ``begins`` where each list continues.
 
-    ``terms`` are their numbers in ``old``, or beyond it for new terms; ``numbers`` are the new
-    document numbers, -1 for removed documents. ``begins`` has an entry for each term of ``new``.
+    ``terms`` are their places in ``old``; ``numbers`` are the new document numbers, -1 for deleted
+    documents. ``begins`` has an entry for each term of ``new``.
     """
     for index in range(terms.size):
-        if terms[index] >= old.begins.size - 1:
-            continue
         target = begins[index]
         for place in range(old.begins[terms[index]], old.begins[terms[index] + 1]):
             document = new_number(numbers, old.documents[place])
@@ -130,48 +128,27 @@ def distribute(
 
 
 @compiled
-def measure_terms(
-    lists: Postings,
-    first: int,
-    last: int,
-    lengths: Int32s,
-    norms: Float32s,
-    clumping: Float64s,
-    variances: Float64s,
+def measure_postings(
+    documents: Int32s, counts: UInt8s, lengths: Int32s, norms: Float32s, sums: Float64s
 ) -> None:
-    """Write the statistics of terms ``first`` to ``last`` over the documents.
+    """Add the postings of a term to its statistics, those of deleted documents left out.
 
-    ``clumping`` has a row for each term: the sums of n, of n squared and of n times the length of
-    the document. ``variances`` are those of the saturated frequency over all documents.
+    ``sums`` are the documents, and the sums of n, n squared, n times the length, the saturated
+    frequency and its square; the last number is the highest saturated frequency.
     """
-    documents = lengths.size
-    for term in range(first, last):
-        total = squares = by_length = mean = square = 0.0
-        for place in range(lists.begins[term], lists.begins[term + 1]):
-            document = lists.documents[place]
-            if document < 0 or document >= documents:  # a file from elsewhere
-                continue
-            n = COUNTS[lists.counts[place]]
-            total += n
-            squares += n * n
-            by_length += n * lengths[document]
-            value = saturation(lists.counts[place], norms[document])
-            mean += value
-            square += value * value
-        clumping[term, 0], clumping[term, 1], clumping[term, 2] = total, squares, by_length
-        mean /= documents
-        variances[term] = max(0.0, square / documents - mean * mean)
-
-
-@compiled
-def max_impacts(lists: Postings, norms: Float32s, highest: Float64s) -> None:
-    """Write the highest saturated frequency of each term."""
-    for term in range(lists.begins.size - 1):
-        for place in range(lists.begins[term], lists.begins[term + 1]):
-            document = lists.documents[place]
-            if 0 <= document < norms.size:  # else a file from elsewhere
-                value = saturation(lists.counts[place], norms[document])
-                highest[term] = max(highest[term], value)
+    for place in range(documents.size):
+        document = documents[place]
+        if document < 0 or document >= norms.size or norms[document] == np.inf:
+            continue  # not there: a file from elsewhere, or deleted
+        n = COUNTS[counts[place]]
+        value = saturation(counts[place], norms[document])
+        sums[0] += 1
+        sums[1] += n
+        sums[2] += n * n
+        sums[3] += n * lengths[document]
+        sums[4] += value
+        sums[5] += value * value
+        sums[6] = max(sums[6], value)
 
 
 @compiled

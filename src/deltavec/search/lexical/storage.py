@@ -1,4 +1,4 @@
-"""The words of a collection on disk: one safetensors file, mapped into memory when it is opened.
+"""The postings of a segment on disk: one safetensors file, mapped into memory when it is opened.
 
 Postings take five bytes each, four for the document and one for the count, and are most of it: a
 million documents of 90 different words take about 450 MB.
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.core.arrays import pack
-from deltavec.core.learning.stemming import Rules, Stems
+from deltavec.core.learning.stemming import Rules
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import InputError
 from deltavec.io.artifacts.tensors import (
@@ -26,19 +26,16 @@ from deltavec.io.artifacts.tensors import (
     require_words,
 )
 from deltavec.search.hybrid.score_scale import ScoreScale
-from deltavec.search.lexical.index import InvertedIndex
+from deltavec.search.lexical.index import InvertedIndex, PostingsSegment
 from deltavec.search.lexical.kernels import Postings
 
-LARGEST = 1e15  # more than sums over as many documents as there can be
+LARGEST = 1e15  # more than any real rule has
 RANGES = {
     "lengths": (0, 2**31 - 1),
     "rule_scores": (-LARGEST, LARGEST),
     "chance": (-LARGEST, LARGEST),
-    "burstiness": (0, 1),
-    "variances": (0, 1),
-    "whole_moment": (-LARGEST, LARGEST),
-    "whole_sum": (-LARGEST, LARGEST),
-    "covariance": (-LARGEST, LARGEST),
+    "terms": (0, 2**31 - 2),
+    "groups": (0, 2**31 - 2),
 }
 
 
@@ -46,7 +43,6 @@ class Sizes(NamedTuple):
     """The numbers that the layout follows from."""
 
     documents: int
-    dimensions: int
     words: int
     word_bytes: int
     terms: int
@@ -58,19 +54,15 @@ class Sizes(NamedTuple):
 def postings_layout(sizes: Sizes) -> Layout:
     """Where each array stands; eight-byte numbers first, so that every array is aligned."""
     shapes: Shapes = {
-        "begins": ("I64", (sizes.terms + 1,)),
+        "begins": ("I64", (sizes.terms + 2,)),
         "word_offsets": ("I64", (sizes.words + 1,)),
         "rule_offsets": ("I64", (2 * sizes.rules + 1,)),
         "rule_pairs": ("I64", (sizes.rules,)),
         "rule_scores": ("F64", (sizes.rules,)),
         "chance": ("F64", (2,)),
-        "burstiness": ("F64", (sizes.terms,)),
-        "variances": ("F64", (sizes.terms,)),
-        "whole_moment": ("F64", (sizes.dimensions, sizes.dimensions)),
-        "whole_sum": ("F64", (sizes.dimensions,)),
-        "covariance": ("F64", (sizes.dimensions, sizes.dimensions)),
         "documents": ("I32", (sizes.postings,)),
         "lengths": ("I32", (sizes.documents,)),
+        "terms": ("I32", (sizes.terms,)),
         "groups": ("I32", (sizes.words,)),
         "counts": ("U8", (sizes.postings,)),
         "words": ("U8", (sizes.word_bytes,)),
@@ -80,14 +72,14 @@ def postings_layout(sizes: Sizes) -> Layout:
 
 
 class StoredPostings(NamedTuple):
-    """What a file of words holds: the index, and how the documents' vectors are spread."""
+    """The inverted index of a collection, and how the vectors of its documents are spread."""
 
     words: InvertedIndex
     spread: ScoreScale
 
 
-def map_postings(file: BinaryIO, sizes: Sizes, *, verify: bool) -> StoredPostings:
-    """The words of a file, read-only views of it, once it is known to have this layout.
+def map_postings(file: BinaryIO, sizes: Sizes, *, verify: bool) -> PostingsSegment:
+    """The postings of a file, read-only views of it, once it is known to have this layout.
 
     The documents of the postings are most of the file, and read here only if ``verify``; the
     kernels of a search pass over those that are not there.
@@ -107,24 +99,19 @@ def map_postings(file: BinaryIO, sizes: Sizes, *, verify: bool) -> StoredPosting
     except UnicodeDecodeError:
         raise InputError("the endings of words must be UTF-8: the file is damaged") from None
     chance = float(arrays["chance"][0]), float(arrays["chance"][1])
-    rules = Rules(
-        list(zip(endings[::2], endings[1::2], strict=True)),
-        arrays["rule_pairs"],
-        arrays["rule_scores"],
-        chance,
-    )
-    index = InvertedIndex(
+    return PostingsSegment(
         Vocabulary(arrays["words"], arrays["word_offsets"]),
-        Stems(arrays["groups"], rules),
+        arrays["groups"],
+        Rules(
+            list(zip(endings[::2], endings[1::2], strict=True)),
+            arrays["rule_pairs"],
+            arrays["rule_scores"],
+            chance,
+        ),
+        arrays["terms"],
         Postings(arrays["begins"], arrays["documents"], arrays["counts"]),
         arrays["lengths"],
-        arrays["burstiness"],
-        arrays["variances"],
     )
-    spread = ScoreScale(
-        arrays["whole_moment"], arrays["whole_sum"], arrays["covariance"], sizes.documents
-    )
-    return StoredPostings(index, spread)
 
 
 def require_inside(arrays: Mapping[str, npt.NDArray[Any]], sizes: Sizes) -> None:
@@ -132,11 +119,8 @@ def require_inside(arrays: Mapping[str, npt.NDArray[Any]], sizes: Sizes) -> None
     require_words(arrays)
     whole = {"begins": sizes.postings, "rule_offsets": sizes.rule_bytes}
     sound = all(are_offsets(arrays[name], end) for name, end in whole.items())
-    groups = arrays["groups"]
-    if not sound or (sizes.words and not 0 <= groups.min() <= groups.max() < sizes.terms):
+    if not sound or arrays["begins"][-2] != sizes.postings or (np.diff(arrays["terms"]) <= 0).any():
         raise InputError("places outside of the file: it is damaged")
-    if not np.bincount(groups, minlength=sizes.terms).all():
-        raise InputError("a term that no word is a form of: the file is damaged")
     if (np.diff(arrays["begins"]) > sizes.documents).any():
         raise InputError("a word in more documents than there are: the file is damaged")
     for name, (smallest, largest) in RANGES.items():
@@ -153,24 +137,20 @@ def require_range(
         raise InputError(f"{name} must be from {smallest:g} to {largest:g}: the file is damaged")
 
 
-def as_arrays(index: InvertedIndex, spread: ScoreScale) -> dict[str, npt.NDArray[Any]]:
-    """All arrays but the postings, as they are stored."""
-    rules = index.stems.rules
+def as_arrays(segment: PostingsSegment) -> dict[str, npt.NDArray[Any]]:
+    """All arrays but the documents and counts of the postings, as they are stored."""
+    rules = segment.rules
     rule_endings, rule_offsets = pack([e.encode() for pair in rules.endings for e in pair])
     return {
-        "begins": index.postings.begins,
-        "word_offsets": index.words.offsets,
+        "begins": segment.postings.begins,
+        "word_offsets": segment.words.offsets,
         "rule_offsets": rule_offsets,
         "rule_pairs": rules.pairs,
         "rule_scores": rules.scores,
         "chance": np.array(rules.chance),
-        "burstiness": index.burstiness,
-        "variances": index.variances,
-        "whole_moment": spread.whole_moment,
-        "whole_sum": spread.whole_sum,
-        "covariance": spread.covariance,
-        "lengths": index.lengths,
-        "groups": index.stems.groups,
-        "words": index.words.data,
+        "lengths": segment.lengths,
+        "terms": segment.terms,
+        "groups": segment.groups,
+        "words": segment.words.data,
         "rule_endings": rule_endings,
     }

@@ -7,7 +7,7 @@ for as many terms at a time as fit into memory, each of them in one pass over th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -16,27 +16,19 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.core.arrays import Int32s, Int64s, offsets_of, read_only
-from deltavec.core.learning.stemming import Stems
+from deltavec.core.learning.stemming import Rules
 from deltavec.core.learning.vocabulary_builder import WordCounts
 from deltavec.core.text.rules import TextBatch
 from deltavec.core.threads import stop_if_cancelled
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.io.artifacts.atomic import unfinished
 from deltavec.io.artifacts.tensors import DTYPES, Layout
-from deltavec.search.hybrid.score_scale import ScoreScale
 from deltavec.search.lexical import kernels
-from deltavec.search.lexical.bm25 import burstiness_weights, norms_of
-from deltavec.search.lexical.index import InvertedIndex
+from deltavec.search.lexical.index import PostingsSegment
 from deltavec.search.lexical.kernels import Postings
 from deltavec.search.lexical.storage import Sizes, as_arrays, postings_layout
 
 POSTINGS_AT_ONCE = 1 << 25  # 160 MB
-
-NO_LISTS = Postings(
-    read_only(np.zeros(1, np.int64)),
-    read_only(np.zeros(0, np.int32)),
-    read_only(np.zeros(0, np.uint8)),
-)
 
 
 class PostingBuffers(NamedTuple):
@@ -45,6 +37,24 @@ class PostingBuffers(NamedTuple):
     ids: Int32s
     counts: npt.NDArray[np.uint8]
     ends: Int64s
+
+
+class WordTerms(NamedTuple):
+    """The terms of words.
+
+    Attributes
+    ----------
+    groups : ndarray of int32
+        The term of each word.
+    new : ndarray of int64
+        Which words no earlier segment has.
+    rules : Rules
+        What tells the forms of words, in a first segment.
+    """
+
+    groups: Int32s
+    new: Int64s
+    rules: Rules
 
 
 class PostingsWriter:
@@ -56,14 +66,11 @@ class PostingsWriter:
     ----------
     folder
         Where scratch files go.
-    before
-        The words of the documents that come before, if there are any.
     """
 
-    def __init__(self, folder: Path, before: InvertedIndex | None = None) -> None:
-        self.before = before
-        self.words = WordCounts() if before is None else WordCounts.of(before.words)
-        self.lengths: list[Int32s] = []
+    def __init__(self, folder: Path) -> None:
+        self.words = WordCounts()
+        self.lengths: list[Int32s] = [np.zeros(0, np.int32)]
         self.ends: list[Int64s] = [np.zeros(0, np.int64)]
         self.written = 0
         self.paths = unfinished(folder / "ids"), unfinished(folder / "counts")
@@ -103,11 +110,8 @@ class PostingsWriter:
     def finish(
         self,
         path: Path,
-        stems_of: Callable[[Vocabulary], Stems],
-        spread_of: Callable[[], ScoreScale],
-        dimensions: int,
+        terms_of: Callable[[Vocabulary], WordTerms],
         at_once: int = POSTINGS_AT_ONCE,
-        keep: npt.NDArray[np.bool_] | None = None,
     ) -> Sizes:
         """Write the file; what it holds.
 
@@ -115,68 +119,32 @@ class PostingsWriter:
         ----------
         path
             The file.
-        stems_of
-            What tells the forms of words; those there were before keep their terms.
-        spread_of
-            What tells how the vectors of all documents are spread; asked at the very end, so that
-            they may be made meanwhile.
-        dimensions
-            How long a vector is.
+        terms_of
+            What tells the terms of words.
         at_once
             How many postings to hold in memory at a time.
-        keep
-            Which of the documents before stay; all of them by default. Terms that no document
-            holds any more are forgotten with those that go.
         """
         self._wait()
-        old = self.before.postings if self.before else NO_LISTS
-        before = self.before.lengths if self.before else np.zeros(0, np.int32)
-        keep = np.ones(len(before), bool) if keep is None else keep
-        lengths = np.concatenate([before[keep], *self.lengths])
-        numbers = read_only(np.where(keep, np.cumsum(keep) - 1, -1).astype(np.int32))
-        scratch = self._scratch()
-        known = self.words.vocabulary
-        all_stems, first = stems_of(known), int(keep.sum())
-        holding = self._holding(scratch, all_stems, old, numbers, first)
-        terms = terms_in_use(known, all_stems, holding, every=bool(keep.all()))
-        vocabulary, stems = terms.vocabulary, terms.stems
-        begins = offsets_of(holding[terms.origins])
-        rules = sum(len(ending.encode()) for pair in stems.rules.endings for ending in pair)
-        sizes = Sizes(
-            documents=len(lengths),
-            dimensions=dimensions,
-            words=len(vocabulary),
-            word_bytes=len(vocabulary.data),
-            terms=len(stems),
-            postings=int(begins[-1]),
-            rules=len(stems.rules.endings),
-            rule_bytes=rules,
+        scratch, vocabulary = self._scratch(), self.words.vocabulary
+        found = terms_of(vocabulary)
+        names, local = np.unique(found.groups, return_inverse=True)
+        holding = np.zeros(len(names), np.int64)
+        latest = np.full(len(names), -1, np.int32)
+        kernels.count_documents(
+            scratch.ids, scratch.ends, read_only(local.astype(np.int32)), 0, holding, latest
         )
-        layout = postings_layout(sizes)
-        sums, variances = np.zeros((len(stems), 3)), np.zeros(len(stems))
-        with path.open("xb") as file:
-            file.write(layout.header)
-            file.truncate(layout.size)
-            for begin, end in term_ranges(begins, at_once):
-                stop_if_cancelled()
-                own = begins[begin : end + 1] - begins[begin]
-                lists = Postings(own, np.empty(own[-1], np.int32), np.empty(own[-1], np.uint8))
-                reached = own[:-1].copy()
-                kernels.copy_postings(old, terms.origins[begin:end], numbers, reached, lists)
-                kernels.distribute(*scratch, terms.groups, first, begin, end, reached, lists)
-                write_rows(file, layout, "documents", lists.documents, int(begins[begin]))
-                write_rows(file, layout, "counts", lists.counts, int(begins[begin]))
-                kernels.measure_terms(
-                    lists, 0, end - begin, lengths, norms_of(lengths), sums[begin:end],
-                    variances[begin:end],
-                )  # fmt: skip
-            index = InvertedIndex(
-                vocabulary, stems, NO_LISTS._replace(begins=begins), lengths,
-                burstiness_weights(sums, lengths), variances,
-            )  # fmt: skip
-            for name, array in as_arrays(index, spread_of()).items():
-                write_rows(file, layout, name, array)
-        return sizes
+        held = holding > 0  # single bytes have no postings
+        places = read_only((np.cumsum(held) - 1)[local].astype(np.int32))
+        words = vocabulary.taken(found.new)
+        plan = PostingsSegment(
+            words, found.groups[found.new], found.rules, names[held].astype(np.int32),
+            no_postings(holding[held]), np.concatenate(self.lengths),
+        )  # fmt: skip
+
+        def fill(begin: int, end: int, reached: Int64s, lists: Postings) -> None:
+            kernels.distribute(*scratch, places, 0, begin, end, reached, lists)
+
+        return write_postings_file(path, plan, fill, at_once)
 
     def _scratch(self) -> PostingBuffers:
         """What was taken in, mapped."""
@@ -188,52 +156,99 @@ class PostingsWriter:
         )
         return PostingBuffers(read_only(ids), read_only(counts), np.concatenate(self.ends))
 
-    @staticmethod
-    def _holding(
-        scratch: PostingBuffers, stems: Stems, old: Postings, numbers: Int32s, first: int
-    ) -> Int64s:
-        """Document frequency per term after the update."""
-        holding = np.zeros(len(stems), np.int64)
-        latest = np.full(len(stems), -1, np.int32)
-        kernels.count_kept(old, numbers, holding)
-        kernels.count_documents(scratch.ids, scratch.ends, stems.groups, first, holding, latest)
-        return holding
+
+def no_postings(holding: Int64s) -> Postings:
+    """Posting lists of these lengths and an empty one, without what they hold."""
+    begins = offsets_of(np.append(holding, 0))
+    return Postings(read_only(begins), np.zeros(0, np.int32), np.zeros(0, np.uint8))
 
 
-class TermsInUse(NamedTuple):
-    """The terms that are held, numbered anew.
+def write_postings_file(
+    path: Path,
+    plan: PostingsSegment,
+    fill: Callable[[int, int, Int64s, Postings], None],
+    at_once: int,
+) -> Sizes:
+    """Write a file of postings, some terms at a time; what it holds.
 
-    Attributes
-    ----------
-    vocabulary : Vocabulary
-        Their words.
-    stems : Stems
-        The new number of each of these words' term.
-    groups : ndarray of int32
-        The same for all words that were known; -1 for those that are forgotten.
-    origins : ndarray of int64
-        The number that each term had.
+    ``fill`` writes the postings of the terms in a range, from where each list begins on.
     """
+    begins, rules = plan.postings.begins, plan.rules
+    sizes = Sizes(
+        documents=len(plan.lengths),
+        words=len(plan.words),
+        word_bytes=len(plan.words.data),
+        terms=len(plan.terms),
+        postings=int(begins[-1]),
+        rules=len(rules.endings),
+        rule_bytes=sum(len(ending.encode()) for pair in rules.endings for ending in pair),
+    )
+    layout = postings_layout(sizes)
+    with path.open("xb") as file:
+        file.write(layout.header)
+        file.truncate(layout.size)
+        for begin, end in term_ranges(begins[:-1], at_once):
+            stop_if_cancelled()
+            own = begins[begin : end + 1] - begins[begin]
+            lists = Postings(own, np.empty(own[-1], np.int32), np.empty(own[-1], np.uint8))
+            fill(begin, end, own[:-1].copy(), lists)
+            write_rows(file, layout, "documents", lists.documents, int(begins[begin]))
+            write_rows(file, layout, "counts", lists.counts, int(begins[begin]))
+        for name, array in as_arrays(plan).items():
+            write_rows(file, layout, name, array)
+    return sizes
 
-    vocabulary: Vocabulary
-    stems: Stems
-    groups: Int32s
-    origins: Int64s
 
+def merge_postings(
+    path: Path,
+    parts: Sequence[tuple[PostingsSegment, Int32s]],
+    *,
+    whole: bool,
+    at_once: int = POSTINGS_AT_ONCE,
+) -> Sizes:
+    """Write the postings of successive segments as those of one; what the file holds.
 
-def terms_in_use(
-    vocabulary: Vocabulary, stems: Stems, holding: Int64s, *, every: bool
-) -> TermsInUse:
-    """The terms that some document holds, or every one of them; single bytes have no postings."""
-    if every:
-        return TermsInUse(vocabulary, stems, stems.groups, np.arange(len(stems)))
-    held = holding > 0
-    held[stems.groups[np.diff(vocabulary.offsets) == 1]] = True
-    numbers = np.where(held, np.cumsum(held) - 1, -1).astype(np.int32)
-    groups = read_only(numbers[stems.groups])
-    left = np.flatnonzero(groups >= 0)
-    kept = Stems(read_only(groups[left]), stems.rules)
-    return TermsInUse(vocabulary.taken(left), kept, groups, np.flatnonzero(held))
+    Parameters
+    ----------
+    path
+        The file.
+    parts
+        The segments, and the new numbers of their documents; -1 for deleted ones.
+    whole
+        Whether these are all segments of a collection. Then terms without documents are forgotten
+        and the others numbered anew.
+    at_once
+        How many postings to hold in memory at a time.
+    """
+    names = np.unique(np.concatenate([part.terms for part, _ in parts]))
+    holding = np.zeros(len(names), np.int64)
+    for part, numbers in parts:
+        counts = np.zeros(len(part.terms), np.int64)
+        kernels.count_kept(part.postings, numbers, counts)
+        holding[np.searchsorted(names, part.terms)] += counts
+    terms, holding = names[holding > 0], holding[holding > 0]
+    vocabularies = [part.words for part, _ in parts]
+    offsets = offsets_of(np.concatenate([np.diff(one.offsets) for one in vocabularies]))
+    words = Vocabulary(np.concatenate([one.data for one in vocabularies]), offsets)
+    groups = np.concatenate([part.groups for part, _ in parts])
+    numbered = terms
+    if whole:
+        kept = np.isin(groups, terms) | (np.diff(offsets) == 1)
+        words, groups = words.taken(np.flatnonzero(kept)), groups[kept]
+        left = np.unique(groups)
+        groups = np.searchsorted(left, groups).astype(np.int32)
+        numbered = np.searchsorted(left, terms).astype(np.int32)
+    lengths = [part.lengths[numbers >= 0] for part, numbers in parts]
+    plan = PostingsSegment(
+        words, groups, parts[0][0].rules, numbered, no_postings(holding), np.concatenate(lengths)
+    )
+    origins = [part.locate(terms) for part, _ in parts]
+
+    def fill(begin: int, end: int, reached: Int64s, lists: Postings) -> None:
+        for (part, numbers), places in zip(parts, origins, strict=True):
+            kernels.copy_postings(part.postings, places[begin:end], numbers, reached, lists)
+
+    return write_postings_file(path, plan, fill, at_once)
 
 
 def term_ranges(begins: Int64s, at_once: int) -> Iterator[tuple[int, int]]:

@@ -1,15 +1,18 @@
 """Quantizing rows and queries.
 
-Rows are quantized when they are searched for the second time, in memory: at most three eighths of
-the size of the rows. Nothing is stored, so a program that asks one question does not wait for it.
+A collection stores its quantized rows, mapped and shared by all processes that search it. Other
+rows are quantized when they are searched for the second time, in memory: at most three eighths of
+the size of the rows. So a program that asks one question does not wait for it.
 """
 
 from __future__ import annotations
 
 import threading
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from deltavec.core.arrays import Float32s, Float64s, UInt8s, read_only
 from deltavec.core.threads import one_blas_thread, parallel_map, thread_count
@@ -28,11 +31,11 @@ BLOCKS_A_TASK = 64
 
 
 class LazyQuantizer:
-    """The quantized rows of one array, made at the second search."""
+    """The quantized rows of one array, stored or made at the second search."""
 
-    def __init__(self) -> None:
+    def __init__(self, made: QuantizedMatrix | None = None) -> None:
         self.searches = 0
-        self.made: QuantizedMatrix | None = None
+        self.made = made
         self.making = threading.Lock()
 
     def of(
@@ -95,6 +98,33 @@ def quantize(
     for array in (*head, *whole, seen):
         array.flags.writeable = False
     return QuantizedMatrix(head, whole, farthest(whole), seen, farthest(head))
+
+
+def code_shapes(rows: int, dimensions: int, heads: int) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """The stored arrays of so many quantized rows, with so many numbers in a head (or none)."""
+    blocks, heads_of = -(-rows // ROWS), -(-rows // ROWS) if heads else 0
+    return {
+        "directions": ("F64", (dimensions, max(heads - 1, 0))),
+        "head_steps": ("F32", (heads_of, ROWS)),
+        "head_slacks": ("F32", (heads_of,)),
+        "steps": ("F32", (blocks, ROWS)),
+        "slacks": ("F32", (blocks,)),
+        "head_codes": ("I8", (heads_of, pad(max(heads, 1)), ROWS)),
+        "codes": ("I8", (blocks, pad(dimensions), ROWS)),
+    }
+
+
+def as_arrays(made: QuantizedMatrix) -> dict[str, npt.NDArray[Any]]:
+    """Quantized rows as they are stored."""
+    heads = {f"head_{name}": array for name, array in made.heads._asdict().items()}
+    return {"directions": made.directions, **heads, **made.rows._asdict()}
+
+
+def from_arrays(arrays: Mapping[str, npt.NDArray[Any]]) -> QuantizedMatrix:
+    """Quantized rows that were stored."""
+    head = Codes(*(arrays[f"head_{name}"] for name in Codes._fields))
+    whole = Codes(*(arrays[name] for name in Codes._fields))
+    return QuantizedMatrix(head, whole, farthest(whole), arrays["directions"], farthest(head))
 
 
 def allocate_codes(rows: int, dimensions: int) -> Codes:

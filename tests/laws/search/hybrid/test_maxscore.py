@@ -4,10 +4,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deltavec.core.kernels.count import TOTALS
 from deltavec.search.hybrid import maxscore
 from deltavec.search.hybrid.maxscore import EssentialTerms
 from deltavec.search.kernels import Queries, Rows, cosine, margin
-from deltavec.search.lexical.index import MaxImpacts
 from deltavec.search.lexical.kernels import add_query_scores, first_posting_from
 from deltavec.search.topk import NONE, no_rows
 from support.quantized_rows import hybrid_terms, words_of
@@ -41,10 +41,11 @@ def test_what_is_found_is_what_a_look_at_all_documents_finds(seed, scale, with_p
     scores += [scale * np.float64(cosine(direction[0], vector)) for vector in vectors]
     order = np.lexsort((np.arange(DOCUMENTS), -scores))[:k]
     floor = np.array([scores[order[-1]] - rng.choice([0.0, 0.5])])
-    peaks = MaxImpacts()
+    most = words.weights.copy()
     if with_peaks:
-        peaks.make(words.postings, norms)
-    most = words.weights * peaks.of(words.terms)
+        counts, begins = TOTALS[words.postings.counts], words.postings.begins
+        values = counts / (counts + norms[words.postings.documents])
+        most *= [values[begins[term] : begins[term + 1]].max() for term in words.terms]
     chosen = EssentialTerms(np.empty(len(held), np.int64), np.empty(1, np.int64))
     terms = hybrid_terms(words, scale)
     maxscore.choose_essential(terms, most, floor, chosen)

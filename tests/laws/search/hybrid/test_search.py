@@ -9,12 +9,14 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from deltavec.core.arrays import read_only
 from deltavec.search.hybrid.search import best_documents
-from deltavec.search.lexical.index import HybridQuery
-from deltavec.search.matrix import ChunkedMatrix
+from deltavec.search.lexical.index import HybridQuery, InvertedIndex
+from deltavec.search.lexical.storage import map_postings
+from deltavec.search.lexical.writer import merge_postings
 from deltavec.search.quantized.build import quantize
 from support import lexical_reference
-from support.lexical_index import WORDS, documents, stem, written
+from support.lexical_index import WORDS, documents, in_pieces, stem, written
 from support.search_strategies import unit_rows
 
 
@@ -36,17 +38,21 @@ def test_the_best_documents_are_those_of_the_reference(
     every = [words for part in parts for words in part]
     vectors = unit_rows(rng.integers(-1, 2, (len(every), 3)).astype(float))
     vector = unit_rows(rng.integers(-2, 3, (1, 3)).astype(float))[0]
-    chosen = np.flatnonzero(rng.random(len(every)) < 0.6) if filtered else None
+    deleted = rng.random(len(every)) < rng.choice([0, 0.4])
+    live = np.flatnonzero(~deleted)
+    chosen = live[rng.random(len(live)) < 0.6] if filtered else None
     with tempfile.TemporaryDirectory() as folder:
-        stored = written(parts, vectors, Path(folder), int(rng.integers(1, 40)))
+        stored = written(parts, vectors, Path(folder), int(rng.integers(1, 40)), deleted)
         words = stored.words.query(query)
         direction = vector.astype(np.float64)
-        scale = lexical_reference.scale(vectors.astype(np.float64), direction) * (by == "hybrid")
+        wide = vectors[live].astype(np.float64)
+        scale = lexical_reference.scale(wide, direction) * (by == "hybrid")
         if scale:
             assert np.isclose(0.7 / stored.spread.cosine_std(direction), scale, rtol=1e-5)
-        pieces = ChunkedMatrix.of(vectors, "vectors")
+        pieces = in_pieces(parts, vectors, deleted)
         if sieved:
-            pieces.quantized[0].made = quantize(vectors)
+            for array, quantizer in zip(pieces.arrays, pieces.quantized, strict=True):
+                quantizer.made = quantize(array)
         nothing = HybridQuery()
         together = best_documents(
             pieces,
@@ -62,15 +68,17 @@ def test_the_best_documents_are_those_of_the_reference(
     for other in together[2:]:
         assert np.array_equal(other.numbers, found.numbers)
         assert np.array_equal(other.scores, found.scores)
-    shares = lexical_reference.word_shares(every, stem, query)
-    for document in range(len(every)):
+    left = [every[document] for document in live.tolist()]
+    shares = lexical_reference.word_shares(left, stem, [w for w in query if w in words.words])
+    for place, document in enumerate(live.tolist()):
         ours = stored.words.shares(words, document)
-        expected = [shares[document][word] for word in words.words]
+        expected = [shares[place].get(word, 0.0) for word in words.words]
         # Norms are float32 numbers; weights are divided by a spread that may be small.
         assert np.allclose(ours, expected, rtol=1e-5, atol=1e-6)
-    scores = np.array([sum(each.values(), 0.0) for each in shares])
-    scores += scale * (vectors.astype(np.float64) @ direction)
-    allowed = np.arange(len(every)) if chosen is None else chosen
+    scores = np.full(len(every), -np.inf)
+    scores[live] = [sum(each.values(), 0.0) for each in shares]
+    scores[live] += scale * (wide @ direction)
+    allowed = live if chosen is None else chosen
     if not scale:
         allowed = allowed[scores[allowed] > 0]
     best = np.sort(scores[allowed])[::-1][:k]
@@ -79,18 +87,38 @@ def test_the_best_documents_are_those_of_the_reference(
     assert set(found.numbers) <= set(allowed.tolist())
 
 
-@settings(max_examples=20)
-@given(st.lists(documents, min_size=2, max_size=4), st.integers(0, 2**32 - 1))
-def test_documents_added_give_the_words_of_documents_at_once(parts, seed) -> None:
+@settings(max_examples=30)
+@given(st.lists(documents, min_size=1, max_size=4), st.integers(0, 2**32 - 1), st.booleans())
+def test_segments_and_what_is_merged_of_them_have_the_statistics_of_a_fresh_build(
+    parts, seed, merged
+) -> None:
     rng = np.random.default_rng(seed)
     every = [words for part in parts for words in part]
     vectors = unit_rows(rng.standard_normal((len(every), 3)))
+    deleted = rng.random(len(every)) < rng.choice([0, 0.4])
+    left = [words for words, gone in zip(every, deleted, strict=True) if not gone]
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
-        grown = written(parts, vectors, Path(one), int(rng.integers(1, 40)))
-        whole = written([every], vectors, Path(other), 1 << 20)
-        assert grown.words.words.words == whole.words.words.words
-        for a, b in zip(grown.words.postings, whole.words.postings, strict=True):
-            assert np.array_equal(a, b)
-        assert np.array_equal(grown.words.burstiness, whole.words.burstiness)
-        assert np.array_equal(grown.words.variances, whole.words.variances)
-        assert np.array_equal(grown.spread.covariance, whole.spread.covariance)
+        grown = written(parts, vectors, Path(one), int(rng.integers(1, 40)), deleted).words
+        if merged:
+            numbers = np.where(deleted, -1, np.cumsum(~deleted) - 1).astype(np.int32)
+            own = [*map(read_only, np.split(numbers, grown.begins[1:-1]))]
+            path = Path(one, "merged")
+            both = [*zip(grown.segments, own, strict=True)]
+            sizes = merge_postings(path, both, whole=True, at_once=int(rng.integers(1, 40)))
+            with path.open("rb") as file:
+                whole = map_postings(file, sizes, verify=True)
+            grown = InvertedIndex((whole,), (np.zeros(0, np.int64),))
+        fresh = written([left], vectors[~deleted], Path(other), 1 << 20).words
+        assert grown.documents == fresh.documents
+        assert grown.length_sums == fresh.length_sums
+        assert grown.query(["unheard"]).unknown == ["unheard"]
+        for word in fresh.words.words:
+            [ours], [theirs] = grown.terms_of([word]), fresh.terms_of([word])
+            ours, theirs = (
+                index.statistics(np.array([term]))
+                for index, term in ((grown, ours), (fresh, theirs))
+            )
+            assert np.array_equal(ours, theirs)  # to the last bit
+            assert len(grown.query([word, word]).terms) == len(fresh.query([word]).terms)
+            held = grown.holding([word])[slice(None) if merged else ~deleted]
+            assert np.array_equal(held, fresh.holding([word]))

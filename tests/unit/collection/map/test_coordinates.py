@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import deltavec as dv
 from deltavec.collection.map.coordinates import compute_layout, place_new_documents
 from deltavec.errors import InputError
 
@@ -85,16 +86,16 @@ def test_a_newcomer_stands_in_the_middle_of_its_neighbors() -> None:
     places[:6] = [[0.1 * n, 0.5] for n in range(6)]
     places[[5, 11]] = np.nan
 
-    filled = place_new_documents(places, vectors, np.array([5, 11]))
+    found = place_new_documents(places, dv.Index(vectors), vectors[[5, 11]])
 
-    assert filled[5] == pytest.approx([0.2, 0.5])
-    assert filled[11] == pytest.approx([0, 0])  # where the same document stands
-    np.testing.assert_array_equal(filled[:5], places[:5])
+    assert found[0] == pytest.approx([0.2, 0.5])
+    assert found[1] == pytest.approx([0, 0])  # where the same document stands
 
 
 def test_a_newcomer_without_a_vector_or_without_neighbors_stands_nowhere() -> None:
     vectors = np.array([[1, 0], [0, 0]], np.float32)
     places = np.array([[0.5, 0.5], [np.nan, np.nan]], np.float32)
-    assert np.isnan(place_new_documents(places, vectors, np.array([1]))[1]).all()
+    index = dv.Index(vectors)
+    assert np.isnan(place_new_documents(places, index, vectors[1:])).all()
     nowhere = np.full((2, 2), np.nan, np.float32)
-    assert np.isnan(place_new_documents(nowhere, vectors, np.array([0]))).all()
+    assert np.isnan(place_new_documents(nowhere, index, vectors[:1])).all()

@@ -6,7 +6,6 @@ import pytest
 from deltavec.search.hybrid import maxscore
 from deltavec.search.hybrid.maxscore import EssentialTerms, PartialScores
 from deltavec.search.kernels import Queries, Rows
-from deltavec.search.lexical.index import MaxImpacts
 from deltavec.search.lexical.kernels import first_posting_from
 from deltavec.search.topk import NOBODY, NONE, no_rows
 from support.quantized_rows import hybrid_terms, words_of
@@ -67,17 +66,6 @@ def test_terms_are_added_and_documents_below_a_sum_left_out():
     assert maxscore.narrow(words, 1, 2.5, known, 4) == 2
     assert known.documents[:2].tolist() == [4, 8]
     assert known.sums[:2].tolist() == [3.0, 3.0]
-
-
-def test_peaks_are_the_highest_shares_and_1_until_they_are_known():
-    norms = np.arange(1, DOCUMENTS + 1, dtype=np.float32)
-    words, peaks = words_of([[0, 3], [], [3, 99]], [1.0, 1.0, 1.0], norms), MaxImpacts()
-    assert peaks.of(words.terms).tolist() == [1, 1, 1]
-    peaks.make(words.postings, norms)
-    assert peaks.of(words.terms).tolist() == [1 / 2, 0, 1 / 5]
-    made = peaks.made
-    peaks.make(words.postings, norms)
-    assert peaks.made is made
 
 
 def searched(words, scale, floor, k=2):

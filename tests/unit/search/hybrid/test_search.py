@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from deltavec.core.learning.stemming import Stems
+from deltavec.core.learning.stemming import Rules
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.search.hybrid.search import best_documents
-from deltavec.search.lexical.index import HybridQuery, InvertedIndex
+from deltavec.search.lexical.index import HybridQuery, InvertedIndex, PostingsSegment
 from deltavec.search.lexical.kernels import Postings, QueryTerms, add_query_scores
 from deltavec.search.matrix import ChunkedMatrix
 from deltavec.search.quantized.build import quantize
@@ -17,20 +17,21 @@ DOCUMENTS, TERMS = 700, 12
 
 def word_query(terms, weights):
     none = np.zeros(0, np.int64)
-    return HybridQuery((), none, none, np.array(terms, np.int64), np.array(weights, float))
+    highest = np.ones(len(terms))
+    return HybridQuery((), none, none, np.array(terms, np.int64), np.array(weights, float), highest)
 
 
 def drawn_index(rng):
     """Postings of frequent and of rare terms."""
     held = [np.flatnonzero(rng.random(DOCUMENTS) < 0.9 / (term + 1)) for term in range(TERMS)]
     documents = np.concatenate(held).astype(np.int32)
-    begins = np.cumsum([0, *map(len, held)])
+    begins = np.cumsum([0, *map(len, held), 0])
     counts = rng.integers(1, 4, len(documents)).astype(np.uint8)
     lengths = rng.integers(5, 50, DOCUMENTS).astype(np.int32)
-    nothing = np.zeros(TERMS)
     vocabulary = Vocabulary.of([f"w{term}" for term in range(TERMS)])
-    lists = Postings(begins, documents, counts)
-    return InvertedIndex(vocabulary, Stems.none(TERMS), lists, lengths, nothing, nothing)
+    numbers, lists = np.arange(TERMS, dtype=np.int32), Postings(begins, documents, counts)
+    segment = PostingsSegment(vocabulary, numbers, Rules.none(), numbers, lists, lengths)
+    return InvertedIndex((segment,), (np.zeros(0, np.int64),))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -58,8 +59,9 @@ def test_blocks_sieves_and_light_words_change_no_bit(seed, queries, scale, filte
             scores = np.empty(DOCUMENTS)
             terms, weights = one.terms, one.weights
             none = np.zeros(len(terms), np.uint8)
+            [(segment, norms)] = index.parts
             own = QueryTerms(
-                index.postings, index.norms, np.array([0, len(terms)]), terms, weights, none
+                segment.postings, norms, np.array([0, len(terms)]), terms, weights, none
             )
             add_query_scores(own, 0, False, 0, scores)
             if scale:

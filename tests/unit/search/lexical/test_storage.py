@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deltavec.core.learning.stemming import Stems
+from deltavec.core.learning.stemming import Rules, Stems
 from deltavec.core.text.batches import as_text_batch
 from deltavec.errors import InputError
-from deltavec.search.hybrid.score_scale import measure_scale
 from deltavec.search.lexical.storage import map_postings, postings_layout
-from deltavec.search.lexical.writer import PostingsWriter
+from deltavec.search.lexical.writer import PostingsWriter, WordTerms
 
 
 @pytest.fixture
@@ -19,26 +18,25 @@ def stored(tmp_path):
     path = tmp_path / "words"
     with PostingsWriter(tmp_path) as writer:
         writer.add(as_text_batch(["sea room sea", "room wind", ""], "words"))
-        vectors = np.eye(3, 2, dtype=np.float32)
-        spread = measure_scale(vectors, None, 1)
-        sizes = writer.finish(path, lambda v: Stems.none(len(v)), lambda: spread, vectors.shape[1])
+        sizes = writer.finish(
+            path,
+            lambda v: WordTerms(Stems.none(len(v)).groups, np.arange(len(v)), Rules.none()),
+        )
     return path, sizes
 
 
 @pytest.mark.parametrize(
     ("name", "numbers", "message"),
     [
-        ("begins", [0, 2**63 - 1, -2, 4], "places outside of the file"),
-        ("begins", [0, 4, 4, 4], "a word in more documents than there are"),
+        ("begins", [0, 2**63 - 1, -2, 4, 4], "places outside of the file"),
+        ("begins", [0, 1, 2, 3, 4], "places outside of the file"),
+        ("begins", [0, 4, 4, 4, 4], "a word in more documents than there are"),
         ("word_offsets", [0, 2**62, 4, 11], "word_offsets must rise"),
-        ("groups", [0, 1, 3], "places outside of the file"),
-        ("groups", [0, 1, -1], "places outside of the file"),
-        ("groups", [0, 1, 1], "a term that no word is a form of"),
+        ("groups", [0, 1, -1], "groups must be from 0"),
+        ("terms", [0, 1, 1], "places outside of the file"),
         ("documents", [0, 0, 1, 3], "documents must be from 0 to 2"),
         ("documents", [0, 0, 1, -1], "documents must be from 0 to 2"),
         ("words", list(b"sea\xffoomwind"), "words must be UTF-8"),
-        ("burstiness", [0, np.nan, 0], "burstiness must be from 0 to 1"),
-        ("variances", [0, 0, np.inf], "variances must be from 0 to 1"),
         ("lengths", [1, 2, -3], "lengths must be from 0"),
     ],
 )
