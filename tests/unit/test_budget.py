@@ -17,7 +17,7 @@ MOST_LINES = 450
 # the longest matching path. Lowering a number is welcome; raising one needs a decision record.
 BUDGETS = {
     "": 893,  # with evaluation/ and adapters/
-    "core": 1_923,
+    "core": 1_947,
     "core/kernels": 1_258,
     "core/text": 814,
     "core/learning": 1_917,
@@ -31,16 +31,16 @@ BUDGETS = {
     "search/lexical": 680,
     "search/hybrid": 792,
     "search/tsne": 321,
-    "collection": 2_618,
+    "collection": 2_662,
     "collection/filters": 405,
     "collection/topics": 470,
     "collection/map": 284,
-    "server": 2_191,
-    "cli": 2_450,
+    "server": 2_182,
+    "cli": 2_471,
     "spark": 716,
     "lab": 3_195,  # with cli/commands/evaluate.py
 }
-PRODUCT = 23_797
+PRODUCT = 23_877
 SAME_BUDGET = {"evaluation": "", "adapters": "", "cli/commands/evaluate.py": "lab"}
 
 

@@ -30,7 +30,7 @@ COMMANDS = (
     *("index build", "index add", "index remove", "index compact", "index words"),
     *("search", "similar", "duplicates", "cluster", "keywords", "map", "serve"),
     *("evaluate reviews", "evaluate duplicate-questions", "evaluate lee", "evaluate retrieval"),
-    "tune",
+    *("tune", "warm"),
 )
 MODULES = {"similar": "search", "keywords": "search"}
 EXAMPLES = "\n\nExamples\n--------\n"

@@ -94,6 +94,12 @@ class Shown(Stages):
         """Print a line above the bars, which stays."""
         self.progress.console.print(sentence, style="dim", markup=False)
 
+    def compile(self, kernels: int) -> None:
+        """Say that kernels are being compiled, beside the stage that waits for them."""
+        if self.current is not None:
+            note = f"compiling, once per machine: {kernels} kernels"
+            self.progress.update(self.current, rate=note)
+
     def notice(self, sentence: str) -> None:
         """Print the line; once documents were reported, it names the next stage instead."""
         if self.reported:
@@ -117,10 +123,14 @@ def stages(first: str) -> Iterator[Stages]:
     if not sys.stderr.isatty():
         yield Stages()
         return
+    from deltavec.core.jit import BUDGET
+
     with bars() as progress:
         shown = Shown(progress)
+        BUDGET.on_compile = shown.compile
         shown.begin(first)
         yield shown
+    BUDGET.on_compile = None
 
 
 def bars() -> Progress:

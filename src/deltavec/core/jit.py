@@ -108,6 +108,8 @@ class CompileBudget:
     def __init__(self) -> None:
         self.spent = 0
         self.loaded = False
+        self.compiled = 0  # kernels, by this process; others were in the cache
+        self.on_compile: Callable[[int], None] | None = None  # told how many there are
 
     def allows(self, cost: int) -> bool:
         """Whether to do this work in NumPy; if so, its cost is charged."""
@@ -128,8 +130,25 @@ class CompileBudget:
     def load_compiler(self) -> None:
         """Import numba now; servers call this at start-up."""
         require_address_space()
-        import numba  # noqa: F401
+        from numba.core import event
 
+        budget = self
+
+        class Listener(event.Listener):  # type: ignore[misc]
+            """Counts what is compiled."""
+
+            def on_start(self, event: Any) -> None:
+                budget.compiled += event.data["dispatcher"].py_func.__module__.startswith(
+                    "deltavec"
+                )
+                if budget.on_compile is not None:
+                    budget.on_compile(budget.compiled)
+
+            def on_end(self, event: Any) -> None:
+                """Nothing to do."""
+
+        if not self.loaded:
+            event.register("numba:compile", Listener())
         self.loaded = True
 
 
@@ -172,16 +191,25 @@ def kernel_digest(package: Path) -> str:
 
 @functools.cache
 def cache_folder() -> Path | None:
-    """The folder for machine code of these sources; None, with a warning, if there is none."""
+    """The folder for machine code of these sources; None, with a warning, if there is none.
+
+    numba writes to the folder that it reads from. So a folder that is there but read-only, as in a
+    container, is copied to the first that can be written.
+    """
     digest = kernel_digest(PACKAGE)
+    read_only: Path | None = None
     for parent in cache_parents():
         folder = parent / digest
         try:
             new = not folder.is_dir()
+            if new and read_only:
+                copy_cache(read_only, folder)
             folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=folder):
                 pass
         except OSError:
+            if read_only is None and folder.is_dir():
+                read_only = folder
             continue
         if new:
             remove_stale(parent, digest)
@@ -193,6 +221,15 @@ def cache_folder() -> Path | None:
         stacklevel=2,
     )
     return None
+
+
+def copy_cache(source: Path, target: Path) -> None:
+    """Copy machine code in one step: another process may be about to use it."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent) as unfinished:
+        copied = shutil.copytree(source, Path(unfinished) / target.name)
+        with suppress(OSError):  # another process has copied it meanwhile
+            copied.rename(target)
 
 
 def cache_parents() -> Iterator[Path]:
@@ -209,8 +246,8 @@ def cache_parents() -> Iterator[Path]:
 def private_temporary_folder() -> Path | None:
     """A folder in the temporary directory that nobody else can write to, or None."""
     user = os.getuid() if hasattr(os, "getuid") else 0
-    folder = Path(tempfile.gettempdir()) / f"deltavec-kernels-{user}"
     try:
+        folder = Path(tempfile.gettempdir()) / f"deltavec-kernels-{user}"
         folder.mkdir(mode=0o700, exist_ok=True)
         found = folder.lstat()
     except OSError:

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import numpy as np
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -16,6 +15,7 @@ from starlette.routing import Route
 
 from deltavec.collection import Collection
 from deltavec.collection.query import make_ready
+from deltavec.collection.warm import compile_searches
 from deltavec.core.jit import BUDGET
 from deltavec.errors import InputError
 from deltavec.server.batching import Pools
@@ -126,19 +126,6 @@ def create_app(
     app.router.redirect_slashes = False
     app.state.api = api
     return app
-
-
-def compile_searches(collection: Collection) -> None:
-    """Run a search of every kind, so that no request waits for the compiler."""
-    vectors = collection.index.take(np.arange(min(5, len(collection))))
-    if not len(vectors):
-        return
-    words = collection.model.vocabulary.words[:2]
-    for by in ("hybrid", "keyword", "semantic") if collection.words else ("semantic",):
-        for count in (1, len(words)):
-            collection.best([collection.query(words[:count], k=2, by=by)])
-    for rows in (vectors[:1], vectors):
-        collection.index.search(rows, k=2)
 
 
 def require_settings(token: str | None, origins: Sequence[str], root_path: str) -> None:

@@ -245,3 +245,37 @@ def test_too_little_address_space_is_a_memory_error_and_not_a_wait_without_end(m
     CompileBudget().preload(COMPILER_COST + 1)  # a thread that says nothing
     monkeypatch.setattr(resource, "getrlimit", lambda kind: (-1, -1))
     CompileBudget().load_compiler()
+
+
+def test_machine_code_that_is_read_only_is_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, digest = tmp_path / "image", jit.kernel_digest(jit.PACKAGE)
+    (source / digest).mkdir(parents=True)
+    (source / digest / "kernel.nbc").write_bytes(b"code")
+    writable = tempfile.TemporaryFile
+
+    def temporary_file(dir: Path) -> object:
+        if source in dir.parents:
+            raise PermissionError
+        return writable(dir=dir)
+
+    monkeypatch.setattr(jit.tempfile, "TemporaryFile", temporary_file)
+    monkeypatch.setattr(jit, "cache_parents", lambda: iter([source, tmp_path / "own"]))
+    folder = jit.cache_folder.__wrapped__()
+    assert folder == tmp_path / "own" / digest
+    assert (folder / "kernel.nbc").read_bytes() == b"code"
+    jit.copy_cache(source / digest, folder)  # another process was faster
+    assert [entry.name for entry in (tmp_path / "own").iterdir()] == [digest]
+
+
+@pytest.mark.compiled
+def test_kernels_are_counted_as_they_are_compiled(package: Path) -> None:
+    code = """
+from deltavec.core.jit import BUDGET
+BUDGET.on_compile = lambda kernels: print("compiling", kernels)
+from deltavec.caller import result
+print(result(40), BUDGET.compiled)
+"""
+    assert run_copy(package, code, NUMBA_CACHE_DIR="").endswith("compiling 2\n41 2\n")
+    assert run_copy(package, code, NUMBA_CACHE_DIR="") == "41 0\n"

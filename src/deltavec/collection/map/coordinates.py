@@ -197,8 +197,8 @@ class Frame(NamedTuple):
         return cls((low + high) / 2, float((high - low).max()) / 2 or 1.0)
 
     def scaled(self, places: Float64s) -> Float32s:
-        """The places, between -1 and 1."""
-        moved: Float64s = (places - self.middle) / self.reach
+        """The places, between -1 and 1, however small the frame is and however it is rounded."""
+        moved: Float64s = np.clip((places - self.middle) / self.reach, -1, 1)
         return moved.astype(np.float32)
 
 

@@ -40,6 +40,6 @@ Why there are few kernels, and small ones
 numba compiles a kernel once for each combination of types, and again, as machine code, into each
 kernel that calls it. So the tokenizer is called from Python only (`deltavec.core.tokens`), it
 writes ids, and small kernels make counts and vectors of them. All arrays that are only read arrive
-read-only, integers that start at 0 start as ``signed(0)``, and a loop that most texts do not need is
-chosen by the length of a tuple, which numba knows before it compiles.
+read-only, integers that start at 0 start as ``signed(0)``, and a loop that most texts do not need
+is chosen by the length of a tuple, which numba knows before it compiles.
 """

@@ -1,0 +1,24 @@
+"""Kernels are compiled before they are needed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from deltavec.collection.warm import compile_all, compile_searches, example_texts
+from support.served import small_collection
+
+
+def test_the_example_has_scripts_with_and_without_spaces() -> None:
+    texts = [*example_texts()]
+    assert len({*texts}) == len(texts)
+    assert any("漢" in text for text in texts)
+
+
+def test_everything_is_compiled_for_words_and_for_ngrams() -> None:
+    stages: list[str] = []
+    compile_all(stages.append)
+    assert stages == ["compiling kernels for words", "compiling kernels for words+grams"]
+
+
+def test_a_small_collection_is_searched_in_every_way(tmp_path: Path) -> None:
+    compile_searches(small_collection(tmp_path))
