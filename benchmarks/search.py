@@ -53,7 +53,7 @@ def steps(given: Given) -> dict[str, Step]:
         return {"items": BATCH, "answer": answer}
 
     def duplicates() -> dict[str, Any]:
-        dv.duplicates(duplicated, 0.9)
+        dv.similar_pairs(duplicated, 0.9)
         return {"items": DUPLICATE_ROWS}
 
     return {

@@ -43,7 +43,16 @@ if TYPE_CHECKING:
     from deltavec.io.corpus.corpus import Corpus, read_corpus
     from deltavec.io.vectors.load import load_vectors, save_vectors
     from deltavec.lab.tuning.tune import tune
-    from deltavec.search import Duplicates, Hits, Index, duplicates, load_index, neighbors
+    from deltavec.search import (
+        Duplicates,
+        Hits,
+        Index,
+        duplicates,
+        load_index,
+        neighbors,
+        similar_pairs,
+        write_similar_pairs,
+    )
     from deltavec.training import train_vectors
 
 # The public names by where they live. Resolved on first use, so that importing the package is
@@ -64,7 +73,8 @@ _NAMES = {
     "io.corpus.corpus": "Corpus read_corpus",
     "io.artifacts.model": "load",
     "io.vectors.load": "load_vectors save_vectors",
-    "search": "Duplicates Hits Index duplicates load_index neighbors",
+    "search": "Duplicates Hits Index duplicates load_index neighbors similar_pairs "
+    "write_similar_pairs",
     "training": "train_vectors",
     "lab.tuning.tune": "tune",
 }
@@ -107,10 +117,12 @@ __all__ = [
     "pairwise_auc",
     "read_corpus",
     "save_vectors",
+    "similar_pairs",
     "spark",
     "topics",
     "train_vectors",
     "tune",
+    "write_similar_pairs",
 ]
 
 

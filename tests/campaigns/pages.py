@@ -141,7 +141,7 @@ def look(browser: Browser, folder: Path, seed: int) -> Looked:
     for shown in (
         collection.model.explain(*texts[:2]),
         dv.Index(vectors, collection.ids.to_pylist()).search(vectors[:3], k=9),
-        dv.duplicates(vectors, 0.5, ids=collection.ids.to_pylist()),
+        collection.duplicates(),
     ):
         page = folder / "notebook.html"
         page.write_text(f"<!doctype html><meta charset=utf-8>{shown._repr_html_()}", "utf-8")

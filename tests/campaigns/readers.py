@@ -298,7 +298,7 @@ def read_collection(folder: Path, rng: Random) -> None:
         lambda: rows_of(collection.documents([0, len(collection) - 1])),
         collection.info,
         lambda: collection.explain(first, collection.ids[1].as_py()),
-        lambda: collection.duplicates(0.9),
+        lambda: collection.duplicates(),
     ]
     for use in rng.sample(uses, 3):
         use()

@@ -179,21 +179,58 @@ def test_similar_keywords_and_text_agree_with_the_library(built: Path, deltavec:
     assert words[0]["word"] in deltavec("keywords", built / "rated.idx", "r7").stdout
 
 
-def test_duplicates_prints_groups_and_writes_pairs(
-    built: Path, tmp_path: Path, deltavec: Deltavec
-) -> None:
-    expected = dv.open_collection(built / "rated.idx").duplicates(0.9)
-    arguments = ("duplicates", built / "rated.idx", "--threshold", 0.9)
-    assert f"{expected.count:,} pair" in deltavec(*arguments).stdout
-    found = deltavec(*arguments, "--json").json
-    assert len(found["pairs"]) == found["pairs_found"] == expected.count > 0
-    assert [group["ids"] for group in found["groups"]] == [
-        group.tolist() for group in expected.groups
-    ]
+STORY = "we came late in the night and the porter led us up to a room over the bay"
+
+
+def test_similar_pairs_are_written(built: Path, tmp_path: Path, deltavec: Deltavec) -> None:
+    expected = dv.open_collection(built / "rated.idx").similar_pairs(0.9)
+    arguments = ("similar-pairs", built / "rated.idx", "--threshold", 0.9)
     done = deltavec(*arguments, "-o", tmp_path / "pairs.parquet")
-    assert "saved" in done.stdout
+    assert f"{len(expected.a):,} pairs at or above 0.9" in done.stdout
     table = parquet.read_table(tmp_path / "pairs.parquet")
-    assert table["a"].to_pylist() == [pair["a"] for pair in found["pairs"]]
+    assert table["a"].to_pylist() == expected.a.tolist()
+
+
+@pytest.fixture(scope="module")
+def doubled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A collection with copies: one the same, one with a word more, one with a few words less."""
+    folder = tmp_path_factory.mktemp("doubled")
+    letters = "abcdefghijklmnopqrstuvwxyzäöü"
+    stories = [" ".join(f"{word}{letter}" for word in STORY.split()) for letter in letters]
+    copies = [stories[0].upper(), f"{stories[1]} indeed", stories[2].rsplit(" ", 3)[0]]
+    model = dv.fit(stories)
+    dv.build_collection(model, [*stories, *copies], folder / "d.idx")
+    return folder / "d.idx"
+
+
+def test_duplicates_show_what_would_go_before_they_are_removed(
+    doubled: Path, tmp_path: Path, deltavec: Deltavec
+) -> None:
+    shown = deltavec("duplicates", doubled).stdout
+    assert "> 0.5   3 pairs, 3 documents would go" in shown
+    assert "a clear pair: shared" in shown
+    assert "the pair that shares least: shared" in shown
+    assert "the largest group, 2 documents" in shown
+    assert "9.4% of the documents would go" in shown
+    clean, table, pairs = (tmp_path / name for name in ("clean.jsonl", "groups.csv", "p.parquet"))
+    refused = deltavec("duplicates", doubled, "--write-unique", clean)
+    assert refused.code == 1
+    assert "was not written: look at the pairs, then raise --threshold, or add --yes" in (
+        " ".join(refused.stderr.split())
+    )
+    assert not clean.exists()
+    files = ("--table", table, "-o", pairs, "--write-unique", clean, "--yes")
+    assert "29 of 32 documents are left" in deltavec("duplicates", doubled, *files).stdout
+    assert len(clean.read_text().splitlines()) == 29
+    with table.open(newline="") as file:
+        rows = {row["id"]: row for row in csv.DictReader(file)}
+    assert rows["29"]["why"] == "same words"
+    assert (rows["30"]["why"], rows["30"]["representative"]) == ("shared text", "1")
+    assert parquet.read_table(pairs).column_names == ["a", "b", "shared", "contained"]
+    found = deltavec("duplicates", doubled, "--json", "--keep", "longest").json
+    assert [step["removed"] for step in found["thresholds"]][:2] == [3, 3]
+    assert {row["id"] for row in found["documents"] if not row["keep"]} == {"1", "29", "31"}
+    assert len(found["pairs"]) == found["pairs_found"] == 3
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
@@ -336,6 +373,7 @@ def test_what_cannot_be_done_is_said_in_one_line_and_changes_nothing(
         "search rated.idx quiet -k 0",
         "search rated.idx quiet --length -1",
         "duplicates rated.idx --threshold 1.5",
+        "similar-pairs rated.idx --threshold 1.5 -o pairs.parquet",
         "duplicates rated.idx --threshold 0",
         "duplicates rated.idx -o pairs.csv",
         "cluster rated.idx -n 0",
@@ -520,7 +558,6 @@ def test_a_collection_by_a_tokenizer_of_others_is_trusted_or_refused(
         ("search", folder, "the quiet sea"),
         ("similar", folder, "3"),
         ("keywords", folder, "3"),
-        ("duplicates", folder, "--against", corpus),
         ("index", "add", folder, corpus),
         ("index", "remove", folder, "0"),
         ("index", "words", folder),
@@ -528,52 +565,28 @@ def test_a_collection_by_a_tokenizer_of_others_is_trusted_or_refused(
         assert "--trust" in deltavec(*arguments).error
         assert deltavec(*arguments, "--trust").code == 0
     assert deltavec("info", folder).code == 0
-    # Names come from the words that are stored; nothing is parted anew.
+    # Names come from the words that are stored, and duplicates are found by rules of our own.
+    assert deltavec("duplicates", folder, "--against", corpus).code == 0
     assert deltavec("cluster", folder, "-n", "2").code == 0
 
 
-def test_duplicates_write_a_table_and_what_is_left(
-    built: Path, tmp_path: Path, deltavec: Deltavec
-) -> None:
-    found = dv.open_collection(built / "rated.idx").duplicates(0.9)
-    table, clean = tmp_path / "groups.csv", tmp_path / "clean.parquet"
-    arguments = ("duplicates", built / "rated.idx", "-t", 0.9, "--table", table)
-    done = deltavec(*arguments, "--write-unique", clean)
-    left = 72 - len(found.removed)
-    assert f"{left} of 72 documents are left" in done.stdout
-    with table.open(newline="") as file:
-        rows = [*csv.DictReader(file)]
-    assert [row["id"] for row in rows] == found.table["id"].to_pylist()
-    assert {row["keep"] for row in rows} == {"true", "false"}
-    rest = parquet.read_table(clean)
-    assert rest.num_rows == left
-    assert {"id", "text", "rating", "place"} <= set(rest.column_names)
-
-
-def test_duplicates_against_another_corpus_and_a_report(
-    built: Path, tmp_path: Path, deltavec: Deltavec
-) -> None:
+def test_duplicates_against_another_corpus(built: Path, tmp_path: Path, deltavec: Deltavec) -> None:
     (tmp_path / "old.csv").write_text(f'name,text\n"x/1","{reviews()[7]}"\n"y","submarine"\n')
     arguments = ("duplicates", built / "rated.idx", "--against", tmp_path / "old.csv")
     done = deltavec(*arguments, "--against-id-column", "name", "-t", 1, "--json").json
-    assert {"id": "r7", "match": "x/1", "score": 1.0} in done["matches"]
-    assert (done["others"], done["found"]) == (2, len(done["matches"]))
-    clean = tmp_path / "clean.csv"
-    shown = deltavec(*arguments, "-t", 1, "--write-unique", clean).stdout
-    assert f"{72 - done['found']} of 72 documents are left" in shown
-    for more in ((), ("--against", tmp_path / "old.csv")):
-        report = deltavec("duplicates", built / "rated.idx", *more, "--report", "--json").json
-        counts = [step["removed"] for step in report["thresholds"]]
-        assert counts == sorted(counts, reverse=True)
-        assert "documents would go" in (
-            deltavec("duplicates", built / "rated.idx", *more, "--report").stdout
-        )
+    assert {"id": "r7", "match": "x/1", "shared": 1.0, "contained": 1.0} in done["matches"]
+    assert done["documents_removed"] == len(done["matches"])
+    clean, table = tmp_path / "clean.csv", tmp_path / "leaked.csv"
+    shown = deltavec(*arguments, "--write-unique", clean, "--yes", "--table", table).stdout
+    assert "documents are left" in shown
+    assert "in 2 others" in shown
+    assert "r7" in table.read_text()
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--report", "--table", "t.csv"), "leave out the files"),
+        (("--keep", "best"), "expected first or longest, got best"),
         (("--corpus", "c.csv"), "only with --write-unique"),
         (("--against-id-column", "id"), "only with --against"),
         (("--against", "c.csv", "-o", "p.parquet"), "with --against use --table"),

@@ -56,25 +56,3 @@ def groups(count: int, links: list[tuple[int, int]]) -> list[list[int]]:
             group_of[row] = merged
     distinct = {tuple(sorted(group)) for group in group_of.values() if len(group) > 1}
     return sorted((list(group) for group in distinct), key=lambda group: (-len(group), group[0]))
-
-
-def kept(rows: npt.NDArray[Any], threshold: float) -> list[int]:
-    """The rows that stay: those of which none before that stays is a duplicate."""
-    alike = {(a, b) for a, b, _ in pairs(rows, threshold)}
-    staying: list[int] = []
-    for row in range(len(rows)):
-        if not any((before, row) in alike for before in staying):
-            staying.append(row)
-    return staying
-
-
-def matches(
-    rows: npt.NDArray[Any], others: npt.NDArray[Any], threshold: float
-) -> list[tuple[int, float]]:
-    """For each row the most alike of the others, the first of several; -1 if none is enough."""
-    found = []
-    for line in cosines(rows, others).tolist():
-        best_score = max(line, default=-1.0)
-        enough = best_score >= np.float32(threshold)
-        found.append((line.index(best_score), best_score) if enough else (-1, 0.0))
-    return found

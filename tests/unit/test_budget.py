@@ -16,7 +16,7 @@ MOST_LINES = 450
 # Code lines per room, without docstrings, comments and blank lines. A file belongs to the room with
 # the longest matching path. Lowering a number is welcome; raising one needs a decision record.
 BUDGETS = {
-    "": 893,  # with evaluation/ and adapters/
+    "": 905,  # with evaluation/ and adapters/
     "core": 1_947,
     "core/kernels": 1_258,
     "core/text": 814,
@@ -26,7 +26,7 @@ BUDGETS = {
     "io/artifacts": 844,
     "io/output": 594,
     "io/export": 289,
-    "search": 1_533,
+    "search": 2_014,
     "search/quantized": 389,
     "search/lexical": 680,
     "search/hybrid": 792,
@@ -36,11 +36,11 @@ BUDGETS = {
     "collection/topics": 470,
     "collection/map": 284,
     "server": 2_182,
-    "cli": 2_471,
+    "cli": 2_522,
     "spark": 716,
     "lab": 3_195,  # with cli/commands/evaluate.py
 }
-PRODUCT = 23_877
+PRODUCT = 24_384
 SAME_BUDGET = {"evaluation": "", "adapters": "", "cli/commands/evaluate.py": "lab"}
 
 

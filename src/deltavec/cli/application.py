@@ -28,11 +28,11 @@ COMMANDS = (
     "vectors train",
     *("fit", "embed", "explain", "info", "export"),
     *("index build", "index add", "index remove", "index compact", "index words"),
-    *("search", "similar", "duplicates", "cluster", "keywords", "map", "serve"),
+    *("search", "similar", "similar-pairs", "duplicates", "cluster", "keywords", "map", "serve"),
     *("evaluate reviews", "evaluate duplicate-questions", "evaluate lee", "evaluate retrieval"),
     *("tune", "warm"),
 )
-MODULES = {"similar": "search", "keywords": "search"}
+MODULES = {"similar": "search", "keywords": "search", "similar-pairs": "similar_pairs"}
 EXAMPLES = "\n\nExamples\n--------\n"
 
 

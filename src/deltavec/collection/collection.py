@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from deltavec.collection.overlap import Overlap
     from deltavec.collection.segment_writer import OnProgress
     from deltavec.collection.topics.clusters import Clusters
-    from deltavec.search import Duplicates
+    from deltavec.search import Duplicates, Pairs
 
 MASKS_KEPT = 16  # of filters: a page asks many times with the same one
 
@@ -354,47 +354,58 @@ class Collection:
 
     def duplicates(
         self,
-        threshold: float = 0.95,
+        threshold: float = 0.5,
         *,
+        keep: str = "first",
         threads: int | None = None,
         on_progress: Callable[[float], None] | None = None,
-        output: str | os.PathLike[str] | None = None,
     ) -> Duplicates:
-        """All pairs of documents with a cosine of at least the threshold, and groups of them.
+        """All pairs of documents that share text, and which documents to remove.
 
         See `deltavec.duplicates`; the ids are those of the documents.
         """
         from deltavec.search import duplicates
 
-        return duplicates(
-            self.index.vectors,
-            threshold,
-            ids=self.ids,
-            threads=threads,
-            on_progress=on_progress,
-            output=output,
-        )
+        how: Any = {"keep": keep, "threads": threads, "on_progress": on_progress}
+        return duplicates(self.column(TEXT), threshold, ids=self.ids, **how)
+
+    def similar_pairs(
+        self,
+        threshold: float = 0.95,
+        *,
+        threads: int | None = None,
+        on_progress: Callable[[float], None] | None = None,
+    ) -> Pairs:
+        """All pairs of documents with a cosine of at least the threshold.
+
+        See `deltavec.similar_pairs`; the ids are those of the documents.
+        """
+        from deltavec.search import similar_pairs
+
+        how: Any = {"threads": threads, "on_progress": on_progress}
+        return similar_pairs(self.index.vectors, threshold, ids=self.ids, **how)
 
     def against(
         self,
         other: Any,
-        threshold: float = 0.95,
+        threshold: float = 0.5,
         *,
         id_column: str | None = None,
         threads: int | None = None,
         on_progress: Callable[[int], None] | None = None,
     ) -> Overlap:
-        """The documents that are in another corpus too, each with its most similar one there.
+        """The documents whose text is in another corpus too, each with its best match there.
 
-        All of them are found. The other corpus is read once, in bounded memory, and embedded with
-        this collection's model.
+        A match shares at least the threshold with the document, as for `duplicates`, or contains
+        four fifths of it. All documents with a match are found. The other corpus is read once, in
+        bounded memory.
 
         Parameters
         ----------
         other
             A `Collection`, or whatever `deltavec.read_corpus` reads.
         threshold
-            The least cosine, above 0 and up to 1.
+            The least share of the longer text, above 0 and up to 1.
         id_column
             Which column of a corpus holds ids; by default documents are numbered from 0 on.
         threads

@@ -1,12 +1,12 @@
-"""Duplicates in a collection and overlap with another corpus: what to remove, and at which cosine.
+"""Duplicates in a collection and overlap with another corpus: what to remove, and why.
 
-All matches are found, and the other corpus is read once, in bounded memory.
+The other corpus is read once, in bounded memory.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,23 +16,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from deltavec.collection.ids import as_ids, number_rows, require_id_type
+from deltavec.collection.segment import TEXT
 from deltavec.core.arrays import Int64s, blocks
 from deltavec.errors import InputError
 from deltavec.io.corpus.corpus import read_corpus
 from deltavec.io.output.tables import require_table_name, writing_table
-from deltavec.search.cross_match import best_matches
-from deltavec.search.duplicates import require_threshold
-from deltavec.search.keeping import KeepFirst
-from deltavec.search.matrix import ChunkedMatrix
-from deltavec.search.pairs import RowPairs, row_pairs
+from deltavec.search.duplicates import DUPLICATE, Duplicates
+from deltavec.search.shingles import Shingles, text_matches
+from deltavec.search.similar import require_threshold
 
 if TYPE_CHECKING:
     from deltavec.collection.collection import Collection
 
 DOCUMENTS_AT_ONCE = 8192
 ROWS_AT_ONCE = 16_384
-THRESHOLDS = (0.8, 0.85, 0.9, 0.95, 0.98, 0.99, 0.999)
-TEXT_LENGTH = 200  # characters of an example
+THRESHOLDS = (0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+CONTAINED = 0.8  # of a document in another one: leakage, even if the other is much longer
 FROM = "expected the corpus that the collection was built from"
 
 
@@ -43,12 +42,13 @@ class Overlap:
     Attributes
     ----------
     threshold : float
-        The cosine asked for.
+        The least share of the longer text that both have.
     documents : int
         How many documents the other corpus has.
     table : pyarrow.Table
-        A row for each document that is there: ``id``; ``match``, the id of the most similar
-        document of the other corpus, the first of several; ``score``, their cosine.
+        A row for each document that is there: ``id``; ``match``, the id of the document of the
+        other corpus that has most of it; ``shared``, the share of the longer text that both have;
+        ``contained``, the share of this document that is in the other.
     removed : ndarray of int64
         The rows of these documents, ascending: what to remove so that the rest is new.
     """
@@ -65,53 +65,49 @@ class Overlap:
 def find_overlap(
     collection: Collection,
     other: Any,
-    threshold: float = 0.95,
+    threshold: float = DUPLICATE,
     *,
     id_column: str | None = None,
     threads: int | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> Overlap:
     """The documents of a collection that are in another corpus; see `Collection.against`."""
-    cosine = require_threshold(threshold)
-    pieces = collection.index.pieces.in_one()
+    share = require_threshold(threshold, "share")
     ids: list[pa.Array] = []
 
-    def others() -> Iterator[ChunkedMatrix]:
-        for names, vectors in embedded_blocks(collection, other, id_column, threads):
+    def others() -> Iterator[Shingles]:
+        for names, texts in text_blocks(other, id_column):
             ids.append(names)
-            yield ChunkedMatrix.of(vectors, "vectors", threads)
+            yield Shingles.of([texts], threads)
+            if on_progress is not None:
+                on_progress(sum(map(len, ids)))
 
-    matches = best_matches(pieces, others(), cosine, threads=threads, on_progress=on_progress)
+    own = Shingles.of(collection.column(TEXT).chunks, threads)
+    matches = text_matches(own, others(), share, CONTAINED)
     named = pa.chunked_array(ids, pa.string())
     found = np.flatnonzero(matches.rows >= 0)
     table = pa.table(
         {
             "id": collection.ids.take(pa.array(found)),
             "match": named.take(pa.array(matches.rows[found])),
-            "score": pa.array(matches.scores[found], pa.float32()),
+            "shared": pa.array(matches.shared[found]),
+            "contained": pa.array(matches.contained[found]),
         }
     )
-    return Overlap(cosine, len(named), table, found)
+    return Overlap(share, len(named), table, found)
 
 
-def embedded_blocks(
-    collection: Collection, other: Any, id_column: str | None, threads: int | None
-) -> Iterator[tuple[pa.Array, Any]]:
-    """The ids of the other documents, and their vectors in the collection's model, in blocks."""
+def text_blocks(other: Any, id_column: str | None) -> Iterator[tuple[pa.Array, pa.Array]]:
+    """The ids and texts of the other documents, in blocks."""
     from deltavec.collection.collection import Collection
 
     if isinstance(other, Collection):
         if id_column is not None:
             raise InputError("id_column is for a corpus; a collection has ids")
-        same = other.model.fingerprint == collection.model.fingerprint
         for part in blocks(len(other), DOCUMENTS_AT_ONCE):
             rows = np.arange(len(other))[part]
-            names = other.ids.slice(part.start, len(rows))
-            if same:
-                yield names, other.index.vectors[rows]
-            else:
-                texts = other.store.rows(rows).column("text")
-                yield names, collection.model.embed(texts, threads=threads)
+            texts = other.store.rows(rows).column(TEXT).combine_chunks()
+            yield other.ids.slice(part.start, len(rows)), texts
         return
     corpus = read_corpus(other)
     columns = [] if id_column is None else [id_column]
@@ -127,104 +123,63 @@ def embedded_blocks(
             else:
                 names = as_ids(part.column(id_column), id_column, row)
             row += len(part)
-            yield names, collection.model.embed(part.column(0), threads=threads)
-
-
-class Example(NamedTuple):
-    """Two documents that a threshold only just takes for duplicates."""
-
-    a: str
-    b: str
-    score: float
-    text_a: str
-    text_b: str
+            yield names, part.column(0)
 
 
 class Step(NamedTuple):
-    """What a threshold finds.
-
-    Attributes
-    ----------
-    threshold : float
-        The cosine.
-    pairs : int
-        How many pairs are at or above it.
-    removed : int
-        How many documents would be removed.
-    example : Example or None
-        The least similar pair of those below the next threshold; None if there is none.
-    """
+    """How many pairs share at least a threshold, and how many documents would go."""
 
     threshold: float
     pairs: int
     removed: int
-    example: Example | None
 
 
-def duplicate_steps(
-    collection: Collection,
-    thresholds: Sequence[float] = THRESHOLDS,
-    *,
-    threads: int | None = None,
-    on_progress: Callable[[float], None] | None = None,
-) -> list[Step]:
-    """What each threshold finds in a collection, from one pass over its pairs."""
-    pieces = collection.index.pieces.in_one()
-    keepings = [KeepFirst(len(pieces), threshold) for threshold in thresholds]
+class Example(NamedTuple):
+    """Two documents and how much of their texts is the same."""
 
-    def pairs() -> Iterator[RowPairs]:
-        for part in row_pairs(pieces, thresholds[0], threads=threads, on_progress=on_progress):
-            for keeping in keepings:
-                keeping.add(part)
-            yield part
+    a: str
+    b: str
+    shared: float
+    contained: float
 
-    counts, least = count_pairs(thresholds, pairs())
+
+class Report(NamedTuple):
+    """What to look at before documents are removed.
+
+    Attributes
+    ----------
+    steps : list of Step
+        What other thresholds find.
+    clear, border : Example or None
+        Pairs of distinct texts in the middle of those found, and the one that shares least.
+    largest : list of str
+        The ids of the largest group.
+    """
+
+    steps: list[Step]
+    clear: Example | None
+    border: Example | None
+    largest: list[str]
+
+
+def duplicate_report(found: Duplicates, threshold: float) -> Report:
+    """What to look at before duplicates are removed at a threshold; found at a lower one."""
     steps = []
-    for threshold, keeping, count, pair in zip(thresholds, keepings, counts, least, strict=True):
-        example = None
-        if pair:
-            table = collection.documents(pair[1:])
-            a, b = table["id"].to_pylist()
-            text_a, text_b = (text[:TEXT_LENGTH] for text in table["text"].to_pylist())
-            example = Example(a, b, pair[0], text_a, text_b)
-        steps.append(Step(threshold, count, len(keeping.removed), example))
-    return steps
-
-
-def overlap_steps(
-    collection: Collection, found: Overlap, thresholds: Sequence[float] = THRESHOLDS
-) -> list[Step]:
-    """What each threshold finds of a collection in another corpus; matches are pairs."""
-    score = found.table["score"].to_numpy()
-    rows = np.arange(len(score))
-    counts, least = count_pairs(thresholds, [RowPairs(rows, rows, score)])
-    steps = []
-    for threshold, count, pair in zip(thresholds, counts, least, strict=True):
-        example = None
-        if pair:
-            own, match = (found.table[name][pair[1]].as_py() for name in ("id", "match"))
-            example = Example(own, match, pair[0], collection.text(own)[:TEXT_LENGTH], "")
-        steps.append(Step(threshold, count, count, example))
-    return steps
-
-
-def count_pairs(
-    thresholds: Sequence[float], parts: Iterable[RowPairs]
-) -> tuple[list[int], list[tuple[float, int, int] | None]]:
-    """How many pairs are at or above each threshold, and the lowest of those below the next."""
-    bounds = np.array(thresholds, np.float32)
-    counts = np.zeros(len(bounds), np.int64)
-    least: list[tuple[float, int, int] | None] = [None] * len(bounds)
-    for a, b, score in parts:
-        steps = np.searchsorted(bounds, score, side="right") - 1
-        for step in np.unique(steps[steps >= 0]).tolist():
-            inside = np.flatnonzero(steps == step)
-            counts[step] += len(inside)
-            place = inside[np.argmin(score[inside])]
-            before = least[step]
-            if before is None or score[place] < before[0]:
-                least[step] = float(score[place]), int(a[place]), int(b[place])
-    return counts[::-1].cumsum()[::-1].tolist(), least
+    for least in sorted({threshold, *THRESHOLDS}):
+        if least >= found.threshold:
+            step = found.at(least)
+            steps.append(Step(least, len(step), len(step.removed)))
+    chosen = found.at(threshold)
+    # Equal texts need no look, unless there is nothing else.
+    pairs = chosen.pairs
+    order = np.argsort(pairs.shared, kind="stable")[: len(chosen.rows.a) or len(pairs.a)]
+    examples = [
+        Example(str(pairs.a[at]), str(pairs.b[at]), *(float(one[at]) for one in pairs[2:]))
+        for at in (order[len(order) // 2 :][:1].tolist() + order[:1].tolist())
+    ]
+    clear, border = examples or (None, None)
+    groups = chosen.groups
+    return Report(steps, clear, border, [str(one) for one in groups[0]] if groups else [])
 
 
 def write_unique(

@@ -51,6 +51,7 @@ def compile_all(on_stage: Callable[[str], None] = lambda stage: None) -> None:
             make_ready(collection.index, collection.words)
             compile_searches(collection)
             collection.duplicates()
+            collection.similar_pairs()
             collection.with_map()
 
 

@@ -1,267 +1,265 @@
-"""Rows that are nearly the same: pairs above a cosine, and the groups they make."""
+"""Texts that are the same, perhaps edited: pairs above a text overlap, and what to remove."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from numbers import Real
+from functools import cached_property
 from os import PathLike
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from deltavec.core.arguments import require_one_of
 from deltavec.core.arrays import Float32s, Int64s
+from deltavec.core.text.batches import as_corpus
 from deltavec.core.threads import thread_count
 from deltavec.errors import InputError
 from deltavec.io.artifacts.atomic import replacing
 from deltavec.notebook import table
+from deltavec.search import kernels
 from deltavec.search.ids import Ids, IdsLike
-from deltavec.search.keeping import KeepFirst
-from deltavec.search.matrix import ChunkedMatrix
-from deltavec.search.pairs import RowGroups, RowPairs, UnionFind, row_pairs
+from deltavec.search.pairs import RowGroups, UnionFind
+from deltavec.search.shingle_kernels import TextPairs
+from deltavec.search.shingles import Shingles, text_pairs
+from deltavec.search.similar import MOST_PAIRS_IN_MEMORY, require_output, require_threshold
 
-MOST_PAIRS_IN_MEMORY = 50_000_000  # a gigabyte
-PAIRS_A_ROW_GROUP = 100_000
-SHOWN = 20
+DUPLICATE = 0.5  # of the heavier text
+KEEP = ("first", "longest")
+SHOWN = 20  # groups, and documents of each
 
 
-class Pairs(NamedTuple):
-    """Pairs of rows in ascending order: the ids of both, and their cosine."""
+class DuplicatePairs(NamedTuple):
+    """Pairs of documents: the ids of both, and how much of their texts is the same."""
 
     a: npt.NDArray[Any]
     b: npt.NDArray[Any]
-    score: Float32s
+    shared: Float32s
+    contained: Float32s
 
 
 @dataclass(frozen=True, eq=False)
 class Duplicates:
-    """Pairs of rows at or above a cosine, and the groups that they make.
+    """Documents whose texts are the same, or share at least a threshold.
 
     Attributes
     ----------
     threshold : float
-        The cosine asked for.
-    count : int
-        How many pairs there are.
-    groups : tuple of arrays
-        The ids of rows that pairs link, directly or by way of others; largest group first.
-    representatives : array
-        The id of one row of each group: the one with the highest mean cosine with its others, the
-        first of them if there are several.
-    table : pyarrow.Table
-        A row for each row that is in a group: ``id``; ``group``, its number; ``keep``, whether it
-        stays if duplicates go; ``representative``, the id of the one that stays for it, the most
-        alike of several; ``score``, the cosine with that. A row stays unless one before it that
-        stays is as alike as the threshold asks: so no two that stay are duplicates, and for each
-        that goes there is one that stays, however long the chain of pairs is that links a group.
-    removed : ndarray of int64
-        The numbers of the rows that go, ascending.
-    output : Path or None
-        The Parquet file that holds the pairs, if they were written to one.
+        The least share of the longer text that is in the other one too.
+    names : Ids
+        What the documents are called.
+    words : ndarray of int64
+        How many words each document has.
+    firsts : ndarray of int64
+        For each document the first one with the same words.
+    rows : TextPairs
+        The pairs of distinct texts, as rows.
+    keep : str
+        ``first`` or ``longest``: which document of two stays.
     """
 
     threshold: float
-    count: int
-    groups: tuple[npt.NDArray[Any], ...]
-    representatives: npt.NDArray[Any]
-    table: pa.Table
-    removed: Int64s
-    output: Path | None = None
-    _pairs: Pairs | None = field(default=None, repr=False)
-
-    @property
-    def pairs(self) -> Pairs:
-        """All pairs; read from the file if they were written to one."""
-        if self._pairs is not None:
-            return self._pairs
-        from pyarrow import parquet
-
-        columns = parquet.read_table(self.output)
-        return Pairs(*(columns[name].to_numpy() for name in Pairs._fields))
+    names: Ids = field(repr=False)
+    words: Int64s = field(repr=False)
+    firsts: Int64s = field(repr=False)
+    rows: TextPairs = field(repr=False)
+    keep: str = "first"
 
     def __len__(self) -> int:
-        return self.count
+        """How many pairs there are."""
+        return len(self.rows.a) + len(self.copies)
+
+    @cached_property
+    def copies(self) -> Int64s:
+        """The documents with the same words as an earlier one."""
+        return np.flatnonzero(self.firsts < np.arange(len(self.firsts)))
+
+    @cached_property
+    def pairs(self) -> DuplicatePairs:
+        """Each copy with the first that has its words, then pairs of distinct texts."""
+        ones = np.ones(len(self.copies), np.float32)
+        copies = TextPairs(self.firsts[self.copies], self.copies, ones, ones)
+        rows = join_pairs([copies, self.rows])
+        return DuplicatePairs(self.names.at(rows.a), self.names.at(rows.b), *rows[2:])
+
+    @cached_property
+    def _groups(self) -> RowGroups:
+        links = UnionFind(len(self.firsts))
+        links.add(self.firsts[self.copies], self.copies)
+        links.add(self.rows.a, self.rows.b)
+        return links.groups()
+
+    @property
+    def groups(self) -> tuple[npt.NDArray[Any], ...]:
+        """The ids of documents that pairs link, directly or by way of others; largest first."""
+        members = self.names.at(self._groups.members)
+        return tuple(np.split(members, self._groups.begins[1:-1])) if len(members) else ()
+
+    @cached_property
+    def kept_for(self) -> tuple[Int64s, Float32s]:
+        """For each document the one that stays for it, -1 if it stays, and what they share.
+
+        In the order of `keep` a document stays unless one before it that stays is a duplicate of
+        it. So no two that stay are duplicates, and each that goes has a duplicate that stays.
+        """
+        count = len(self.firsts)
+        order = np.argsort(-self.words, kind="stable") if self.keep == "longest" else None
+        ranks = np.arange(count)
+        if order is not None:
+            ranks[order] = np.arange(count)
+        a, b = ranks[self.rows.a], ranks[self.rows.b]
+        a, b = np.minimum(a, b), np.maximum(a, b)
+        sorted_pairs = np.lexsort((b, a))
+        nearest, shared = np.full(count, -1), np.zeros(count, np.float32)
+        kernels.keep_first(
+            nearest,
+            shared,
+            a[sorted_pairs],
+            b[sorted_pairs],
+            self.rows.shared[sorted_pairs],
+            np.float32(0),
+        )
+        stays_for = nearest[ranks]
+        if order is not None:
+            stays_for = np.where(stays_for < 0, -1, order[stays_for])
+        shared = shared[ranks]
+        first = self.firsts[self.copies]
+        stays_for[self.copies] = np.where(stays_for[first] < 0, first, stays_for[first])
+        shared[self.copies] = np.where(stays_for[first] < 0, np.float32(1), shared[first])
+        return stays_for, shared
+
+    @property
+    def removed(self) -> Int64s:
+        """The rows that go, ascending."""
+        return np.flatnonzero(self.kept_for[0] >= 0)
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """What becomes of each document that is in a group, and why.
+
+        ``id``; ``group``, its number; ``keep``, whether it stays; ``representative``, the id of the
+        one that stays for it; ``shared``, how much they share; ``why``: kept, same words, or shared
+        text.
+        """
+        members, begins = self._groups
+        stays_for, shared = (column[members] for column in self.kept_for)
+        stays = stays_for < 0
+        same = self.firsts[members] == self.firsts[np.maximum(stays_for, 0)]
+        why = np.where(stays, "kept", np.where(same, "same words", "shared text"))
+        return pa.table(
+            {
+                "id": self.names.values.take(pa.array(members)),
+                "group": pa.array(np.repeat(np.arange(len(begins) - 1), np.diff(begins))),
+                "keep": pa.array(stays),
+                "representative": self.names.values.take(
+                    pa.array(np.where(stays, members, stays_for))
+                ),
+                "shared": pa.array(np.where(stays, np.float32(1), shared), pa.float32()),
+                "why": pa.array(why.tolist(), pa.string()),
+            }
+        )
+
+    def at(self, threshold: float) -> Duplicates:
+        """The same at a higher threshold."""
+        least = require_threshold(threshold, "share")
+        if least < self.threshold:
+            raise InputError(f"these are duplicates from {self.threshold:g} on, got {least:g}")
+        rows = self.rows.at(self.rows.shared >= np.float32(least))
+        return Duplicates(least, self.names, self.words, self.firsts, rows, self.keep)
+
+    def write(self, output: str | PathLike[str]) -> None:
+        """Write the pairs to a Parquet file: a, b, shared, contained."""
+        from pyarrow import parquet
+
+        path = require_output(output)
+        with replacing(path) as temporary:
+            parquet.write_table(pa.table(self.pairs._asdict()), temporary)
 
     def __repr__(self) -> str:
         return (
-            f"Duplicates({self.count:,} pairs at or above {self.threshold:g}, "
-            f"{len(self.groups):,} groups)"
+            f"Duplicates({len(self):,} pairs that share {self.threshold:g} or more, "
+            f"{len(self.removed):,} of {len(self.firsts):,} documents would go)"
         )
 
     def _repr_html_(self) -> str:
         """The largest groups, as a table."""
-        shown = zip(self.representatives[:SHOWN], self.groups[:SHOWN], strict=True)
-        rows = [
-            (representative, len(group), ", ".join(map(str, group[:SHOWN])))
-            for representative, group in shown
-        ]
-        hidden = len(self.groups) > SHOWN or any(len(group) > SHOWN for group in self.groups)
-        return table(repr(self), ("representative", "rows", "ids"), rows, hidden)
+        groups = self.groups
+        rows = [(group[0], len(group), ", ".join(map(str, group[:SHOWN]))) for group in groups]
+        hidden = len(groups) > SHOWN or any(len(group) > SHOWN for group in groups)
+        return table(repr(self), ("first", "documents", "ids"), rows[:SHOWN], hidden)
 
 
 def duplicates(
-    U: npt.ArrayLike,
-    threshold: float = 0.95,
+    documents: Any,
+    threshold: float = DUPLICATE,
     *,
     ids: IdsLike | None = None,
+    keep: str = "first",
     threads: int | None = None,
     on_progress: Callable[[float], None] | None = None,
-    output: str | PathLike[str] | None = None,
 ) -> Duplicates:
-    """All pairs of rows whose cosine is at or above a threshold, and the groups they make.
+    """All pairs of documents that share text, and which documents to remove.
 
-    Every pair is found, and each only once, without a matrix of all pairs. A cosine is computed in
-    float64 and rounded to float32, and so is the threshold it is compared with; equal rows have
-    the cosine 1. Rows of zeros are nobody's duplicates.
+    Two documents are duplicates if at least half of the longer text is in the other one, word for
+    word in short runs: see `deltavec.search.shingles`. Rare words count more, numbers most. Every
+    such pair is found. Documents about the same thing in other words are not duplicates; for
+    those see `similar_pairs`.
 
     Parameters
     ----------
-    U
-        Rows of unit length, or zero.
+    documents
+        A list of texts, a column, or what `deltavec.read_corpus` gives.
     threshold
-        A cosine above 0, up to 1.
+        The least share of the longer text, above 0 and up to 1. From .7 on only light edits are
+        found: right for titles and notices that differ in a name.
     ids
-        What the rows are called: unique whole numbers or strings; by default their numbers.
+        What the documents are called: unique whole numbers or strings; by default their numbers.
+    keep
+        Which document stays: the ``first``, or the ``longest``.
     threads
         How many cores; all of them by default.
     on_progress
         Called with the share of the work that is done.
-    output
-        A Parquet file (``.parquet``) for the pairs, with the columns a, b and score, in ascending
-        order of the rows. It is written as pairs are found, and appears when it is complete.
 
     Raises
     ------
     InputError
-        If there are more pairs than 50 million, and no output for them.
+        If there are more than 50 million pairs.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> found = duplicates(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.8, 0.6]]), 0.75)
+    >>> notice = "The pool is closed on Monday from nine to noon for cleaning"
+    >>> found = duplicates([notice, "The bar is open", notice.upper() + "!", notice + " again"])
     >>> found
-    Duplicates(3 pairs at or above 0.75, 1 groups)
-    >>> found.pairs.a, found.pairs.b
-    (array([0, 0, 2]), array([2, 3, 3]))
-    >>> found.groups, found.representatives
-    ((array([0, 2, 3]),), array([0]))
+    Duplicates(2 pairs that share 0.5 or more, 2 of 4 documents would go)
+    >>> found.table.select(["id", "keep", "representative", "why"]).to_pylist()[1]
+    {'id': 2, 'keep': False, 'representative': 0, 'why': 'same words'}
     """
-    cosine = require_threshold(threshold)
+    least = require_threshold(threshold, "share")
+    require_one_of("keep", keep, KEEP)
     thread_count(threads)
-    path = require_output(output)
-    pieces = ChunkedMatrix.of(U, "U", threads)
-    names = Ids.of(ids, len(pieces))
-    links, keeping = UnionFind(len(pieces)), KeepFirst(len(pieces))
-    pairs_found = row_pairs(pieces, cosine, threads=threads, on_progress=on_progress)
-    found = keeping.through(links.through(pairs_found))
-    if path is None:
-        pairs = collect_pairs(found, names, cosine)
-        count = len(pairs.a)
-    else:
-        pairs = None
-        count = write_pairs(found, names, path)
-    grouped = links.groups(pieces.arrays[0])
-    members = names.at(grouped.members)
-    return Duplicates(
-        cosine,
-        count,
-        tuple(np.split(members, grouped.begins[1:-1])) if len(members) else (),
-        names.at(grouped.centers),
-        members_table(names, grouped, keeping),
-        keeping.removed,
-        path,
-        pairs,
-    )
-
-
-def members_table(names: Ids, grouped: RowGroups, keeping: KeepFirst) -> pa.Table:
-    """What becomes of each member of a group."""
-    members = grouped.members
-    stays = keeping.nearest[members] < 0
-    for_it = np.where(stays, members, keeping.nearest[members])
-    score = np.where(stays, np.float32(1), keeping.scores[members])
-    numbers = np.repeat(np.arange(len(grouped.centers)), np.diff(grouped.begins))
-    return pa.table(
-        {
-            "id": names.values.take(pa.array(members)),
-            "group": pa.array(numbers, pa.int64()),
-            "keep": pa.array(stays),
-            "representative": names.values.take(pa.array(for_it)),
-            "score": pa.array(score, pa.float32()),
-        }
-    )
-
-
-def collect_pairs(
-    found: Iterator[RowPairs], names: Ids, threshold: float, most: int = MOST_PAIRS_IN_MEMORY
-) -> Pairs:
-    """All pairs in memory, if they are not too many."""
-    parts: list[RowPairs] = []
+    if hasattr(documents, "dtype") and np.dtype(documents.dtype).kind == "f":
+        raise InputError("duplicates compares texts, got vectors: use similar_pairs for these")
+    shingles = Shingles.of(as_corpus(documents), threads)
+    names = Ids.of(ids, len(shingles))
+    found = text_pairs(shingles, least, threads=threads, on_progress=on_progress)
+    parts: list[TextPairs] = []
     count = 0
     for part in found:
         parts.append(part)
         count += len(part.a)
-        if count > most:
+        if count > MOST_PAIRS_IN_MEMORY:
             raise InputError(
-                f"more than {most:,} pairs are at or above {threshold:g}: raise the threshold, or "
-                "write them to a file with output='pairs.parquet'"
+                f"more than {MOST_PAIRS_IN_MEMORY:,} pairs share {least:g}: raise the threshold"
             )
-    a, b, score = join_rows(parts)
-    return Pairs(names.at(a), names.at(b), score)
+    rows = join_pairs(parts)
+    return Duplicates(least, names, shingles.words, shingles.firsts, rows, keep)
 
 
-def write_pairs(found: Iterator[RowPairs], names: Ids, path: Path) -> int:
-    """How many pairs there were to write to a Parquet file, which appears when it is complete."""
-    from pyarrow import parquet
-
-    kind = names.values.type
-    schema = pa.schema([("a", kind), ("b", kind), ("score", pa.float32())])
-    count = 0
-    with replacing(path) as temporary, parquet.ParquetWriter(temporary, schema) as writer:
-        for a, b, score in row_groups(found):
-            ids = (names.values.take(pa.array(rows)) for rows in (a, b))
-            writer.write_table(pa.table([*ids, pa.array(score)], schema=schema))
-            count += len(a)
-    return count
-
-
-def row_groups(found: Iterator[RowPairs]) -> Iterator[RowPairs]:
-    """The pairs, as many at a time as make a group of rows in a file."""
-    waiting: list[RowPairs] = []
-    for part in found:
-        waiting.append(part)
-        if sum(len(part.a) for part in waiting) >= PAIRS_A_ROW_GROUP:
-            yield join_rows(waiting)
-            waiting.clear()
-    if waiting:
-        yield join_rows(waiting)
-
-
-def join_rows(parts: list[RowPairs]) -> RowPairs:
+def join_pairs(parts: list[TextPairs]) -> TextPairs:
     """The pairs of all parts."""
-    none = RowPairs(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))
-    return RowPairs(*(np.concatenate(values) for values in zip(none, *parts, strict=True)))
-
-
-def require_threshold(threshold: float) -> float:
-    """The threshold, if it is a cosine above 0."""
-    if isinstance(threshold, bool) or not isinstance(threshold, Real) or not 0 < threshold <= 1:
-        raise InputError(f"threshold must be a cosine above 0, up to 1, got {threshold!r}")
-    return float(threshold)
-
-
-def require_output(output: str | PathLike[str] | None) -> Path | None:
-    """The file to write, if it can be one."""
-    if output is None:
-        return None
-    path = Path(output)
-    if path.suffix.lower() != ".parquet":
-        raise InputError(f"output must end in .parquet, got {str(output)!r}")
-    if path.is_dir():
-        raise InputError(f"output must be a file, {path} is a folder")
-    if not path.absolute().parent.is_dir():
-        raise InputError(f"{path.absolute().parent} is not there; make the folder first")
-    return path
+    rows, shares = np.zeros((2, 0), np.int64), np.zeros((2, 0), np.float32)
+    columns: Any = zip(TextPairs(*rows, *shares), *parts, strict=True)
+    return TextPairs(*(np.concatenate(column) for column in columns))

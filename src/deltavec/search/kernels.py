@@ -260,32 +260,6 @@ def pairs_in_products(
 
 
 @compiled
-def most_central(vectors: Float32s, members: Int64s, begins: Int64s, centers: Int64s) -> None:
-    """Write the most central row of each group, the first if several are.
-
-    Group g has the rows ``members[begins[g]:begins[g + 1]]``. A row's mean cosine with the others
-    follows from its product with the sum of all.
-    """
-    dimensions = vectors.shape[1]
-    total = np.empty(dimensions)
-    for group in range(begins.size - 1):
-        total[:] = 0
-        for index in range(begins[group], begins[group + 1]):
-            for k in range(dimensions):
-                total[k] += vectors[members[index], k]
-        highest = -np.inf
-        for index in range(begins[group], begins[group + 1]):
-            row = members[index]
-            similarity = 0.0
-            for k in range(dimensions):
-                x = np.float64(vectors[row, k])
-                similarity += x * (total[k] - x)
-            if similarity > highest:
-                highest = similarity
-                centers[group] = row
-
-
-@compiled
 def keep_first(
     nearest: Int64s, scores: Float32s, a: Int64s, b: Int64s, score: Float32s, least: Any
 ) -> None:

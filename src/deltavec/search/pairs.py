@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from deltavec.core.arrays import Float32s, Int64s
 from deltavec.core.threads import one_blas_thread, thread_count
 from deltavec.search import kernels
 from deltavec.search.matrix import ChunkedMatrix
+
+Found = TypeVar("Found")
 
 
 class Strips(NamedTuple):
@@ -48,13 +50,34 @@ def row_pairs(
 ) -> Iterator[RowPairs]:
     """All pairs whose cosine is at or above the threshold, a strip of rows at a time."""
     cut = strips or Strips()
-    count, workers = len(pieces), thread_count(threads)
-    coming = iter([(first, min(first + cut.rows, count)) for first in range(0, count, cut.rows)])
-    waiting: deque[tuple[int, int, Future[RowPairs | None]]] = deque()
-    with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
+    with one_blas_thread():
+        yield from in_strips(
+            len(pieces),
+            cut.rows,
+            lambda first, last: strip_pairs(pieces, first, last, threshold, cut),
+            threads,
+            on_progress,
+        )
 
-        def submitted(first: int, last: int) -> tuple[int, int, Future[RowPairs | None]]:
-            return first, last, pool.submit(strip_pairs, pieces, first, last, threshold, cut)
+
+def in_strips(
+    count: int,
+    size: int,
+    work: Callable[[int, int], Found | None],
+    threads: int | None,
+    on_progress: Callable[[float], None] | None,
+) -> Iterator[Found]:
+    """What ``work`` gives for strips of rows, in their order; one that gives None is cut in half.
+
+    The work of a strip is taken to grow with the rows from it on.
+    """
+    workers = thread_count(threads)
+    coming = iter([(first, min(first + size, count)) for first in range(0, count, size)])
+    waiting: deque[tuple[int, int, Future[Found | None]]] = deque()
+    with ThreadPoolExecutor(workers) as pool:
+
+        def submitted(first: int, last: int) -> tuple[int, int, Future[Found | None]]:
+            return first, last, pool.submit(work, first, last)
 
         try:
             # No more strips ahead of the one that is handed over than threads have to do.
@@ -107,7 +130,6 @@ class RowGroups(NamedTuple):
 
     members: Int64s  # the rows of all groups, one group after the other, each ascending
     begins: Int64s  # where each group begins, and where the last one ends
-    centers: Int64s  # the row of each group that is most alike to its others
 
 
 class UnionFind:
@@ -122,13 +144,11 @@ class UnionFind:
     def __init__(self, rows: int) -> None:
         self._parents = np.arange(rows)
 
-    def through(self, found: Iterator[RowPairs]) -> Iterator[RowPairs]:
-        """The pairs as they come, the two rows of each linked by then."""
-        for part in found:
-            kernels.join_groups(self._parents, part.a, part.b)
-            yield part
+    def add(self, a: Int64s, b: Int64s) -> None:
+        """Link the two rows of each pair."""
+        kernels.join_groups(self._parents, a, b)
 
-    def groups(self, vectors: Float32s) -> RowGroups:
+    def groups(self) -> RowGroups:
         """The groups that all pairs together make."""
         lowest = self._parents.copy()
         kernels.flatten_groups(lowest)
@@ -139,7 +159,4 @@ class UnionFind:
         begins = [0]
         while begins[-1] < len(members):
             begins.append(begins[-1] + int(lengths[begins[-1]]))
-        centers = np.empty(len(begins) - 1, np.int64)
-        ends = np.array(begins)
-        kernels.most_central(vectors, members, ends, centers)
-        return RowGroups(members, ends, centers)
+        return RowGroups(members, np.array(begins))

@@ -184,11 +184,12 @@ def test_explain_is_the_model_s(collection: dv.Collection) -> None:
 
 
 def test_duplicates_have_the_ids_of_documents(tmp_path: Path) -> None:
-    table = pa.table({"text": ["sea room", "bed", "room sea"], "id": ["x", "y", "z"]})
+    table = pa.table({"text": ["sea room", "bed", "Sea room!"], "id": ["x", "y", "z"]})
     built = dv.build_collection(fitted(), table, tmp_path / "c.idx", id_column="id")
-    found = built.duplicates(0.99)
+    found = built.duplicates()
     assert [group.tolist() for group in found.groups] == [["x", "z"]]
     assert (found.pairs.a.tolist(), found.pairs.b.tolist()) == (["x"], ["z"])
+    assert built.similar_pairs(0.99).b.tolist() == ["z"]
 
 
 def test_a_column_of_all_documents(collection: dv.Collection) -> None:

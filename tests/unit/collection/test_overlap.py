@@ -10,10 +10,11 @@ import pytest
 from pyarrow import csv, parquet
 
 import deltavec as dv
-from deltavec.collection.overlap import duplicate_steps, overlap_steps
+from deltavec.collection.overlap import duplicate_report
 
 VECTORS = dv.WordVectors(["sea", "room", "bay", "bed"], [[1, 0], [0, 1], [0.9, 0.1], [0.1, 0.9]])
-TEXTS = ["the sea", "<b>sea</b> sea", "a room", "sea bay", "bed", "", "xyz"]
+ROOM = "a quiet room with a bed and a view of the bay and the sea below"
+TEXTS = [ROOM, f"<b>{ROOM.upper()}</b>", "a room", f"{ROOM} at night", "A room!", "", "xyz"]
 TABLE = pa.table(
     {
         "id": ['a/1"', "b'2", "c,3", "d 4", "e", "f", "g"],
@@ -35,14 +36,20 @@ def collection(tmp_path: Path) -> dv.Collection:
 
 
 def test_duplicates_say_what_becomes_of_each_document(collection: dv.Collection) -> None:
-    found = collection.duplicates(0.99)
-    assert found.table.column_names == ["id", "group", "keep", "representative", "score"]
+    found = collection.duplicates()
     rows = {row.pop("id"): row for row in found.table.to_pylist()}
-    assert rows['a/1"'] == {"group": 0, "keep": True, "representative": 'a/1"', "score": 1}
-    assert rows["b'2"] == {"group": 0, "keep": False, "representative": 'a/1"', "score": 1}
-    assert rows["d 4"]["representative"] == 'a/1"'
+    kept = {"group": 0, "keep": True, "representative": 'a/1"', "shared": 1, "why": "kept"}
+    assert rows['a/1"'] == kept
+    assert rows["d 4"].pop("shared") == pytest.approx(0.7, abs=0.2)
+    assert rows["d 4"] == {
+        "group": 0, "keep": False, "representative": 'a/1"', "why": "shared text"
+    }  # fmt: skip
     assert rows["e"]["representative"] == "c,3"
+    assert rows["e"]["why"] == "same words"
     assert found.removed.tolist() == [1, 3, 4]
+    longest = collection.duplicates(keep="longest")
+    assert longest.removed.tolist() == [0, 3, 4]  # the second has two words more
+    assert "<td>" in found._repr_html_()
 
 
 @pytest.mark.parametrize("whole", [False, True], ids=["what was kept", "the corpus"])
@@ -51,7 +58,7 @@ def test_what_is_left_is_written_with_its_columns(
     suffix: str, whole: bool, collection: dv.Collection, tmp_path: Path
 ) -> None:
     output = tmp_path / f"left{suffix}"
-    removed = collection.duplicates(0.99).removed
+    removed = collection.duplicates().removed
     corpus = tmp_path / "corpus.parquet" if whole else None
     assert collection.write_without(removed, output, corpus=corpus) == 4
     if suffix == ".csv":
@@ -69,7 +76,7 @@ def test_what_is_left_is_written_with_its_columns(
 
 
 def test_another_corpus_or_file_is_refused(collection: dv.Collection, tmp_path: Path) -> None:
-    removed = collection.duplicates(0.99).removed
+    removed = collection.duplicates().removed
     with pytest.raises(dv.InputError, match=r"must end in .csv, .tsv, .jsonl or .parquet"):
         collection.write_without(removed, tmp_path / "left.xml")
     with pytest.raises(dv.InputError, match="with the id column 'id', got the columns 'text'"):
@@ -82,10 +89,10 @@ def test_another_corpus_or_file_is_refused(collection: dv.Collection, tmp_path: 
 
 
 def test_numbered_documents_are_left_out_of_their_corpus(tmp_path: Path) -> None:
-    (tmp_path / "c.txt").write_text("\n".join(["sea", "room", "sea sea", "bed"]) + "\n")
+    (tmp_path / "c.txt").write_text("\n".join(["sea", "room", "SEA!", "bed"]) + "\n")
     model = dv.fit(TEXTS, VECTORS, "unit-sum")
     built = dv.build_collection(model, dv.read_corpus(tmp_path / "c.txt"), tmp_path / "c.idx")
-    removed = built.duplicates(0.9999).removed
+    removed = built.duplicates().removed
     built.write_without(removed, tmp_path / "left.jsonl", corpus=tmp_path / "c.txt")
     lines = (tmp_path / "left.jsonl").read_text().splitlines()
     assert [json.loads(line) for line in lines] == [
@@ -96,26 +103,26 @@ def test_numbered_documents_are_left_out_of_their_corpus(tmp_path: Path) -> None
 def test_what_is_elsewhere_too_is_found_with_its_match(
     collection: dv.Collection, tmp_path: Path
 ) -> None:
-    found = collection.against(["bed", "nothing", "sea"], 0.999)
-    assert found.table.to_pylist() == [
-        {"id": 'a/1"', "match": "2", "score": 1},
-        {"id": "b'2", "match": "2", "score": 1},
-        {"id": "e", "match": "0", "score": 1},
-    ]
-    assert (found.documents, len(found)) == (3, 3)
-    assert found.removed.tolist() == [0, 1, 4]
+    told: list[int] = []
+    others = ["XYZ", "nothing", f"We had {ROOM}, far from everything that we know, and it rained"]
+    found = collection.against(others, on_progress=told.append)
+    assert found.table.column_names == ["id", "match", "shared", "contained"]
+    assert found.table["id"].to_pylist() == ['a/1"', "g"]
+    assert found.table["match"].to_pylist() == ["2", "0"]
+    assert found.table["contained"].to_pylist()[0] > 0.8
+    assert (found.documents, len(found), told) == (3, 2, [3])
+    assert found.removed.tolist() == [0, 6]
     named = collection.against(tmp_path / "corpus.parquet", 1.0, id_column="id")
-    assert named.table["match"].to_pylist() == ['a/1"', 'a/1"', "c,3", "d 4", "e"]
+    assert named.table["match"].to_pylist() == ['a/1"', "b'2", "c,3", "d 4", "c,3", "g"]
 
 
 def test_another_collection_has_its_own_ids_and_any_model(
     collection: dv.Collection, tmp_path: Path
 ) -> None:
-    assert collection.against(collection, 1.0).table["match"].to_pylist()[1] == 'a/1"'
+    assert collection.against(collection, 1.0).table["match"].to_pylist()[4] == "c,3"
     other_model = dv.fit(TEXTS, dv.WordVectors(["sea", "xyz"], [[0, 1], [1, 1]]), "unit-sum")
-    other = dv.build_collection(other_model, ["room", "sea"], tmp_path / "o.idx")
-    found = collection.against(other, 0.9999)
-    assert found.table["match"].to_pylist() == ["1", "1", "0"]
+    other = dv.build_collection(other_model, ["a room", "sea"], tmp_path / "o.idx")
+    assert collection.against(other).table["match"].to_pylist() == ["0", "0"]
     with pytest.raises(dv.InputError, match="id_column is for a corpus"):
         collection.against(other, id_column="id")
 
@@ -123,7 +130,7 @@ def test_another_collection_has_its_own_ids_and_any_model(
 def test_wrong_arguments_are_refused_before_any_work(
     collection: dv.Collection, tmp_path: Path
 ) -> None:
-    with pytest.raises(dv.InputError, match="threshold must be a cosine above 0"):
+    with pytest.raises(dv.InputError, match="threshold must be a share above 0"):
         collection.against(["sea"], 0)
     with pytest.raises(dv.InputError, match="must hold text or whole numbers, got list"):
         collection.against(tmp_path / "corpus.parquet", id_column="tags")
@@ -131,21 +138,22 @@ def test_wrong_arguments_are_refused_before_any_work(
         collection.against(tmp_path / "corpus.parquet", id_column="nowhere")
 
 
-def test_a_report_counts_at_each_threshold_and_shows_the_least_alike(
-    collection: dv.Collection,
-) -> None:
-    thresholds = (0.1, 0.99, 0.9999)
-    steps = duplicate_steps(collection, thresholds)
-    for step in steps:
+def test_a_report_counts_at_each_threshold_and_shows_pairs(collection: dv.Collection) -> None:
+    wide = collection.duplicates(0.4)
+    report = duplicate_report(wide, 0.55)
+    assert [step.threshold for step in report.steps] == [0.4, 0.5, 0.55, 0.6, 0.7, 0.8, 0.9, 1.0]
+    for step in report.steps:
         found = collection.duplicates(step.threshold)
-        assert (step.pairs, step.removed) == (found.count, len(found.removed))
-    example = steps[1].example
-    assert example is not None
-    scores = collection.duplicates(0.99).pairs.score
-    assert example.score == scores[scores < 0.9999].min()
-    assert example.text_a.startswith(("the sea", "a room", "<b>sea"))
-    elsewhere = overlap_steps(collection, collection.against(["sea"], 0.1), thresholds)
-    assert [step.pairs for step in elsewhere] == [4, 3, 2]
+        assert (step.pairs, step.removed) == (len(found), len(found.removed))
+    assert report.clear is not None
+    assert report.border is not None
+    assert report.border.shared == wide.at(0.55).rows.shared.min() < 1
+    assert report.largest == ['a/1"', "b'2", "d 4"]
+    equal = duplicate_report(wide, 1.0)
+    assert equal.border is not None
+    assert equal.border.shared == 1  # there is nothing else
+    with pytest.raises(dv.InputError, match=r"duplicates from 0\.4 on, got 0\.3"):
+        wide.at(0.3)
 
 
 def test_one_document_and_equal_ones(tmp_path: Path) -> None:
@@ -158,4 +166,6 @@ def test_one_document_and_equal_ones(tmp_path: Path) -> None:
     assert found.removed.tolist() == list(range(1, 40))
     assert found.table["keep"].to_pylist().count(True) == 1
     assert equal.write_without(found.removed, tmp_path / "left.csv") == 1
-    assert all(step.removed == 39 for step in duplicate_steps(equal))
+    assert all(step.removed == 39 for step in duplicate_report(found.at(1.0), 1.0).steps)
+    none = duplicate_report(alone.duplicates(0.4), 0.5)
+    assert (none.clear, none.border, none.largest) == (None, None, [])

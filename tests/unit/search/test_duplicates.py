@@ -1,191 +1,92 @@
-"""Duplicates and neighbors: pairs, groups, files and what is refused."""
+"""Duplicates: what is refused, what is written, what a notebook shows."""
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
+from pyarrow import parquet
 
 import deltavec as dv
-from deltavec.search.duplicates import collect_pairs, write_pairs
-from deltavec.search.ids import Ids
-from deltavec.search.matrix import ChunkedMatrix
-from deltavec.search.pairs import Strips, row_pairs
-from support import search_reference
-from support.search_strategies import unit_rows
 
-ROWS = unit_rows(
-    np.array([[1.0, 0], [0, 1], [1, 0.1], [0, 0], [0.1, 1], [1, 0.2], [0, 0], [-1, 0]])
-)
+pytestmark = pytest.mark.nojit
+
+STORY = "we came late in the night and the porter led us up to a room over the bay"
 
 
-def drawn(count, dimensions=8, seed=0):
-    return unit_rows(np.random.default_rng(seed).standard_normal((count, dimensions)))
+def stories(count: int) -> list[str]:
+    return [" ".join(f"{word}{chr(97 + n)}" for word in STORY.split()) for n in range(count)]
 
 
-def test_pairs_come_in_order_and_make_groups():
-    found = dv.duplicates(ROWS, 0.98)
-    assert found.pairs.a.tolist() == [0, 0, 1, 2]
-    assert found.pairs.b.tolist() == [2, 5, 4, 5]
-    assert [group.tolist() for group in found.groups] == [[0, 2, 5], [1, 4]]
-    assert found.representatives.tolist() == [2, 1]
-    assert found.count == len(found) == 4
-    assert repr(found) == "Duplicates(4 pairs at or above 0.98, 2 groups)"
+def test_a_chain_of_copies_keeps_what_is_no_duplicate_of_the_first() -> None:
+    words = stories(9)[0].split()
+    changed = [" ".join([*(f"{w}z" for w in words[:n]), *words[n:]]) for n in (0, 6, 12)]
+    found = dv.duplicates([*changed, *stories(9)[1:]], 0.35)
+    assert [group.tolist() for group in found.groups] == [[0, 1, 2]]
+    assert found.removed.tolist() == [1]
 
 
-def test_pairs_may_link_rows_that_are_not_alike_themselves():
-    turned = np.radians([0, 20, 40, 60])
-    rows = np.stack([np.cos(turned), np.sin(turned)], axis=1)
-    found = dv.duplicates(rows, 0.93)
-    assert found.count == 3
-    assert [group.tolist() for group in found.groups] == [[0, 1, 2, 3]]
+def test_a_copy_of_what_goes_has_the_same_representative() -> None:
+    first, *others = stories(8)
+    longer = f"{first} again"
+    found = dv.duplicates([first, longer, *others, longer.upper()])
+    rows = {row["id"]: row for row in found.table.to_pylist()}
+    assert rows[9]["representative"] == rows[1]["representative"] == 0
+    assert rows[9]["why"] == "shared text"
+    assert rows[9]["shared"] == rows[1]["shared"] < 1
+    kept = dv.duplicates([first, longer, *others, longer.upper()], keep="longest")
+    assert kept.removed.tolist() == [0, 9]
 
 
-def test_equal_rows_have_the_cosine_one():
-    rows = np.repeat(drawn(50, 100), 2, axis=0)
-    found = dv.duplicates(rows, 1)
-    assert found.pairs.a.tolist() == list(range(0, 100, 2))
-    assert set(found.pairs.score.tolist()) == {1.0}
+def test_pairs_are_written(tmp_path: Path) -> None:
+    found = dv.duplicates(["one two", "One, two", "three"], ids=["x", "y", "z"])
+    found.write(tmp_path / "p.parquet")
+    assert parquet.read_table(tmp_path / "p.parquet").to_pylist() == [
+        {"a": "x", "b": "y", "shared": 1, "contained": 1}
+    ]
+    with pytest.raises(dv.InputError, match=r"must end in \.parquet"):
+        found.write(tmp_path / "p.csv")
 
 
-def test_rows_of_zeros_are_nobodys_duplicates():
-    assert dv.duplicates(np.zeros((5, 3)), 1e-60).count == 0
-    found = dv.duplicates(ROWS, 1e-60)
-    assert not {3, 6} & {*found.pairs.a.tolist(), *found.pairs.b.tolist()}
-
-
-def test_no_rows_and_no_pairs_make_no_groups():
-    for rows in (np.empty((0, 2)), np.eye(2), np.eye(2)[:1]):
-        found = dv.duplicates(rows, 0.5)
-        assert (found.count, found.groups) == (0, ())
-        assert found.representatives.shape == found.pairs.a.shape == (0,)
-
-
-@pytest.mark.parametrize("ids", [list("abcdefgh"), [7, 6, 5, 4, 3, 2, 1, 0]])
-def test_ids_stand_for_rows(ids, tmp_path):
-    found = dv.duplicates(ROWS, 0.98, ids=ids, output=tmp_path / "x.parquet")
-    assert found.pairs.a.tolist() == [ids[0], ids[0], ids[1], ids[2]]
-    assert found.groups[0].tolist() == [ids[0], ids[2], ids[5]]
-    assert found.representatives.tolist() == [ids[2], ids[1]]
-
-
-def test_a_file_holds_the_same_pairs(tmp_path):
-    rows = drawn(2000, 3)
-    found = dv.duplicates(rows, 0.9)
-    written = dv.duplicates(rows, 0.9, output=tmp_path / "x.parquet")
-    table = pq.read_table(tmp_path / "x.parquet")
-    assert table.column_names == ["a", "b", "score"]
-    assert table["a"].to_pylist() == found.pairs.a.tolist()
-    assert written.pairs.b.tolist() == found.pairs.b.tolist()
-    assert written.pairs.score.tobytes() == found.pairs.score.tobytes()
-    assert written.count == found.count > 50_000
-    assert [group.tolist() for group in written.groups] == [g.tolist() for g in found.groups]
-    assert written.output == tmp_path / "x.parquet"
-    assert [path.name for path in tmp_path.iterdir()] == ["x.parquet"]
-
-
-def test_a_file_without_pairs_has_its_columns(tmp_path):
-    found = dv.duplicates(np.eye(3), output=tmp_path / "x.parquet")
-    assert pq.read_table(tmp_path / "x.parquet").column_names == ["a", "b", "score"]
-    assert found.pairs.a.tolist() == []
-
-
-@pytest.mark.parametrize("strips", [Strips(64, 100, 1), Strips(5, 7, 500), Strips(300, 300, 10**6)])
-@pytest.mark.parametrize("threads", [1, 2])
-def test_very_many_pairs_come_in_small_portions(strips, threads, tmp_path):
-    rows = np.repeat(drawn(3, 4), 70, axis=0)
-    expected = search_reference.pairs(rows, 0.99)
-    found = row_pairs(ChunkedMatrix.of(rows, "U"), 0.99, threads=threads, strips=strips)
-    count = write_pairs(found, Ids.counted(len(rows)), tmp_path / "x.parquet")
-    assert count == len(expected) == 3 * 70 * 69 // 2
-    pairs = pq.read_table(tmp_path / "x.parquet").to_pydict()
-    assert list(zip(*pairs.values(), strict=True)) == expected
-
-
-def test_too_many_pairs_for_memory_are_an_error_that_says_what_to_do(tmp_path):
-    def portions(rows):
-        return row_pairs(ChunkedMatrix.of(rows, "U"), 0.9, strips=Strips(10, 10, 100))
-
-    rows = np.repeat(drawn(1), 100, axis=0)
-    with pytest.raises(dv.InputError, match=r"more than 4,000 pairs .* output='pairs.parquet'"):
-        collect_pairs(portions(rows), Ids.counted(100), 0.9, most=4000)
-    assert write_pairs(portions(rows), Ids.counted(100), tmp_path / "x.parquet") == 4950
-
-
-def test_progress_is_told_up_to_the_end():
-    for call in (dv.duplicates, dv.neighbors):
-        told = []
-        call(drawn(2000), on_progress=told.append)
-        assert told == sorted(told)
-        assert len(told) > 1
-        assert told[-1] == 1
-
-
-def test_what_goes_wrong_leaves_no_file(tmp_path):
-    def fail(_):
-        raise RuntimeError("stop")
-
-    (tmp_path / "x.parquet").write_bytes(b"old")
-    with pytest.raises(RuntimeError, match="stop"):
-        dv.duplicates(drawn(2000), 0.1, on_progress=fail, output=tmp_path / "x.parquet")
-    assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"old"]
-
-
-@pytest.mark.parametrize(
-    "threshold", [0, -0.5, 1.0001, float("nan"), float("inf"), "0.9", None, True]
-)
-def test_thresholds_that_are_no_cosines_are_refused(threshold):
-    with pytest.raises(dv.InputError, match="threshold must be a cosine above 0, up to 1, got"):
-        dv.duplicates(ROWS, threshold)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"U": [[2.0, 0.0]]}, "unit length"),
-        ({"U": [[np.nan, 0.0]]}, "finite"),
-        ({"U": [1.0]}, "shape"),
-        ({"ids": [1]}, "an id for each of 8 rows, got 1"),
-        ({"threads": 0}, "threads must be"),
-        ({"output": "pairs.csv"}, "output must end in .parquet, got 'pairs.csv'"),
-        ({"output": "missing/pairs.parquet"}, "missing is not there; make the folder first"),
-    ],
-)
-def test_what_makes_no_sense_is_refused(arguments, message, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(dv.InputError, match=message):
-        dv.duplicates(**{"U": ROWS, **arguments})
-    (tmp_path / "folder.parquet").mkdir()
-    with pytest.raises(dv.InputError, match="is a folder"):
-        dv.duplicates(ROWS, output="folder.parquet")
-
-
-def test_a_notebook_shows_groups_as_text():
-    ids = ["<b>", *map(str, range(59))]
-    page = dv.duplicates(np.repeat(drawn(30), 2, axis=0), ids=ids)._repr_html_()
+def test_a_notebook_shows_groups_as_text() -> None:
+    texts = [text for story in stories(22) for text in (story, story.upper())]
+    page = dv.duplicates(texts, ids=["<b>", *map(str, range(43))])._repr_html_()
     assert "&lt;b&gt;" in page
     assert "<b>" not in page
     assert "Not all are shown" in page
 
 
-def test_neighbors_leave_the_row_itself_out():
-    found = dv.neighbors(ROWS, k=2)
-    assert found.ids[:3].tolist() == [[2, 5], [4, 5], [5, 0]]
-    assert found.ids.shape == (8, 2)
-    assert dv.neighbors(ROWS, k=100).ids.shape == (8, 7)
-    assert dv.neighbors(np.eye(2)[:1]).ids.shape == (1, 0)
-    assert dv.neighbors(np.empty((0, 2))).ids.shape == (0, 0)
+def test_nothing_has_no_duplicates() -> None:
+    for documents in ([], [""], ["", ""], [None, None]):
+        found = dv.duplicates(documents)
+        assert (len(found), found.groups, found.removed.tolist()) == (0, (), [])
+        assert len(found.table) == 0
 
 
-def test_equal_rows_are_each_others_neighbors():
-    found = dv.neighbors(np.repeat(np.eye(2), 4, axis=0), k=2, ids=list("hgfedcba"))
-    assert found.ids.tolist() == [["e", "f"]] * 2 + [["e", "g"], ["f", "g"]] + [["a", "b"]] * 2 + [
-        ["a", "c"],
-        ["b", "c"],
-    ]
+@pytest.mark.parametrize("threshold", [0, -0.5, 1.0001, float("nan"), "0.9", None, True])
+def test_thresholds_that_are_no_shares_are_refused(threshold: object) -> None:
+    with pytest.raises(dv.InputError, match="threshold must be a share above 0, up to 1, got"):
+        dv.duplicates(["one"], threshold)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("k", [0, -1, 1.5, True])
-def test_a_number_of_neighbors_that_is_none_is_refused(k):
-    with pytest.raises(dv.InputError, match="k must be a whole number from 1 on"):
-        dv.neighbors(ROWS, k)
+def test_what_makes_no_sense_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(dv.InputError, match="got vectors: use similar_pairs"):
+        dv.duplicates(np.eye(3))
+    with pytest.raises(dv.InputError, match="keep must be one of first, longest, got 'last'"):
+        dv.duplicates(["one"], keep="last")
+    with pytest.raises(dv.InputError, match="an id for each of 1 rows, got 2"):
+        dv.duplicates(["one"], ids=[1, 2])
+    with pytest.raises(dv.CorpusError, match="wrap it in a list"):
+        dv.duplicates("one")
+    monkeypatch.setattr(sys.modules["deltavec.search.duplicates"], "MOST_PAIRS_IN_MEMORY", 0)
+    first, *others = stories(8)
+    with pytest.raises(dv.InputError, match=r"more than 0 pairs share 0\.5: raise the threshold"):
+        dv.duplicates([first, f"{first} again", *others])
+
+
+def test_progress_is_told_up_to_the_end() -> None:
+    told: list[float] = []
+    dv.duplicates(stories(3), on_progress=told.append)
+    assert told[-1] == 1

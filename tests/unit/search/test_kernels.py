@@ -155,13 +155,6 @@ def test_stretches_without_a_pair_are_passed_over():
     assert (found[0][0], found[1][0]) == (0, 199)
 
 
-def test_the_most_central_row_is_most_alike_to_the_others():
-    vectors = as_rows([1, 0], [0.8, 0.6], [0.6, 0.8], [0, 1], [0, 1])
-    centers = np.empty(2, np.int64)
-    kernels.most_central(vectors, np.array([0, 1, 2, 3, 4]), np.array([0, 3, 5]), centers)
-    assert centers.tolist() == [1, 3]
-
-
 def test_links_join_groups_under_their_lowest_row():
     parents = np.arange(8)
     kernels.join_groups(parents, np.array([6, 2, 4, 4]), np.array([7, 3, 6, 2]))

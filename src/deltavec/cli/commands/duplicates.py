@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,34 +12,48 @@ from deltavec.cli import options
 from deltavec.cli.failures import require_usage
 from deltavec.cli.inputs import open_collection, open_corpus
 from deltavec.cli.outputs import require_file, require_other_file
-from deltavec.cli.printing import console, plain, plural, print_json, shortened
+from deltavec.cli.printing import console, plain, plural, print_json, shortened, visible
 from deltavec.cli.progress import stages
+from deltavec.errors import InputError
 
 if TYPE_CHECKING:
     from deltavec.collection import Collection
-    from deltavec.collection.overlap import Overlap, Step
+    from deltavec.collection.overlap import Example, Overlap, Report
     from deltavec.io.corpus.corpus import Corpus
     from deltavec.search import Duplicates
 
-MEMBERS = 5  # shown of each group
+MEMBERS = 5  # shown of the largest group
+MANY = 0.05  # of the documents
+LENGTH = 400  # characters shown of a document
 
 
 def duplicates(
     collection: options.Collection,
     threshold: float = options.option(
-        "COSINE", "Least cosine similarity, above 0.", "--threshold", "-t", default=True, value=0.95
+        "SHARE",
+        "Least share of the longer text that both have, above 0.",
+        "--threshold",
+        "-t",
+        default=True,
+        value=0.5,
+    ),
+    keep: str = options.option(
+        "WHICH", "Which document stays: first or longest.", default=True, value="first"
     ),
     output: Path | None = options.output(
-        "PAIRS.parquet", "Write all pairs to a parquet file, as they are found.", value=None
+        "PAIRS.parquet", "Write all pairs: a, b, shared, contained.", value=None
     ),
     table: Path | None = options.option(
         "FILE",
-        "Write a row per document: id, group, keep, representative, score (with --against: id, "
-        "match, score). A .csv, .tsv, .jsonl or .parquet file.",
+        "Write a row per document: id, group, keep, representative, shared, why (with --against: "
+        "id, match, shared, contained). A .csv, .tsv, .jsonl or .parquet file.",
         value=None,
     ),
     write_unique: Path | None = options.option(
         "FILE", "Write the deduplicated documents: id, text and kept columns.", value=None
+    ),
+    yes: bool = typer.Option(
+        False, "--yes", help="With --write-unique: write even if more than 5 % would go."
     ),
     corpus: str | None = options.option(
         "CORPUS", "With --write-unique: take rows with all columns from this corpus.", value=None
@@ -50,32 +64,34 @@ def duplicates(
     against_id_column: str | None = options.option(
         "NAME", "The id column of OTHER.", default="row numbers, from 0", value=None
     ),
-    report: bool = typer.Option(
-        False, "--report", help="Only show counts and examples at several thresholds."
+    matches: int = options.count(
+        "With --against: how many documents to show, the closest first.", least=0, value=5
     ),
-    groups: int = options.count("How many groups to show, largest first.", least=0, value=20),
     threads: options.Threads = None,
     trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Find near-duplicates in a collection, or overlap with a corpus.
+    """Find documents with the same text, perhaps edited, or overlap with a corpus.
 
-    Finds all pairs with a cosine similarity of at least the threshold. Documents linked by pairs
-    form a group; its representative is the document most similar to the others. Deduplication
-    keeps the first: a document is removed if a kept document before it is a duplicate. --json
-    lists all groups, and all pairs unless they are written to a file.
+    Two documents are duplicates if at least half of the longer text is in the other one; rare
+    words and numbers count more. The report shows what each threshold finds, a clear pair, the
+    pair that shares least, and the largest group. A document is removed if a kept document before
+    it is a duplicate. With --against, a document also counts if four fifths of it are inside a
+    longer one. --json lists all pairs.
+
+    For documents about the same thing in other words, see `deltavec similar-pairs`.
 
     Examples
     --------
-    deltavec duplicates reviews.idx --threshold 0.99
-    deltavec duplicates reviews.idx --report
-    deltavec duplicates reviews.idx --table groups.csv --write-unique clean.parquet
-    deltavec duplicates reviews.idx --against reviews.csv --table known.csv
+    deltavec duplicates reviews.idx
+    deltavec duplicates reviews.idx --threshold 0.7 --table groups.csv
+    deltavec duplicates reviews.idx --write-unique clean.parquet --yes
+    deltavec duplicates reviews.idx --against reviews.csv --table leaked.csv
     """
-    expected = f"expected a cosine above 0, up to 1, got {threshold:g}"
+    expected = f"expected a share above 0, up to 1, got {threshold:g}"
     require_usage(0 < threshold <= 1, "'--threshold' / '-t'", expected)
-    written = [path for path in (output, table, write_unique) if path is not None]
-    require_usage(not (report and written), "'--report'", "writes nothing: leave out the files")
+    known = keep in ("first", "longest")
+    require_usage(known, "'--keep'", f"expected first or longest, got {keep}")
     with_unique = corpus is None or write_unique is not None
     require_usage(with_unique, "'--corpus'", "only with --write-unique")
     with_other = against_id_column is None or against is not None
@@ -84,49 +100,47 @@ def duplicates(
     require_usage(against is None or output is None, "'--output'", expected)
     require_files(output, table, write_unique, [corpus, against])
     with stages("opening the collection") as work:
-        from deltavec.collection.overlap import THRESHOLDS, Overlap, duplicate_steps, overlap_steps
+        from deltavec.collection.overlap import THRESHOLDS, duplicate_report
         from deltavec.io.output.tables import writing_table
 
         opened = open_collection(collection, trust)
         about = {"collection": collection, "against": against}
-        how: Any = {"threads": threads, "on_progress": work.reach}
         found: Any = None  # Overlap or Duplicates
-        steps: list[Step] = []
+        report: Report | None = None
+        work.begin("comparing texts")
         if against is not None:
             other = open_other(against)
-            work.begin("comparing with the other documents")
-            least = THRESHOLDS[0] if report else threshold
-            found = opened.against(other, least, id_column=against_id_column, threads=threads)
-            steps = overlap_steps(opened, found) if report else []
+            found = opened.against(other, threshold, id_column=against_id_column, threads=threads)
         else:
-            work.begin("comparing all pairs")
-            if report:
-                steps = duplicate_steps(opened, **how)
-            else:
-                found = opened.duplicates(threshold, output=output, **how)
+            least = min(threshold, THRESHOLDS[0])
+            wide = opened.duplicates(least, keep=keep, threads=threads, on_progress=work.reach)
+            report, found = duplicate_report(wide, threshold), wide.at(threshold)
+        if output is not None:
+            found.write(output)
         if table is not None:
-            work.begin("writing the table")
             with writing_table(table, found.table.schema) as write:
                 write(found.table)
-        left = None
-        if write_unique is not None:
-            work.begin("writing what is left")
-            left = opened.write_without(found.removed, write_unique, corpus=corpus)
-    if report:
-        print_steps(steps, as_json, about)
-        return
+    share = len(found.removed) / max(1, len(opened))
+    if not as_json:
+        if report is not None:
+            print_report(opened, found, report)
+        else:
+            print_overlap(opened, found, matches)
+        for path in filter(None, (output, table)):
+            typer.echo(f"\nsaved {path}")
+    left = None
+    if write_unique is not None:
+        if share > MANY and not yes:
+            raise InputError(
+                f"{share:.1%} of the documents would go, so {write_unique} was not written: look "
+                "at the pairs, then raise --threshold, or add --yes"
+            )
+        left = opened.write_without(found.removed, write_unique, corpus=corpus)
+        if not as_json:
+            typer.echo(f"\n{left:,} of {len(opened):,} documents are left\n\nsaved {write_unique}")
     if as_json:
-        files = {"table": table, "unique": write_unique, "documents_left": left}
-        print_json({**about, **as_record(found, listed=table is None), **files})
-        return
-    if isinstance(found, Overlap):
-        print_overlap(opened, found, groups)
-    else:
-        print_groups(opened, found, groups)
-    if left is not None:
-        typer.echo(f"\n{left:,} of {len(opened):,} documents are left")
-    for path in written:
-        typer.echo(f"\nsaved {path}")
+        files = {"table": table, "unique": write_unique, "documents_left": left, "output": output}
+        print_json({**about, **as_record(found, report, listed=output is None), **files})
 
 
 def require_files(
@@ -153,59 +167,89 @@ def open_other(source: str) -> Collection | Corpus:
     return open_corpus(source, options.CorpusOptions())
 
 
-def as_record(found: Duplicates | Overlap, *, listed: bool) -> dict[str, object]:
-    """Groups and pairs, or matches, as plain objects; without those that a file holds."""
-    from deltavec.collection.overlap import Overlap
-
-    if isinstance(found, Overlap):
-        about = {"threshold": found.threshold, "others": found.documents, "found": len(found)}
-        return about | ({"matches": found.table.to_pylist()} if listed else {})
+def as_record(
+    found: Duplicates | Overlap, report: Report | None, *, listed: bool
+) -> dict[str, object]:
+    """What was found, as plain objects; without pairs that a file holds."""
     record: dict[str, object] = {
         "threshold": found.threshold,
-        "pairs_found": found.count,
         "documents_removed": len(found.removed),
-        "groups": [
-            {"representative": str(one), "ids": group.tolist()}
-            for one, group in zip(found.representatives, found.groups, strict=True)
-        ],
-        "output": found.output,
     }
-    if found.output is None:
-        rows = zip(*(column.tolist() for column in found.pairs), strict=True)
-        record["pairs"] = [dict(zip(("a", "b", "score"), row, strict=True)) for row in rows]
+    if report is None:
+        return record | {"matches": found.table.to_pylist()}
+    record |= {
+        "pairs_found": len(found),
+        "thresholds": [step._asdict() for step in report.steps],
+        "documents": found.table.to_pylist(),
+    }
+    if listed:
+        columns = found.pairs._asdict()  # type: ignore[union-attr]
+        rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+        record["pairs"] = [dict(zip(columns, row, strict=True)) for row in rows]
     return record
 
 
-def print_groups(collection: Collection, found: Duplicates, most: int) -> None:
-    """Print the largest groups and the beginnings of some of their documents."""
+def print_report(collection: Collection, found: Duplicates, report: Report) -> None:
+    """Print what the thresholds find, two pairs, and the largest group."""
     from rich.text import Text
 
     out = console()
-    pairs = plural(found.count, "pair")
-    out.print(f"{pairs} at or above {found.threshold:g}, in {plural(len(found.groups), 'group')}")
-    shown = zip(found.representatives[:most], found.groups[:most], strict=True)
-    for representative, group in shown:
-        out.print()
-        out.print(Text(f"{plural(len(group), 'document')}", "bold"))
-        members = [representative, *(one for one in group if one != representative)][:MEMBERS]
-        print_texts(collection, [str(one) for one in members])
-        if len(group) > MEMBERS:
-            out.print(f"  and {len(group) - MEMBERS:,} more")
-    if len(found.groups) > most:
-        out.print(f"\nand {plural(len(found.groups) - most, 'group')} more")
+    for step in report.steps:
+        mark = ">" if step.threshold == found.threshold else " "
+        gone = f"{plural(step.removed, 'document')} would go"
+        out.print(f"{mark} {step.threshold:<5g} {plural(step.pairs, 'pair')}, {gone}")
+    print_pair(collection, "a clear pair", report.clear)
+    print_pair(collection, "the pair that shares least", report.border)
+    if report.largest:
+        size = plural(len(report.largest), "document")
+        out.print(Text(f"\nthe largest group, {size}", "bold"))
+        print_texts(collection, report.largest[:MEMBERS])
+        if len(report.largest) > MEMBERS:
+            out.print(f"  and {len(report.largest) - MEMBERS:,} more")
+    share = len(found.removed) / max(1, len(collection))
+    if share > MANY:
+        out.print(
+            f"\n[bold]{share:.1%} of the documents would go[/bold]: look at some pairs before you "
+            "remove them; for titles and notices use --threshold 0.7"
+        )
+
+
+def print_pair(collection: Collection, what: str, pair: Example | None) -> None:
+    """Print two documents, the text that both have in bold."""
+    from rich.text import Text
+
+    from deltavec.search.marks import shared_spans
+
+    if pair is None:
+        return
+    out = console()
+    part = f"shared {pair.shared:.2f}, contained {pair.contained:.2f}"
+    out.print(Text.assemble("\n", (what, "bold"), f": {part}"))
+    texts = collection.documents([pair.a, pair.b]).column("text").to_pylist()
+    marked = shared_spans(*texts)
+    for id, text, spans in zip((pair.a, pair.b), texts, marked, strict=True):
+        shown = Text(visible(re.sub(r"\s", " ", text[:LENGTH])))
+        for begin, end in spans:
+            shown.stylize("bold", begin, end)
+        line = Text.assemble("  ", plain(id, 24), "  ", shown)
+        line.truncate(max(out.width, 20), overflow="ellipsis")
+        out.print(line, soft_wrap=True)
 
 
 def print_overlap(collection: Collection, found: Overlap, most: int) -> None:
-    """Print how many documents have a match, and some of them, the most similar first."""
+    """Print how many documents have a match, and some of them, those that share most first."""
     from rich.text import Text
 
     out = console()
+    shared = int((found.table["shared"].to_numpy() >= found.threshold).sum())
     out.print(
-        f"{plural(len(found), 'document')} of {len(collection):,} at or above "
-        f"{found.threshold:g} among {plural(found.documents, 'other')}"
+        f"{plural(len(found), 'document')} of {len(collection):,} in {found.documents:,} others: "
+        f"{shared:,} share {found.threshold:g} or more, {len(found) - shared:,} are part of a "
+        "longer text"
     )
-    for row in found.table.sort_by([("score", "descending")]).slice(0, most).to_pylist():
-        out.print(Text.assemble(f"\n{row['score']:.3f}  like ", plain(row["match"], 24)))
+    for row in found.table.sort_by([("shared", "descending")]).slice(0, most).to_pylist():
+        part = f"shared {row['shared']:.2f}, contained {row['contained']:.2f}"
+        out.print(Text.assemble("\n", part, ", in ", plain(row["match"], 24)))
         print_texts(collection, [row["id"]])
     if len(found) > most:
         out.print(f"\nand {len(found) - most:,} more")
@@ -213,37 +257,11 @@ def print_overlap(collection: Collection, found: Overlap, most: int) -> None:
 
 def print_texts(collection: Collection, ids: list[str]) -> None:
     """Print the beginnings of documents."""
-    table = collection.documents(ids)
-    for id, text in zip(table["id"].to_pylist(), table["text"].to_pylist(), strict=True):
-        print_beginning(id, text)
-
-
-def print_beginning(id: str, text: str) -> None:
-    """Print an id and the beginning of a text in a line."""
     from rich.text import Text
 
     out = console()
-    line = Text.assemble("  ", plain(id, 24), "  ", shortened(text, 200))
-    line.truncate(max(out.width, 20), overflow="ellipsis")
-    out.print(line, soft_wrap=True)
-
-
-def print_steps(steps: list[Step], as_json: bool, about: Mapping[str, object]) -> None:
-    """Print what each threshold finds, and the least similar pair at it."""
-    if as_json:
-        rows = [
-            {**step._asdict(), "example": step.example and step.example._asdict()} for step in steps
-        ]
-        print_json({**about, "thresholds": rows})
-        return
-    out = console()
-    what = "matches" if about["against"] is not None else "pairs"
-    for step in steps:
-        out.print(
-            f"[bold]{step.threshold:<6g}[/bold] {step.pairs:,} {what}, "
-            f"{plural(step.removed, 'document')} would go"
-        )
-        if step.example is not None:
-            out.print(f"  only just, at {step.example.score:.3f}:")
-            print_beginning(step.example.a, step.example.text_a)
-            print_beginning(step.example.b, step.example.text_b)
+    table = collection.documents(ids)
+    for id, text in zip(table["id"].to_pylist(), table["text"].to_pylist(), strict=True):
+        line = Text.assemble("  ", plain(id, 24), "  ", shortened(text, 200))
+        line.truncate(max(out.width, 20), overflow="ellipsis")
+        out.print(line, soft_wrap=True)
