@@ -132,24 +132,18 @@ class CompileBudget:
         require_address_space()
         from numba.core import event
 
-        budget = self
-
-        class Listener(event.Listener):  # type: ignore[misc]
-            """Counts what is compiled."""
-
-            def on_start(self, event: Any) -> None:
-                budget.compiled += event.data["dispatcher"].py_func.__module__.startswith(
-                    "deltavec"
-                )
-                if budget.on_compile is not None:
-                    budget.on_compile(budget.compiled)
-
-            def on_end(self, event: Any) -> None:
-                """Nothing to do."""
-
         if not self.loaded:
-            event.register("numba:compile", Listener())
+            listener = event.TimingListener()
+            listener.on_start = self._count
+            event.register("numba:compile", listener)
         self.loaded = True
+
+    def _count(self, event: Any) -> None:
+        """Count a kernel that is compiled."""
+        function = event.data["dispatcher"].py_func
+        self.compiled += function.__module__.startswith("deltavec")
+        if self.on_compile is not None:
+            self.on_compile(self.compiled)
 
 
 BUDGET = CompileBudget()

@@ -65,7 +65,7 @@ class TokenStream:
         Ends early if ``growing`` is full. The loop for scripts without spaces is compiled only if
         the documents have any.
         """
-        self.document, self.position, known, passed, stopped = scan_documents(
+        document, position, known, passed, stopped = scan_documents(
             self.texts,
             self.document,
             self.position,
@@ -78,7 +78,8 @@ class TokenStream:
         )
         if stopped:
             self.unspaced = (True,)
-        self.tokens += passed
+        self.document, self.position = int(document), int(position)
+        self.tokens += int(passed)
         return self.buffers.ids[:known]
 
     def ids(self, words: VocabTable) -> Iterator[Int32s]:

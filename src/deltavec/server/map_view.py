@@ -19,7 +19,7 @@ from deltavec.collection.map.coordinates import (
     place_layout,
 )
 from deltavec.collection.map.names import RegionName
-from deltavec.collection.map.storage import StoredMap, draw_map
+from deltavec.collection.map.storage import StoredMap, draw_map, find_cached_map
 from deltavec.collection.topics.clusters import recluster
 from deltavec.collection.topics.table import topic_name
 from deltavec.server.columns import (
@@ -89,6 +89,7 @@ class MapView:
             self.clusters = drawn.clusters and recluster(collection, drawn.clusters)
         self.cache: dict[str, bytes] = {}
         self.known: dict[int, Clusters] = {}  # clusters in other numbers
+        self.is_provisional = False  # a map of neighbors is being drawn
         self.lock = Lock()  # one clustering at a time: it takes a core for seconds
 
     @classmethod
@@ -132,8 +133,25 @@ class MapView:
         drawn = Drawn(collection.description, placed, clusters, ids, names)
         return cls(collection, drawn, points=points)
 
+    @classmethod
+    def at_once(cls, collection: Collection, method: str, *, points: int = POINTS) -> MapView:
+        """The map by this method if it was drawn before; else by principal components for now."""
+        stored = collection.map or (find_cached_map(collection) if method == "neighbors" else None)
+        if method == "pca" or stored:
+            return cls.of(collection, method, points=points, stored=stored)
+        made = cls.of(collection, "pca", points=points)
+        made.is_provisional = True
+        return made
+
+    def finished(self) -> MapView | None:
+        """The map that this one stands for, once it has been drawn."""
+        stored = find_cached_map(self.collection) if self.is_provisional else None
+        return stored and MapView.of(self.collection, points=self.points, stored=stored)
+
     def after(self, collection: Collection) -> MapView:
         """The map of the collection after an update; a new one if the model has changed."""
+        if self.is_provisional:
+            return MapView.at_once(collection, "neighbors", points=self.points)
         if collection.description.model != self.drawn.description.model:
             return MapView.of(collection, self.positions.method, points=self.points)
         return MapView(collection, self.drawn, points=self.points)

@@ -65,6 +65,8 @@ class Reloader:
             status = path.stat()
             found = status.st_ino, status.st_mtime_ns, status.st_size
             if found == self.seen:
+                if (drawn := self.explorer.map_view.finished()) is not None:
+                    self.explorer = replace(self.explorer, map_view=drawn)
                 return
             collection = refresh(self.explorer.collection)
         except (OSError, DeltavecError) as error:

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -267,6 +268,16 @@ def test_machine_code_that_is_read_only_is_copied(
     assert (folder / "kernel.nbc").read_bytes() == b"code"
     jit.copy_cache(source / digest, folder)  # another process was faster
     assert [entry.name for entry in (tmp_path / "own").iterdir()] == [digest]
+
+
+def test_only_our_own_kernels_are_counted() -> None:
+    budget, told = CompileBudget(), list[int]()
+    for function in (LazyKernel.compiled, Path.exists):
+        data = {"dispatcher": SimpleNamespace(py_func=function)}
+        budget._count(SimpleNamespace(data=data))
+        budget.on_compile = told.append
+    assert budget.compiled == 1
+    assert told == [1]
 
 
 @pytest.mark.compiled

@@ -1,14 +1,16 @@
 """``deltavec serve``: the explorer page and the HTTP API.
 
 granian runs the worker processes: it replaces those that die, closes silent connections and bounds
-the head of a request (docs/decisions/0028). Each worker opens the collection itself; vectors and
-model are memory-mapped, so they share one copy.
+the head of a request (docs/decisions/0028). Each worker opens the collection itself, in
+the background: vectors and model are memory-mapped, so they share one copy. A map that is missing
+is drawn by this process, while the workers answer.
 """
 
 from __future__ import annotations
 
 import atexit
 import gc
+import http.client
 import ipaddress
 import logging
 import multiprocessing
@@ -32,7 +34,7 @@ from deltavec.errors import DeltavecError, InputError, needing
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
-    from deltavec.server.map_view import Drawn
+    from deltavec.server.starting import StartingApp
 
 CONNECTIONS = 4096  # of each worker; silent ones are closed after HEADER_MILLISECONDS
 HEADER_MILLISECONDS = 10_000  # for the head of a request, and between two requests
@@ -95,27 +97,23 @@ def serve(
     """
     require_extra()
     address, port = available_address(host, port)
-    with stages("opening") as work:
+    with stages("opening"):
         from deltavec.collection import open_collection
-        from deltavec.collection.map.storage import keep_map
+        from deltavec.collection.map.storage import find_cached_map, keep_map
         from deltavec.io.artifacts.atomic import scratch_folder
         from deltavec.server.app import require_settings
         from deltavec.server.limits import Limits
-        from deltavec.server.map_view import MapView
 
         require_settings(token, cors or (), root_path)
         threads = max(1, Limits().workers // processes)
         limits = Limits(seconds=max_seconds, batch=max_batch, workers=threads)
-        opened, stored = open_collection(collection, trust=trust), None
+        opened = open_collection(collection, trust=trust)
         documents = len(opened)
-        if placed_by != MapMethod.pca and opened.map is None:
-            opened, stored = keep_map(opened, on_stage=work.begin, on_progress=work.reach)
-        method = "pca" if placed_by == MapMethod.pca else "neighbors"
-        drawn = MapView.of(
-            opened, method, points=limits.map_points, on_stage=work.begin, stored=stored
-        ).drawn
-        del opened, stored  # each worker opens the collection itself
-    settings = {
+    method = "pca" if placed_by == MapMethod.pca else "neighbors"
+    if method == "neighbors" and not (opened.map or find_cached_map(opened)):
+        threading.Thread(target=keep_map, args=(opened,), daemon=True).start()
+    del opened  # each worker opens the collection itself
+    settings: dict[str, Any] = {
         "token": token,
         "limits": limits,
         "loopback_only": ipaddress.ip_address(address).is_loopback,
@@ -125,7 +123,9 @@ def serve(
     }
     with scratch_folder() as folder:
         run_workers(
-            partial(load_app, collection, drawn, settings | {"metrics_folder": folder}, trust, log),
+            partial(
+                start_app, collection, method, settings | {"metrics_folder": folder}, trust, log
+            ),
             processes,
             (address, port),
             partial(announce, collection, (address, port), documents, token, as_json),
@@ -158,7 +158,7 @@ def available_address(host: str, port: int) -> tuple[str, int]:
 
 
 def run_workers(
-    load: Callable[[], Starlette],
+    load: Callable[[], StartingApp],
     processes: int,
     address: tuple[str, int],
     on_ready: Callable[[], None],
@@ -193,14 +193,25 @@ def run_workers(
 
 
 def wait_until_ready(address: tuple[str, int], on_ready: Callable[[], None]) -> None:
-    """Call a function as soon as a worker accepts connections."""
+    """Call a function as soon as a worker is ready to search."""
     while True:
+        connection = http.client.HTTPConnection(*reachable(address), timeout=5)
         try:
-            socket.create_connection(address, timeout=1).close()
+            connection.request("GET", "/ready")
+            if connection.getresponse().status == 200:
+                return on_ready()
         except OSError:
-            threading.Event().wait(0.05)
-        else:
-            return on_ready()
+            pass  # it does not listen yet
+        finally:
+            connection.close()
+        threading.Event().wait(0.05)
+
+
+def reachable(address: tuple[str, int]) -> tuple[str, int]:
+    """The address by which this machine reaches a server that listens on this one."""
+    host = ipaddress.ip_address(address[0])
+    loopback = "127.0.0.1" if host.version == 4 else "::1"
+    return (loopback if host.is_unspecified else address[0]), address[1]
 
 
 def connection_limit() -> int:
@@ -219,24 +230,31 @@ def connection_limit() -> int:
     return max(8, min(CONNECTIONS, soft - OTHER_FILES))
 
 
-def load_app(
-    folder: Path, drawn: Drawn, settings: dict[str, Any], trust: bool, log: bool
-) -> Starlette:
-    """The application of one worker process."""
+def start_app(
+    folder: Path, method: str, settings: dict[str, Any], trust: bool, log: bool
+) -> StartingApp:
+    """The application of one worker process, which opens the collection in the background."""
     # granian's threads must not call a Python that is being finalized: Rust would panic.
     atexit.register(os._exit, 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent stops the workers
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=stop_after, args=(parent.join,), daemon=True).start()
+    from deltavec.server.starting import StartingApp
+
+    if log:
+        write_log()
+    return StartingApp(partial(load_app, folder, method, settings, trust), partial(os._exit, 1))
+
+
+def load_app(folder: Path, method: str, settings: dict[str, Any], trust: bool) -> Starlette:
+    """The application that serves a collection."""
     from deltavec.collection import open_collection
     from deltavec.server.app import create_app
     from deltavec.server.map_view import MapView
 
-    if log:
-        write_log()
     opened = open_collection(folder, verify=False, trust=trust)  # the parent has verified it
-    map_view = MapView(opened, drawn, points=settings["limits"].map_points)
+    map_view = MapView.at_once(opened, method, points=settings["limits"].map_points)
     app = create_app(opened, map_view=map_view, **settings)
     del opened, map_view  # only the application may keep this state open
     # The garbage collector would stop everything for long to look through what stays anyway.

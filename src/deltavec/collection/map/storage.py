@@ -6,12 +6,14 @@ way the map is let go: it is drawn anew when it is next wanted.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from safetensors.numpy import load_file, save_file
 
 from deltavec.collection.manifest import (
     CollectionManifest,
@@ -25,8 +27,10 @@ from deltavec.collection.manifest import (
 from deltavec.collection.map.coordinates import OnShare, compute_layout, place_new_documents
 from deltavec.collection.map.names import RegionName, names_json, read_names, region_names
 from deltavec.core.arrays import Float32s, Int64s
+from deltavec.core.jit import cache_folder
 from deltavec.errors import DeltavecError, InputError
-from deltavec.io.artifacts.atomic import on_disk
+from deltavec.io.artifacts.atomic import on_disk, unfinished
+from deltavec.io.artifacts.manifest import problems_of
 from deltavec.io.artifacts.tensors import Arrays, Layout, layout, mapped_tensors, write_tensors
 
 if TYPE_CHECKING:
@@ -79,25 +83,39 @@ def store_map(collection: Collection, drawn: StoredMap) -> None:
         save_manifest(collection.path, replace(stated, segments=tuple(segments)), stated)
 
 
-def keep_map(
-    collection: Collection,
-    *,
-    threads: int | None = None,
-    on_stage: Callable[[str], None] | None = None,
-    on_progress: OnShare | None = None,
-) -> tuple[Collection, StoredMap]:
-    """The collection with a map that is drawn now, and the map; stored if the folder lets us.
+def keep_map(collection: Collection) -> None:
+    """Draw the map of a collection and store it: in its folder, or in the cache of this user.
 
-    A folder may be read-only, or somebody may be writing to it: then the map is not kept.
+    A folder may be read-only, or somebody may be writing to it.
     """
-    from deltavec.collection.open import refresh
-
-    drawn = draw_map(collection, threads=threads, on_stage=on_stage, on_progress=on_progress)
+    drawn = draw_map(collection)
     try:
         store_map(collection, drawn)
     except DeltavecError:
-        return collection, drawn
-    return refresh(collection), drawn
+        path = cached_map(collection)
+        if path is not None:
+            path.parent.mkdir(exist_ok=True)
+            made = unfinished(path)
+            names = np.frombuffer(names_json(drawn.names), np.uint8)
+            save_file({"places": drawn.places, "names": names}, made)
+            made.replace(path)
+
+
+def cached_map(collection: Collection) -> Path | None:
+    """Where the map of a collection in this state is, if it is not in its folder."""
+    folder = cache_folder()
+    state = hashlib.blake2b(repr(collection.description.segments).encode(), digest_size=16)
+    return folder and folder.parent / "maps" / f"{state.hexdigest()}.safetensors"
+
+
+def find_cached_map(collection: Collection) -> StoredMap | None:
+    """The map of a collection that is in the cache."""
+    path = cached_map(collection)
+    if path is None or not path.is_file():
+        return None
+    with problems_of(path):
+        found = load_file(path)
+        return StoredMap(found["places"], read_names(found["names"].tobytes()))
 
 
 def map_layout(documents: int, name_bytes: int) -> Layout:

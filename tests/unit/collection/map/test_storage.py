@@ -10,9 +10,10 @@ import pyarrow as pa
 import pytest
 
 import deltavec as dv
-from deltavec.collection.manifest import load_manifest
+from deltavec.collection.manifest import load_manifest, writing
+from deltavec.collection.map import storage
 from deltavec.collection.map.names import RegionName, names_json, read_names
-from deltavec.collection.map.storage import StoredMap, keep_map, store_map
+from deltavec.collection.map.storage import StoredMap, find_cached_map, keep_map, store_map
 
 WORDS = ["sea", "beach", "wave", "room", "bed", "door", "bread", "soup", "cheese", "wine"]
 VECTORS = dv.WordVectors(WORDS, np.random.default_rng(0).standard_normal((10, 5)))
@@ -84,9 +85,24 @@ def test_a_map_of_another_state_is_not_stored(drawn: dv.Collection) -> None:
     assert drawn.map is not None
     with pytest.raises(dv.InputError, match="changed while its map was drawn"):
         store_map(drawn, drawn.map)
-    same, found = keep_map(drawn)
-    assert same is drawn
+
+
+def test_a_map_that_cannot_be_stored_is_kept_in_the_cache(
+    drawn: dv.Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(storage, "cache_folder", lambda: tmp_path / "cache" / "digest")
+    (tmp_path / "cache").mkdir()
+    assert find_cached_map(drawn) is None
+    with writing(drawn.path):  # somebody else is at it
+        keep_map(drawn)
+    found = find_cached_map(drawn)
+    assert found is not None
+    assert drawn.map is not None
     np.testing.assert_array_equal(found.places, drawn.map.places)
+    assert found.names == drawn.map.names
+    assert find_cached_map(drawn.remove(["<0>/'\""])) is None
+    monkeypatch.setattr(storage, "cache_folder", lambda: None)
+    assert find_cached_map(drawn) is None
 
 
 def test_a_damaged_map_is_refused(drawn: dv.Collection) -> None:
