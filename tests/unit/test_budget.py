@@ -17,7 +17,7 @@ MOST_LINES = 450
 # the longest matching path. Lowering a number is welcome; raising one needs a decision record.
 BUDGETS = {
     "": 905,  # with evaluation/ and adapters/
-    "core": 1_947,
+    "core": 1_946,
     "core/kernels": 1_258,
     "core/text": 814,
     "core/learning": 1_917,
@@ -31,16 +31,16 @@ BUDGETS = {
     "search/lexical": 680,
     "search/hybrid": 792,
     "search/tsne": 321,
-    "collection": 2_662,
+    "collection": 2_626,
     "collection/filters": 405,
     "collection/topics": 470,
-    "collection/map": 284,
-    "server": 2_182,
-    "cli": 2_522,
+    "collection/map": 297,
+    "server": 2_243,
+    "cli": 2_532,
     "spark": 716,
     "lab": 3_195,  # with cli/commands/evaluate.py
 }
-PRODUCT = 24_384
+PRODUCT = 24_468
 SAME_BUDGET = {"evaluation": "", "adapters": "", "cli/commands/evaluate.py": "lab"}
 
 
