@@ -409,6 +409,10 @@ def remove_unnamed(
                     entry.unlink()
 
 
+class LockedError(InputError):
+    """Somebody else is writing to the collection."""
+
+
 @contextmanager
 def writing(folder: Path) -> Iterator[bool]:
     """Hold the lock for writing to a collection; give whether it keeps others out.
@@ -421,7 +425,7 @@ def writing(folder: Path) -> Iterator[bool]:
         exclusive = True
         if os.name != "nt" and folder.is_dir():  # else there is nothing to lock, or no such lock
             if not lock(folder, handles):
-                raise InputError(
+                raise LockedError(
                     f"{folder}: somebody else is writing to the collection; wait until that is done"
                 )
             exclusive = not lock(folder, handles)  # a second lock must be refused

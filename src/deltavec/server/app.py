@@ -40,6 +40,7 @@ def create_app(
     collection: Collection,
     *,
     token: str | None = None,
+    write_token: str | None = None,
     limits: Limits | None = None,
     map_view: MapView | None = None,
     loopback_only: bool = True,
@@ -53,11 +54,13 @@ def create_app(
     Parameters
     ----------
     collection
-        A collection, as `deltavec.open_collection` returns it. It is only read. When its folder
-        changes, the application serves the new state: see `deltavec.server.reload`.
+        A collection, as `deltavec.open_collection` returns it. When its folder changes, the
+        application serves the new state: see `deltavec.server.reload`.
     token
         What clients send as ``Authorization: Bearer TOKEN``; None for no authentication. The page
         itself and ``/health`` are public, and the page asks its user for the token.
+    write_token
+        What clients that write documents send instead; None to refuse all writes.
     limits
         How much one request may ask for, and how many are worked on at once.
     map_view
@@ -77,7 +80,8 @@ def create_app(
         Where several processes share their metrics: see `deltavec.server.metrics`.
     """
     limits = limits or Limits()
-    require_settings(token, origins, root_path)
+    for secret in (token, write_token):
+        require_settings(secret, origins, root_path)
     map_view = map_view or MapView.of(collection, points=limits.map_points)
     BUDGET.load_compiler()
     make_ready(collection.index, collection.words)
@@ -95,18 +99,21 @@ def create_app(
         reloader.stop()
         pools.stop()
         api.batcher.stop()
+        api.writer.stop()
+        api.writer.pool.executor.shutdown()
 
     page = page_files(openapi(OPERATIONS, root_path))
     cors = Middleware(
         CORSMiddleware,
         allow_origins=list(origins),
-        allow_methods=["GET", "POST"],
+        allow_methods=["GET", "POST", "DELETE"],
         allow_headers=["Authorization", "Content-Type"],
     )
     limiting = Middleware(
         LimitMiddleware,
         limits=limits,
         token=token,
+        write_token=write_token,
         public={"/health", "/ready", *(file.path for file in page)},
         loopback_only=loopback_only,
     )

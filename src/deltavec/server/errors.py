@@ -22,6 +22,7 @@ from deltavec.server.log import log_error
 TYPES = {
     400: "invalid_request",
     401: "unauthorized",
+    403: "forbidden",
     404: "not_found",
     405: "method_not_allowed",
     408: "timeout",
@@ -31,6 +32,7 @@ TYPES = {
     500: "internal_error",
     503: "busy",
     504: "timeout",
+    507: "disk_full",
 }
 
 # Responses are built here and hold no reference cycles.

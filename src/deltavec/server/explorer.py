@@ -43,7 +43,7 @@ from deltavec.server.requests import (
     SimilarRequest,
     WhyRequest,
 )
-from deltavec.server.responses import EXACT_INTEGERS, plain
+from deltavec.server.responses import EXACT_INTEGERS, Stats, plain
 from deltavec.version import __version__
 
 Result = TypeVar("Result")
@@ -309,6 +309,12 @@ def info(explorer: Explorer, request: NoRequest) -> bytes:
             "collection": plain(explorer.collection.info()),
         }
     )
+
+
+def stats(explorer: Explorer, request: NoRequest) -> bytes:
+    """How the collection changes, and whether its model should be fitted anew."""
+    info = explorer.collection.info()
+    return as_json({name: info[name] for name in Stats.model_fields})
 
 
 def within(name: str, asked: int | None, default: int, most: int) -> int:

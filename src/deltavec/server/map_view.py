@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from threading import Lock
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 from deltavec.collection import Clusters, Collection
@@ -17,11 +19,14 @@ from deltavec.collection.map.coordinates import (
     Positions,
     compute_layout,
     place_layout,
+    sample_rows,
 )
 from deltavec.collection.map.names import RegionName
 from deltavec.collection.map.storage import StoredMap, draw_map, find_cached_map
+from deltavec.collection.segment import OpenSegment
 from deltavec.collection.topics.clusters import recluster
 from deltavec.collection.topics.table import topic_name
+from deltavec.core.arrays import Float32s
 from deltavec.server.columns import (
     CLUSTER,
     MOST_LABELS,
@@ -81,16 +86,33 @@ class MapView:
         self.collection = collection
         self.drawn = drawn
         self.points = points
-        self.positions, self.clusters, self.names = drawn.positions, drawn.clusters, drawn.names
-        if collection.description != drawn.description:
-            self.positions = updated_positions(collection, drawn, points)
-            if collection.map and drawn.positions.method == "neighbors":
-                self.names = collection.map.names
-            self.clusters = drawn.clusters and recluster(collection, drawn.clusters)
+        self.placed: dict[OpenSegment, Float32s] = {}
+        self.is_drawn = collection.description == drawn.description
         self.cache: dict[str, bytes] = {}
         self.known: dict[int, Clusters] = {}  # clusters in other numbers
         self.is_provisional = False  # a map of neighbors is being drawn
         self.lock = Lock()  # one clustering at a time: it takes a core for seconds
+
+    @cached_property
+    def positions(self) -> Positions:
+        """The coordinates of the documents; those of an earlier state and its newcomers."""
+        if self.is_drawn:
+            return self.drawn.positions
+        return updated_positions(self.collection, self.drawn, self.points, self.placed)
+
+    @cached_property
+    def clusters(self) -> Clusters | None:
+        """The topics; after a change, the documents are in the nearest of the earlier ones."""
+        if self.is_drawn or self.drawn.clusters is None:
+            return self.drawn.clusters
+        return recluster(self.collection, self.drawn.clusters)
+
+    @property
+    def names(self) -> list[RegionName]:
+        """The names of regions."""
+        if self.collection.map and self.drawn.positions.method == "neighbors":
+            return self.collection.map.names
+        return self.drawn.names
 
     @classmethod
     def of(
@@ -150,11 +172,15 @@ class MapView:
 
     def after(self, collection: Collection) -> MapView:
         """The map of the collection after an update; a new one if the model has changed."""
-        if self.is_provisional:
-            return MapView.at_once(collection, "neighbors", points=self.points)
-        if collection.description.model != self.drawn.description.model:
-            return MapView.of(collection, self.positions.method, points=self.points)
-        return MapView(collection, self.drawn, points=self.points)
+        is_other = collection.description.model != self.drawn.description.model
+        if is_other or (self.is_provisional and collection.map):
+            method = "neighbors" if self.is_provisional else self.drawn.positions.method
+            return MapView.at_once(collection, method, points=self.points)
+        after = MapView(collection, self.drawn, points=self.points)
+        after.is_provisional = self.is_provisional
+        there = set(collection.segments)
+        after.placed = {one: at for one, at in self.placed.items() if one in there}
+        return after
 
     @property
     def state(self) -> str:
@@ -243,10 +269,22 @@ class MapView:
         return column_colors(by, self.collection.column(by).take(shown))
 
 
-def updated_positions(collection: Collection, drawn: Drawn, points: int) -> Positions:
-    """The coordinates of a collection's documents on the map of an earlier state."""
-    if drawn.ids is None:
-        return drawn.positions.along_axes(collection.index.vectors, points)
+def updated_positions(
+    collection: Collection, drawn: Drawn, points: int, placed: dict[OpenSegment, Float32s]
+) -> Positions:
+    """The coordinates of a collection's documents on the map of an earlier state.
+
+    ``placed`` are those of its segments, as far as they are known; others are added.
+    """
+    axes, pieces = drawn.positions.axes, collection.index.pieces
+    if axes:
+        for one in collection.segments:
+            if one not in placed:
+                placed[one] = axes.places(one.vectors)
+        places = np.concatenate([placed[one] for one in collection.segments])
+        live = places if pieces.live is None else places[pieces.live]
+        shown = sample_rows(np.arange(len(live)), points, 0)
+        return drawn.positions._replace(places=live, shown=shown)
     if collection.map:
         return place_layout(collection.map.places, points)
     return drawn.positions.kept(places_of(drawn.ids, collection.ids), collection.index, points)

@@ -38,6 +38,7 @@ NAMES = frozenset(name for name, _ in HEADERS)
 # Only a port may follow the bracket: [::1].example.org is another host.
 HOST = re.compile(r"(?:\[(?P<bracketed>[0-9a-fA-F:.]+)\]|(?P<plain>[^\[\]:]+))(?::[0-9]*)?")
 
+WRITE = re.compile(r"(POST|DELETE) /documents$|DELETE /documents/")
 BODIES_HELD = 16  # of the largest size, at once
 DISCARDED = 8  # times the largest body
 DISCARD_SECONDS = 2.0
@@ -54,6 +55,8 @@ class LimitMiddleware:
         How large a request may be, and how long it may take.
     token
         What clients must send; None for no authentication.
+    write_token
+        What clients must send to write documents; None to refuse all writes.
     public
         Paths that need no token.
     loopback_only
@@ -67,12 +70,14 @@ class LimitMiddleware:
         *,
         limits: Limits,
         token: str | None,
+        write_token: str | None = None,
         public: Iterable[str],
         loopback_only: bool,
     ) -> None:
         self.app = app
         self.limits = limits
         self.token = token
+        self.write_token = write_token
         self.public = frozenset(public)
         self.loopback_only = loopback_only
         self.free = BODIES_HELD * limits.body_bytes  # memory for all bodies together
@@ -100,8 +105,15 @@ class LimitMiddleware:
             raise RequestError(400, "expected one Host header, got several")
         if self.loopback_only:
             require_loopback(headers.get("host", ""))
-        if self.token is not None and route_path(scope) not in self.public:
-            require_token(headers.get("authorization", ""), self.token)
+        shown, path = headers.get("authorization", ""), route_path(scope)
+        if WRITE.match(f"{scope['method']} {path}"):
+            if self.write_token is None:
+                raise RequestError(
+                    403, "this server is read-only: start it with --write-token to allow writes"
+                )
+            require_token(shown, self.write_token)
+        elif self.token is not None and path not in self.public:
+            require_token(shown, self.token)
         late = 408
         pieces: list[bytes] = []
         client = (scope.get("client") or ("",))[0]

@@ -5,7 +5,7 @@ The bounds here hold for every server; ``/info`` lists the limits of this one.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -42,16 +42,39 @@ class DocumentRequest(BaseModel):
     id: Identity
 
 
-class ModelRequest(BaseModel):
-    """A model by its name."""
-
-    name: str
-
-
 class StrictRequest(BaseModel):
     """A request in which an unknown field is an error."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+class WriteRequest(StrictRequest):
+    """Documents to add, or to put in the place of those with their ids."""
+
+    documents: list[dict[str, Any]] = Field(
+        min_length=1,
+        max_length=MOST,
+        description="Each with an id, a text, and the columns of the collection.",
+        examples=[[{"id": "r1", "text": "Lovely quiet room", "rating": 5}]],
+    )
+
+
+class RemoveRequest(StrictRequest):
+    """A document to remove."""
+
+    id: Identity
+
+
+class RemoveByFilterRequest(StrictRequest):
+    """Documents to remove."""
+
+    filter: Text = Field(max_length=10_000, description="Which documents, by their columns.")
+
+
+class ModelRequest(BaseModel):
+    """A model by its name."""
+
+    name: str
 
 
 class FilteredRequest(StrictRequest):

@@ -214,6 +214,32 @@ class Document(StrictResponse):
     keywords: list[WordValue] = Field(description="Words by their share of its own direction.")
 
 
+class Written(StrictResponse):
+    """How many documents are on disk now."""
+
+    written: int
+
+
+class Removed(StrictResponse):
+    """How many documents were removed."""
+
+    removed: int
+
+
+class Stats(StrictResponse):
+    """How the collection changes, and whether its model should be fitted anew."""
+
+    documents: int
+    documents_added: int
+    documents_removed: int
+    documents_deleted: int = Field(description="Removed, and still on disk.")
+    segments: int
+    coverage_at_fit: float | None
+    coverage_added: float | None
+    refit_due: bool
+    refit_reason: str | None
+
+
 class RegionName(StrictResponse):
     """A name on the map, where most documents of a topic are."""
 

@@ -19,7 +19,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from deltavec.server import explorer, openai, requests, responses
-from deltavec.server.batching import Batcher, Pools, TurnLock
+from deltavec.server.batching import Batcher, Pool, Pools, TurnLock
 from deltavec.server.browse import export, list_documents, select, selection_words
 from deltavec.server.columns import CLUSTER
 from deltavec.server.errors import (
@@ -32,8 +32,10 @@ from deltavec.server.errors import (
 )
 from deltavec.server.explorer import Explorer, LongWorkError
 from deltavec.server.metrics import MEDIA_TYPE, Metrics
-from deltavec.server.reload import Reloader
+from deltavec.server.reload import CollectionWriter, Reloader
 from deltavec.version import __version__
+
+JSON_LINES = ("application/x-ndjson", "application/jsonl", "application/jsonlines")
 
 Respond: TypeAlias = Callable[[Any, Any], Awaitable[Response]]  # of the Api and a request
 Work: TypeAlias = Callable[[Explorer, Any], bytes]
@@ -65,7 +67,7 @@ class Operation:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if self.method == "POST":
-            fields = await read_body(Request(scope, receive))
+            fields = await read_body(Request(scope, receive), lines=self.path == "/documents")
         else:
             query = scope["query_string"].decode("latin-1")
             fields = {**dict(parse_qsl(query, keep_blank_values=True)), **scope["path_params"]}
@@ -88,9 +90,15 @@ class Operation:
         return self.path.replace(":path}", "}")
 
 
-async def read_body(request: Request) -> Any:
-    """The JSON value in the body of a request."""
+async def read_body(request: Request, *, lines: bool = False) -> Any:
+    """The JSON value in the body of a request; or documents, one in each line."""
     subtype = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if lines and subtype in JSON_LINES:
+        try:
+            written = (await request.body()).splitlines()
+            return {"documents": [json.loads(line) for line in written if line.strip()]}
+        except (ValueError, RecursionError):
+            raise RequestError(400, "expected a JSON object in each line of the body") from None
     if not (subtype.startswith("application/") and subtype.endswith(("/json", "+json"))):
         raise invalid(
             "expected a JSON object in the body, with the header Content-Type: application/json"
@@ -119,6 +127,9 @@ class Api:
         self.pools = pools
         self.metrics = metrics
         self.batcher = Batcher(pools.short, self._search)
+        limits = reloader.explorer.limits
+        self.writes = CollectionWriter(reloader, limits.seconds)
+        self.writer = Batcher(Pool(pools, "deltavec-write", 1, limits.waiting), self.writes.write)
 
     def _search(
         self, batch: Sequence[requests.FindRequest], threads: int, turn: TurnLock
@@ -133,6 +144,24 @@ class Api:
     async def similar(self, request: requests.SimilarRequest) -> Response:
         """The documents most similar to one of them, itself left out."""
         return json_response(await self.batcher.run(request))
+
+    async def write_documents(self, request: requests.WriteRequest) -> Response:
+        """Add documents, or put them in the place of those with their ids. Needs the write token.
+
+        Answered when they are on disk.
+        """
+        most = self.reloader.explorer.limits.batch
+        if len(request.documents) > most:
+            raise invalid(f"at most {most:,} documents at a time", "documents")
+        return json_response(await self.writer.run(request))
+
+    async def remove_document(self, request: requests.RemoveRequest) -> Response:
+        """Remove a document; none is removed if there is none. Needs the write token."""
+        return json_response(await self.writer.run(request))
+
+    async def remove_documents(self, request: requests.RemoveByFilterRequest) -> Response:
+        """Remove the documents that a filter lets through. Needs the write token."""
+        return json_response(await self.writer.run(request))
 
     async def run(self, work: Work, request: Any) -> bytes:
         """The result of some work, done in the pool for long requests if it turns out to be long.
@@ -215,6 +244,9 @@ OPERATIONS = (
     Operation("POST", "/why", "explain", responses.Found, run(explorer.why)),
     Operation("GET", "/documents", "look", responses.Document, run(explorer.document)),
     Operation("GET", "/documents/{id:path}", "look", responses.Document, run(explorer.document)),
+    Operation("POST", "/documents", "write", responses.Written, Api.write_documents),
+    Operation("DELETE", "/documents", "write", responses.Removed, Api.remove_documents),
+    Operation("DELETE", "/documents/{id:path}", "write", responses.Removed, Api.remove_document),
     Operation("GET", "/list", "look", responses.Listing, run(list_documents)),
     Operation("GET", "/selection", "look", responses.Selection, run(select)),
     Operation("GET", "/selection/words", "look", responses.SelectionWords, run(selection_words)),
@@ -224,6 +256,7 @@ OPERATIONS = (
     Operation("GET", "/map", "look", responses.Map, run(map_points)),
     Operation("GET", "/map/colors", "look", responses.MapColors, run(map_colors)),
     Operation("GET", "/info", "server", responses.Info, run(explorer.info)),
+    Operation("GET", "/stats", "server", responses.Stats, run(explorer.stats)),
     Operation("GET", "/health", "server", responses.Health, Api.health),
     Operation("GET", "/ready", "server", responses.Ready, Api.ready),
     Operation("GET", "/metrics", "server", None, Api.report),

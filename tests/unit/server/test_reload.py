@@ -110,8 +110,6 @@ def test_a_map_without_axes_keeps_the_places_of_documents_that_stay(
     assert np.array_equal(shown.positions.places[:-1], places[1:])
     assert np.isfinite(shown.positions.places[-1]).all()  # among its neighbors
     assert shown.positions.shown.tolist() == list(range(len(TEXTS)))
-    with pytest.raises(dv.InputError, match="no axes"):
-        placed.along_axes(after.index.vectors, 10)
 
 
 def test_documents_without_a_vector_have_no_cluster_and_none_is_no_clusters(live: Reloader) -> None:

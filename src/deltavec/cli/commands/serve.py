@@ -64,6 +64,13 @@ def serve(
         show_default=False,
         help="Token that clients must send; DELTAVEC_TOKEN hides it from the process list.",
     ),
+    write_token: str | None = typer.Option(
+        None,
+        envvar="DELTAVEC_WRITE_TOKEN",
+        metavar="TOKEN",
+        show_default=False,
+        help="Token for clients that add and remove documents over HTTP; without it nobody can.",
+    ),
     placed_by: MapMethod = typer.Option(
         MapMethod.neighbors,
         "--map",
@@ -104,7 +111,8 @@ def serve(
         from deltavec.server.app import require_settings
         from deltavec.server.limits import Limits
 
-        require_settings(token, cors or (), root_path)
+        for secret in (token, write_token):
+            require_settings(secret, cors or (), root_path)
         threads = max(1, Limits().workers // processes)
         limits = Limits(seconds=max_seconds, batch=max_batch, workers=threads)
         opened = open_collection(collection, trust=trust)
@@ -115,6 +123,7 @@ def serve(
     del opened  # each worker opens the collection itself
     settings: dict[str, Any] = {
         "token": token,
+        "write_token": write_token,
         "limits": limits,
         "loopback_only": ipaddress.ip_address(address).is_loopback,
         "name": collection.resolve().stem,

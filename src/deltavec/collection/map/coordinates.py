@@ -16,7 +16,6 @@ import numpy as np
 from deltavec.core.arguments import require_one_of
 from deltavec.core.arrays import Float32s, Float64s, Int64s
 from deltavec.core.threads import one_blas_thread
-from deltavec.errors import InputError
 
 if TYPE_CHECKING:
     from deltavec.search import Index
@@ -49,6 +48,7 @@ class Axes(NamedTuple):
     middle: Float64s
     reach: float
 
+    @one_blas_thread()
     def places(self, vectors: Float32s) -> Float32s:
         """Where documents stand on the map; those beyond its edge stand on it."""
         from deltavec.search.tsne.layout import project
@@ -86,14 +86,6 @@ class Positions(NamedTuple):
             None if math.isnan(x) else (round(x, DIGITS), round(y, DIGITS))
             for x, y in self.places[rows].tolist()
         ]
-
-    @one_blas_thread()
-    def along_axes(self, vectors: Float32s, points: int, seed: int = 0) -> Positions:
-        """Where other documents stand, along the axes of this map."""
-        if self.axes is None:
-            raise InputError("a map of neighbors has no axes along which others could be placed")
-        shown = sample_rows(np.arange(len(vectors)), points, seed)
-        return self._replace(places=self.axes.places(vectors), shown=shown)
 
     def kept(self, numbers: Int64s, index: Index, points: int) -> Positions:
         """Where documents stand that had these rows when the map was drawn; -1 came later."""
