@@ -35,17 +35,27 @@ def text(metavar: str, help: str) -> Any:
 
 
 def option(
-    metavar: str, help: str, *names: str, value: Any = ..., default: bool | str = False
+    metavar: str,
+    help: str,
+    *names: str,
+    value: Any = ...,
+    default: bool | str = False,
+    **others: Any,
 ) -> Any:
     """An option with a value; `default` says whether, or as which text, help shows it."""
-    return typer.Option(value, *names, metavar=metavar, show_default=default, help=help)
+    return typer.Option(value, *names, metavar=metavar, show_default=default, help=help, **others)
 
 
 def count(
-    help: str, *names: str, value: Any = ..., least: int = 1, default: bool | str = True
+    help: str,
+    *names: str,
+    value: Any = ...,
+    least: int = 1,
+    default: bool | str = True,
+    **others: Any,
 ) -> Any:
     """An option for a whole number."""
-    return typer.Option(value, *names, min=least, metavar="N", show_default=default, help=help)
+    return option("N", help, *names, value=value, default=default, min=least, **others)
 
 
 def output(metavar: str, help: str, value: Any = ...) -> Any:
