@@ -29,6 +29,7 @@ from deltavec.core.threads import stop_if_cancelled
 from deltavec.errors import InputError
 from deltavec.io.output.json_values import json_value
 from deltavec.search.hybrid.search import TopDocuments
+from deltavec.search.marks import Marks, shared_spans
 from deltavec.server.batching import TurnLock
 from deltavec.server.errors import RequestError, as_json, invalid
 from deltavec.server.limits import Limits
@@ -248,11 +249,12 @@ def explain(explorer: Explorer, request: ExplainRequest) -> bytes:
     documents = a.contributions, b.contributions
     explorer.require_pairs(*documents)
     removed = removal(*documents, explorer.collection.model.table)
+    marks = shared_spans(a.text, b.text)
     return as_json(
         {
             "cosine": float(a.contributions.vector @ b.contributions.vector),
-            "a": explained_side(request.id_a, a, b, length),
-            "b": explained_side(request.id_b, b, a, length),
+            "a": explained_side(request.id_a, a, b, length, marks[0]),
+            "b": explained_side(request.id_b, b, a, length, marks[1]),
             "together": [pair._asdict() for pair in top_pairs(*documents, count)],
             "apart": [pair._asdict() for pair in bottom_pairs(*documents, count)],
             "removed": removed and removed_part(removed),
@@ -353,17 +355,28 @@ def as_result(hit: Hit, position: tuple[float, float] | None) -> dict[str, Any]:
 
 
 def explained_side(
-    identity: str | None, one: AnalyzedText, other: AnalyzedText, length: int
+    identity: str | None, one: AnalyzedText, other: AnalyzedText, length: int, marks: Marks
 ) -> dict[str, Any]:
-    """One of two texts with the contributions of its words."""
+    """One of two texts with the contributions of its words, and what the other has too."""
     added = shares(one.contributions, other.contributions.vector)
+    shown = excerpt(one.text, one.spans, added.by_word, length)
     return {
         "id": identity,
-        **passage(excerpt(one.text, one.spans, added.by_word, length), one.text),
+        **passage(shown, one.text),
+        "same": split_marked(shown, marks),
         **strongest_words(added.words),
         "offset": added.offset,
         "unknown": one.contributions.unknown[:LISTED_UNKNOWN],
     }
+
+
+def split_marked(shown: Excerpt, marks: Marks) -> list[tuple[str, bool]]:
+    """An excerpt in pieces, and whether each is marked."""
+    last = len(shown.text)
+    borders = [min(max(at - shown.begin, 0), last) for mark in marks for at in mark]
+    ends = zip([0, *borders], [*borders, last], strict=True)
+    pieces = [(shown.text[i:j], bool(number % 2)) for number, (i, j) in enumerate(ends)]
+    return [piece for piece in pieces if piece[0]]
 
 
 def strongest_words(words: Sequence[WordShare | QueryWord]) -> dict[str, Any]:

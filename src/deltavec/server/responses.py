@@ -175,6 +175,7 @@ class Side(StrictResponse):
     begin: int
     length: int
     pieces: list[Piece]
+    same: list[list[str | bool]] = Field(description="Its pieces, and whether the other has them.")
     words: list[WordShare]
     other_words: int = Field(description="How many known words are not listed.")
     other_share: float = Field(description="What they add together.")

@@ -157,6 +157,15 @@ def test_an_explanation_adds_up(app: Starlette) -> None:
     assert by_get == why
 
 
+def test_an_explanation_marks_the_text_that_both_have(app: Starlette) -> None:
+    question = {"text_a": "So: a quiet sea by the room", "text_b": "A quiet sea by the door"}
+    why = checked(responses.Why, ask(app, "POST", "/explain", body=question).json)
+    assert why["a"]["same"] == [["So: ", False], ["a quiet sea by the", True], [" room", False]]
+    assert why["b"]["same"] == [["A quiet sea by the", True], [" door", False]]
+    nothing = ask(app, "POST", "/explain", body={"text_a": "sea", "text_b": "room"}).json
+    assert nothing["a"]["same"] == [["sea", False]]
+
+
 def test_a_spectral_collection_is_explained_with_its_offset(tmp_path: Path) -> None:
     app = create_app(small_collection(tmp_path, "spectral"), limits=LIMITS)
     question = {"id_a": "sea", "id_b": "room/1", "length": 100}

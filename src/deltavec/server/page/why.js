@@ -108,6 +108,7 @@ function render(why, nameA, nameB) {
   replace(
     byId("why-body"),
     element("div", { class: "two" }, text(nameA, why.a, most), text(nameB, why.b, most)),
+    sameText(why, nameA, nameB),
     pairs(why),
     section(
       "Each word’s share",
@@ -117,6 +118,26 @@ function render(why, nameA, nameB) {
     taken(why, nameA, nameB),
   );
   byId("why-body").scrollTop = 0;
+}
+
+// What both texts have, word for word: how duplicates are told from texts about the same.
+function sameText(why, nameA, nameB) {
+  if (!why.a.same.some(([, shared]) => shared)) return null;
+  const side = (name, { same }) =>
+    element(
+      "figure",
+      { class: "quoted" },
+      element(
+        "blockquote",
+        { tabindex: 0, "aria-label": `${name}, shared text marked` },
+        ...same.map(([piece, shared]) => (shared ? element("mark", { class: "held" }, piece) : piece)),
+      ),
+    );
+  return section(
+    "The same text",
+    "Underlined: runs of words that both have.",
+    element("div", { class: "two same" }, side(nameA, why.a), side(nameB, why.b)),
+  );
 }
 
 function section(title, note, ...content) {
