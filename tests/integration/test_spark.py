@@ -217,6 +217,47 @@ def test_a_folder_is_as_good_as_a_model_and_goes_back_to_one_machine(
     np.testing.assert_array_equal(embeddings(embedded), back.embed(DOCUMENTS))
 
 
+def test_duplicates_are_those_of_one_machine(spark: SparkSession) -> None:
+    texts = [
+        " ".join(f"{word}{n}" for word in text.split() * 2) for n, text in enumerate(reviews())
+    ]
+    changed = [texts[3].upper(), f"{texts[5]} again", " ".join(texts[7].split()[:-2]), texts[3]]
+    quoting = f"> {texts[9]}\nNo, it was not so at all, and nobody has ever said that"
+    documents = [*texts, *changed, quoting, None, "", "short one", "Short one!"]
+    rows = [*enumerate(documents)]
+    local = dv.duplicates(documents)
+    for parts in (1, 5):
+        frame = spark.createDataFrame(rows, "`my.id` int, `a text` string").repartition(parts)
+        found = dv.spark.duplicates(frame, "my.id", "a text")
+        assert found.pairs.a.tolist() == local.pairs.a.tolist()
+        assert found.pairs.b.tolist() == local.pairs.b.tolist()
+        assert found.pairs.shared.tobytes() == local.pairs.shared.tobytes()
+        assert found.table == local.table
+    assert {row["id"] for row in found.table.to_pylist() if not row["keep"]} == {72, 73, 74, 75, 80}
+    named = spark.createDataFrame([("b", "one"), ("a", "One")], "id string, text string")
+    assert dv.spark.duplicates(named, "id", "text").table["id"].to_pylist() == ["a", "b"]
+    nothing = dv.spark.duplicates(named.limit(0), "id", "text", 0.9)
+    assert (len(nothing), nothing.groups) == (0, ())
+
+
+@pytest.mark.parametrize(
+    ("id", "threshold", "message"),
+    [
+        ("id", 1.5, "threshold must be a share above 0"),
+        ("nope", 0.5, "expected ids, strings or whole numbers, in 'nope', got none"),
+        ("half", 0.5, "in 'half', got double"),
+        ("empty", 0.5, "expected an id in every row, 'empty' holds null"),
+    ],
+)
+def test_duplicates_without_ids_are_refused(
+    spark: SparkSession, id: str, threshold: float, message: str
+) -> None:
+    schema = "id int, half double, empty string, text string"
+    frame = spark.createDataFrame([(1, 0.5, None, "one")], schema)
+    with pytest.raises(dv.InputError, match=message):
+        dv.spark.duplicates(frame, id, "text", threshold)
+
+
 def test_an_empty_frame_stays_empty(frame: DataFrame, model: dv.EmbeddingModel) -> None:
     assert dv.spark.embed(frame.where("id < 0"), "text", model).collect() == []
 

@@ -52,7 +52,7 @@ class Weights:
 
     def __init__(self, texts: list[Text]) -> None:
         distinct = {tuple(text.words): text for text in texts if text.words}
-        self.documents = len(distinct) + sum(not text.words for text in texts)
+        self.documents = max(1, len(distinct))
         self.counts = Counter(one for text in distinct.values() for one in text.shingles)
 
     def __call__(self, shingle: Shingle) -> float:

@@ -1,8 +1,9 @@
-"""A program for a cluster: embeds documents that wait, in every task, for a file to appear.
+"""A program for a cluster: embeds documents, or finds duplicates; every task waits for a file.
 
-    python spark_driver.py MASTER FOLDER
+    python spark_driver.py MASTER FOLDER embed|duplicates
 
-Reads ``documents.parquet`` and the model ``reviews.dv``, writes ``vectors`` as Parquet. A task says
+Reads ``documents.parquet`` and the model ``reviews.dv``, writes ``vectors`` or
+``duplicates.parquet``. A task says
 where it runs in ``started/PARTITION-ATTEMPT``, and goes on once there is a file ``go``.
 """
 
@@ -14,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 import deltavec as dv
@@ -22,7 +24,7 @@ from support.spark_cluster import PATIENCE, settings
 PARTITIONS = 4
 
 
-def main(master: str, folder: Path) -> None:
+def main(master: str, folder: Path, what: str) -> None:
     builder = SparkSession.builder.master(master).appName("deltavec")
     for name, value in {
         **settings(folder),
@@ -49,10 +51,14 @@ def main(master: str, folder: Path) -> None:
 
     documents = spark.read.parquet(str(folder / "documents.parquet")).repartition(PARTITIONS)
     waiting_documents = documents.mapInArrow(waiting, documents.schema)
-    vectors = dv.spark.embed(waiting_documents, "text", folder / "reviews.dv")
-    vectors.write.parquet(str(folder / "vectors"))
+    if what == "duplicates":
+        found = dv.spark.duplicates(waiting_documents, "id", "text")
+        pq.write_table(found.table, folder / "duplicates.parquet")
+    else:
+        vectors = dv.spark.embed(waiting_documents, "text", folder / "reviews.dv")
+        vectors.write.parquet(str(folder / "vectors"))
     spark.stop()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]))
+    main(sys.argv[1], Path(sys.argv[2]), sys.argv[3])

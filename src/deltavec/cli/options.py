@@ -35,27 +35,17 @@ def text(metavar: str, help: str) -> Any:
 
 
 def option(
-    metavar: str,
-    help: str,
-    *names: str,
-    value: Any = ...,
-    default: bool | str = False,
-    **others: Any,
+    metavar: str, help: str, *names: str, value: Any = ..., default: bool | str = False
 ) -> Any:
     """An option with a value; `default` says whether, or as which text, help shows it."""
-    return typer.Option(value, *names, metavar=metavar, show_default=default, help=help, **others)
+    return typer.Option(value, *names, metavar=metavar, show_default=default, help=help)
 
 
 def count(
-    help: str,
-    *names: str,
-    value: Any = ...,
-    least: int = 1,
-    default: bool | str = True,
-    **others: Any,
+    help: str, *names: str, value: Any = ..., least: int = 1, default: bool | str = True
 ) -> Any:
     """An option for a whole number."""
-    return option("N", help, *names, value=value, default=default, min=least, **others)
+    return typer.Option(value, *names, min=least, metavar="N", show_default=default, help=help)
 
 
 def output(metavar: str, help: str, value: Any = ...) -> Any:

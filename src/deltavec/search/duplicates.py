@@ -180,7 +180,7 @@ class Duplicates:
     def __repr__(self) -> str:
         return (
             f"Duplicates({len(self):,} pairs that share {self.threshold:g} or more, "
-            f"{len(self.removed):,} of {len(self.firsts):,} documents would go)"
+            f"{len(self.removed):,} documents would go)"
         )
 
     def _repr_html_(self) -> str:
@@ -233,7 +233,7 @@ def duplicates(
     >>> notice = "The pool is closed on Monday from nine to noon for cleaning"
     >>> found = duplicates([notice, "The bar is open", notice.upper() + "!", notice + " again"])
     >>> found
-    Duplicates(2 pairs that share 0.5 or more, 2 of 4 documents would go)
+    Duplicates(2 pairs that share 0.5 or more, 2 documents would go)
     >>> found.table.select(["id", "keep", "representative", "why"]).to_pylist()[1]
     {'id': 2, 'keep': False, 'representative': 0, 'why': 'same words'}
     """

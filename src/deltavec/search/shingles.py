@@ -125,7 +125,7 @@ class Shingles:
 
     def weights(self) -> Weights:
         """The weights by the counts in these documents, or in some of them if they are many."""
-        distinct = self.firsts == np.arange(len(self))
+        distinct = (self.firsts == np.arange(len(self))) & (self.words > 0)
         step = np.uint64(-(-int(distinct.sum()) // COUNTED) or 1)
         chosen = distinct & (self.digests % step == 0)
         bits = counter_bits(int(np.diff(self.offsets)[chosen].sum()))

@@ -24,6 +24,7 @@ from deltavec.core.text.external import NamedTokenizer
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import DeltavecError, InputError, ModelError
 from deltavec.io.artifacts.model import FILES, load
+from deltavec.search.shingle_kernels import Weights
 from deltavec.version import __version__
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 ARRIVED = "arrived"
 VOCABULARY_FILES = ("words.npy", "offsets.npy")
+WEIGHTS_FILES = ("weights.npy",)
 KEPT_OPEN = 4
 
 
@@ -94,6 +96,15 @@ def ship_vocabulary(session: SparkSession, vocabulary: Vocabulary) -> str:
         np.save(words, vocabulary.data)
         np.save(offsets, vocabulary.offsets)
     ship(session, key, VOCABULARY_FILES, "arrived_vocabulary")
+    return key
+
+
+def ship_weights(session: SparkSession, weights: Weights) -> str:
+    """The key by which executors find the weights of shingles: a digest of them."""
+    key = hashlib.sha256(weights.table.data).hexdigest()[:16]
+    if not is_shipped(session, key, WEIGHTS_FILES):
+        np.save(root_folder() / shipped_name(key, *WEIGHTS_FILES), weights.table)
+    ship(session, key, WEIGHTS_FILES, "arrived_weights")
     return key
 
 
@@ -218,3 +229,11 @@ def arrived_vocabulary(key: str) -> Vocabulary:
         for name in VOCABULARY_FILES
     )
     return Vocabulary(words, offsets)
+
+
+@functools.lru_cache(maxsize=KEPT_OPEN)
+def arrived_weights(key: str) -> Weights:
+    """The weights of shingles that the driver sent under this key."""
+    path = root_folder() / shipped_name(key, *WEIGHTS_FILES)
+    table = np.load(path, mmap_mode="r").view(np.ndarray)
+    return Weights(np.uint32(33 - len(table).bit_length()), table)

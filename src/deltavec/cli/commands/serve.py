@@ -34,6 +34,8 @@ from deltavec.errors import DeltavecError, InputError, needing
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
+    from deltavec.server.starting import StartingApp
+
 CONNECTIONS = 4096  # of each worker; silent ones are closed after HEADER_MILLISECONDS
 HEADER_MILLISECONDS = 10_000  # for the head of a request, and between two requests
 HEAD_BYTES = 1 << 16  # the longest head of a request
@@ -51,10 +53,9 @@ def serve(
         "Address to listen on; only this machine by default.",
         default=True,
         value="127.0.0.1",
-        envvar="DELTAVEC_HOST",
     ),
-    port: int = options.count(
-        "The port; 0 takes a free one.", value=8000, least=0, max=65_535, envvar="DELTAVEC_PORT"
+    port: int = typer.Option(
+        8000, min=0, max=65_535, metavar="N", help="The port; 0 takes a free one."
     ),
     token: str | None = typer.Option(
         None,
@@ -73,42 +74,17 @@ def serve(
     placed_by: MapMethod = typer.Option(
         MapMethod.neighbors,
         "--map",
-        envvar="DELTAVEC_MAP",
         help="neighbors (or umap): similar documents are near, stored; pca: principal components.",
     ),
-    max_seconds: float = options.option(
-        "S",
-        "The time for one request.",
-        default=True,
-        value=30.0,
-        min=0.1,
-        envvar="DELTAVEC_MAX_SECONDS",
-    ),
-    max_batch: int = options.count(
-        "Texts to embed in one request.", value=2048, envvar="DELTAVEC_MAX_BATCH"
-    ),
+    max_seconds: float = typer.Option(30.0, min=0.1, metavar="S", help="The time for one request."),
+    max_batch: int = options.count("Texts to embed in one request.", value=2048),
     processes: int = options.count(
-        "Worker processes; they share the collection's memory.",
-        "--workers",
-        value=1,
-        envvar="DELTAVEC_WORKERS",
+        "Worker processes; they share the collection's memory.", "--workers", value=1
     ),
     cors: list[str] | None = options.option(
-        "ORIGIN",
-        "Origin whose pages may send requests, * for all; repeatable.",
-        value=None,
-        envvar="DELTAVEC_CORS",
+        "ORIGIN", "Origin whose pages may send requests, * for all; repeatable.", value=None
     ),
-    root_path: str = options.option(
-        "PATH", "Path prefix of a proxy, such as /reviews.", value="", envvar="DELTAVEC_ROOT_PATH"
-    ),
-    proxies: str = options.option(
-        "ADDRESSES",
-        "Proxies whose X-Forwarded-For names the client: addresses, networks, or *.",
-        "--trusted-proxies",
-        value="",
-        envvar="DELTAVEC_TRUSTED_PROXIES",
-    ),
+    root_path: str = options.option("PATH", "Path prefix of a proxy, such as /reviews.", value=""),
     log: bool = typer.Option(
         True, "--log/--no-log", help="JSON log on stderr, without texts, queries and tokens."
     ),
@@ -157,13 +133,7 @@ def serve(
     with scratch_folder() as folder:
         run_workers(
             partial(
-                start_app,
-                collection,
-                method,
-                settings | {"metrics_folder": folder},
-                trust,
-                log,
-                proxies,
+                start_app, collection, method, settings | {"metrics_folder": folder}, trust, log
             ),
             processes,
             (address, port),
@@ -197,7 +167,7 @@ def available_address(host: str, port: int) -> tuple[str, int]:
 
 
 def run_workers(
-    load: Callable[[], Callable[..., Any]],
+    load: Callable[[], StartingApp],
     processes: int,
     address: tuple[str, int],
     on_ready: Callable[[], None],
@@ -270,8 +240,8 @@ def connection_limit() -> int:
 
 
 def start_app(
-    folder: Path, method: str, settings: dict[str, Any], trust: bool, log: bool, proxies: str
-) -> Callable[..., Any]:
+    folder: Path, method: str, settings: dict[str, Any], trust: bool, log: bool
+) -> StartingApp:
     """The application of one worker process, which opens the collection in the background."""
     # granian's threads must not call a Python that is being finalized: Rust would panic.
     atexit.register(os._exit, 0)
@@ -279,14 +249,11 @@ def start_app(
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=stop_after, args=(parent.join,), daemon=True).start()
-    from granian.utils.proxies import wrap_asgi_with_proxy_headers
-
     from deltavec.server.starting import StartingApp
 
     if log:
         write_log()
-    app = StartingApp(partial(load_app, folder, method, settings, trust), partial(os._exit, 1))
-    return wrap_asgi_with_proxy_headers(app, proxies) if proxies else app
+    return StartingApp(partial(load_app, folder, method, settings, trust), partial(os._exit, 1))
 
 
 def load_app(folder: Path, method: str, settings: dict[str, Any], trust: bool) -> Starlette:

@@ -1,0 +1,231 @@
+"""Documents with the same text in a column of Spark: all pairs, as on one machine.
+
+Python makes the shingles of each document, and compares the pairs that are left in the end. What is
+between is Spark's: equal texts are grouped by a hash; the shingles in the prefixes of documents are
+joined with themselves, and the weights of those that two documents have in common are added up.
+`deltavec.search.shingles` says why no pair is missed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from deltavec.core.arrays import offsets_of
+from deltavec.errors import CorpusError, InputError
+from deltavec.search import shingle_kernels as kernels
+from deltavec.search.duplicates import DUPLICATE, Duplicates
+from deltavec.search.ids import Ids
+from deltavec.search.shingle_kernels import TextPairs, Weights
+from deltavec.search.shingles import COUNTED, REST, SHORT, Shingles, counter_bits, weights_of
+from deltavec.search.similar import MOST_PAIRS_IN_MEMORY, require_threshold
+from deltavec.spark.frames import bytes_type, failing_clearly, require_text_column
+from deltavec.spark.reduce import ONE_THREAD
+from deltavec.spark.ship import arrived_weights, ship_weights
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+ID_TYPES = ("string", "tinyint", "smallint", "int", "bigint")
+SHINGLED = "words long, digest long, keys binary, own binary"
+POSTING = "key long, weight double, total double, cut double, rest double"
+# The most that two documents can share, by the weights of what both their prefixes have.
+MOST = "least(sum * {up} + if(a.cut > b.cut, a.rest, b.rest), a.total, b.total)"
+
+
+def duplicates(
+    frame: DataFrame, id_column: str, text_column: str, threshold: float = DUPLICATE
+) -> Duplicates:
+    """All pairs of documents of a frame that share text, and which to remove.
+
+    The pairs are those of `deltavec.duplicates`, whatever the partitions. They come to the driver,
+    up to 50 million of them. Of two duplicates the one with the lower id stays.
+
+    Parameters
+    ----------
+    frame
+        The documents.
+    id_column
+        A column of unique strings or whole numbers.
+    text_column
+        The column with the text.
+    threshold
+        The least share of the longer text, above 0 and up to 1.
+
+    Returns
+    -------
+    Duplicates
+        Only documents that are in a pair have rows in it; ``table`` says by id which of them stay.
+    """
+    least = require_threshold(threshold, "share")
+    require_text_column(frame, text_column)
+    from pyspark.sql import functions
+
+    kind = dict(frame.dtypes).get(id_column)
+    if kind not in ID_TYPES:
+        found = "none" if kind is None else kind
+        raise CorpusError(f"expected ids, strings or whole numbers, in {id_column!r}, got {found}")
+    columns = [functions.col(f"`{name.replace('`', '``')}`") for name in (id_column, text_column)]
+    named = frame.select(columns[0].alias("id"), columns[1].alias("text"))
+    documents = shingle(named, kind).persist()
+    one = functions.min(functions.struct("id", "words", "keys", "own")).alias("one")
+    distinct = documents.where("words > 0").groupBy("digest").agg(one).select("digest", "one.*")
+    distinct = distinct.persist()
+    try:
+        with failing_clearly():
+            if documents.where("id is null").head(1):
+                raise CorpusError(f"expected an id in every row, {id_column!r} holds null")
+            weights = ship_weights(frame.sparkSession, count_weights(distinct))
+            pairs = compare(candidates(distinct, kind, least, weights), kind, least, weights)
+            firsts = distinct.select("digest", functions.col("id").alias("first"))
+            copies = documents.where("words > 0").join(firsts, "digest").where("id <> first")
+            found = pairs.limit(MOST_PAIRS_IN_MEMORY + 1).toArrow()
+            equal = copies.select("first", "id").toArrow()
+    finally:
+        documents.unpersist()
+        distinct.unpersist()
+    if len(found) > MOST_PAIRS_IN_MEMORY:
+        raise InputError(f"more than {MOST_PAIRS_IN_MEMORY:,} pairs share {least:g}: raise it")
+    return on_driver(found, equal, least)
+
+
+def shingle(named: DataFrame, kind: str) -> DataFrame:
+    """The shingles of each document, as bytes."""
+    stored = bytes_type(named)
+
+    def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            made = Shingles.of([batch.column(1)], ONE_THREAD)
+            bytes_of = (
+                pa.array([keys[a:b].tobytes() for a, b in pairwise(at)], stored)
+                for keys, at in ((made.keys, made.offsets), (made.own_keys, made.own_offsets))
+            )
+            digests = pa.array(made.digests.view(np.int64))
+            yield pa.RecordBatch.from_arrays(
+                [batch.column(0), pa.array(made.words), digests, *bytes_of],
+                ["id", "words", "digest", "keys", "own"],
+            )
+
+    return named.mapInArrow(work, f"id {kind}, {SHINGLED}")
+
+
+def from_bytes(keys: pa.Array, own: pa.Array) -> Shingles:
+    """The shingles of documents that come as bytes; what else there is to know is left out."""
+    read: list[Any] = []
+    for column in (keys, own):
+        parts = column.to_pylist()
+        read.append(np.frombuffer(b"".join(parts), np.uint32))
+        read.append(offsets_of([len(part) // 4 for part in parts]))
+    enough = np.full(len(keys), SHORT)
+    return Shingles(read[0], read[1], read[2], read[3], enough, enough.view(np.uint64))
+
+
+def count_weights(distinct: DataFrame) -> Weights:
+    """The weights of shingles, counted on the driver: see `Shingles.weights`."""
+    step = np.uint64(-(-distinct.count() // COUNTED) or 1)
+    stored = bytes_type(distinct)
+
+    def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            chosen = batch.column(0).to_numpy().view(np.uint64) % step == 0
+            keys = b"".join(batch.column(1).filter(pa.array(chosen)).to_pylist())
+            yield pa.RecordBatch.from_arrays(
+                [pa.array([chosen.sum()], pa.int64()), pa.array([keys], stored)], ["count", "keys"]
+            )
+
+    rows = distinct.select("digest", "keys").mapInArrow(work, "count long, keys binary")
+    parts, documents = [np.zeros(0, np.uint32)], 0
+    for row in rows.toLocalIterator():
+        documents += row["count"]
+        parts.append(np.frombuffer(row["keys"], np.uint32))
+    bits = counter_bits(sum(map(len, parts)))
+    counts = np.zeros(1 << bits, np.int64)
+    for part in parts:
+        counts += np.bincount(part >> np.uint32(32 - bits), minlength=len(counts))
+    return weights_of(counts, documents)
+
+
+def candidates(distinct: DataFrame, kind: str, least: float, key: str) -> DataFrame:
+    """The pairs of documents that may share enough, with their shingles."""
+    from pyspark.sql import functions
+
+    def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        weights = arrived_weights(key)
+        for batch in batches:
+            shingles = from_bytes(*batch.columns[1:])
+            texts = shingles.texts(weights, REST * least)
+            rows = np.repeat(np.arange(len(shingles)), np.diff(texts.offsets))
+            weight = weights.table[texts.keys >> weights.shift].astype(np.float64)
+            weight[texts.keys % 2 == 1] *= kernels.NUMBER
+            inside = np.flatnonzero(weight >= texts.cuts[rows])
+            at = rows[inside]
+            numbers = (texts.totals[at], texts.cuts[at], texts.rests[at])
+            columns = [texts.keys[inside].astype(np.int64), weight[inside], *numbers]
+            yield pa.RecordBatch.from_arrays(
+                [batch.column(0).take(pa.array(at)), *map(pa.array, columns)],
+                ["id", "key", "weight", "total", "cut", "rest"],
+            )
+
+    long = distinct.where(f"words >= {SHORT}").select("id", "keys", "own")
+    postings = long.mapInArrow(work, f"id {kind}, {POSTING}")
+    a, b = postings.alias("a"), postings.alias("b")
+    both = a.join(b, functions.expr("a.key = b.key and a.id < b.id"))
+    numbers = [
+        functions.first(f"{side}.{name}").alias(f"{side}_{name}")
+        for side in "ab"
+        for name in ("total", "cut", "rest")
+    ]
+    ids = functions.col("a.id").alias("a"), functions.col("b.id").alias("b")
+    added = both.groupBy(*ids).agg(functions.sum("a.weight").alias("sum"), *numbers)
+    most = MOST.format(up=kernels.UP).replace("a.", "a_").replace("b.", "b_")
+    bound = least * (1 - kernels.ROUNDING)
+    pairs = added.where(f"{most} >= {bound!r} * greatest(a_total, b_total)").select("a", "b")
+    for side in "ab":
+        names = ("id", side), ("keys", f"{side}_keys"), ("own", f"{side}_own")
+        pairs = pairs.join(long.select(*(functions.col(x).alias(y) for x, y in names)), side)
+    return pairs.select("a", "b", "a_keys", "a_own", "b_keys", "b_own")
+
+
+def compare(pairs: DataFrame, kind: str, least: float, key: str) -> DataFrame:
+    """The pairs that share enough, and how much."""
+
+    def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        weights = arrived_weights(key)
+        for batch in batches:
+            a = from_bytes(*batch.columns[2:4]).texts(weights)
+            b = from_bytes(*batch.columns[4:]).texts(weights)
+            shares = np.array(
+                [kernels.overlap(row, a, row, b, weights) for row in range(len(batch))]
+            ).reshape(-1, 2)
+            contained = shares[:, 1] * a.totals / np.minimum(a.totals, b.totals)
+            columns = [pa.array(one.astype(np.float32)) for one in (shares[:, 0], contained)]
+            whole = pa.RecordBatch.from_arrays(
+                [*batch.columns[:2], *columns], ["a", "b", "shared", "contained"]
+            )
+            yield whole.filter(pc.greater_equal(columns[0], np.float32(least)))
+
+    return pairs.mapInArrow(work, f"a {kind}, b {kind}, shared float, contained float")
+
+
+def on_driver(found: pa.Table, equal: pa.Table, least: float) -> Duplicates:
+    """Pairs and equal texts, as they are on one machine."""
+    columns = [*found.columns[:2], *equal.columns]
+    ids = pc.unique(
+        pa.chunked_array([part for one in columns for part in one.chunks], columns[0].type)
+    )
+    ids = ids.take(pc.sort_indices(ids))
+    a, b, first, copy = (
+        pc.index_in(one, ids).combine_chunks().to_numpy(zero_copy_only=False).astype(np.int64)
+        for one in columns
+    )
+    firsts = np.arange(len(ids))
+    firsts[copy] = first
+    shares = (found[name].to_numpy() for name in ("shared", "contained"))
+    rows = TextPairs(a, b, *shares)
+    rows = rows.at(np.lexsort((b, a)))
+    return Duplicates(least, Ids.of(ids, len(ids)), np.zeros_like(firsts), firsts, rows)
