@@ -1,9 +1,17 @@
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import deltavec as dv
-from deltavec.core.explain import bottom_pairs, removal, shares, top_pairs
+from deltavec.core.explain import (
+    QueryWeights,
+    bottom_pairs,
+    query_sum,
+    removal,
+    shares,
+    top_pairs,
+)
 
 VECTORS = dv.WordVectors(["sea", "room", "quiet"], [[1, 0], [0, 1], [0.6, 0.8]])
 CORPUS = ["sea sea", "room quiet", "room", "room sea"]
@@ -32,6 +40,15 @@ def test_shares_by_hand():
     assert [word.occurrences for word in explanation.words_a] == [1, 2]
     assert explanation.words_a[0].share == pytest.approx(0.8 / length)
     assert explanation.words_a[1].share == pytest.approx(0)
+
+
+def test_a_query_with_weights_by_hand():
+    model = dv.fit(CORPUS, VECTORS, "unit-sum")
+    weights = QueryWeights(np.array([3.0, 3.0, 1.0]), np.array([1.0, 0.5]))
+    found = query_sum(model.tokenize("sea sea quiet"), model.vocabulary, model.table, weights)
+    # Of 7 parts 6 are sea; the second dimension counts half.
+    expected = np.array([6 + 0.6, 0.8 / 2])
+    np.testing.assert_allclose(found.vector, expected / np.linalg.norm(expected), rtol=1e-6)
 
 
 def test_pairs_are_the_words_that_pull_together():

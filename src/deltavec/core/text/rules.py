@@ -80,11 +80,6 @@ class Rule(NamedTuple):
     gram: int = 0
     whole: bool = True
 
-    def most_units(self, size: int, documents: int) -> int:
-        """An upper bound on the units in this many bytes, plus one for each document."""
-        # Bigrams: a letter and a blank are three units. Han: three bytes are two units.
-        return (3 * size // 2 if self.gram else 2 * size // 3) + 3 * documents
-
 
 class TextBatch(NamedTuple):
     """The documents' UTF-8 bytes, where each begins, and the tokenizer rule."""

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from deltavec.core.fitting import fit
 from deltavec.core.forms import EmbeddingTable, no_components
 from deltavec.core.learning import stemming as module
 from deltavec.core.learning.stemming import Rules, Stems, WordRows, learn_stems
@@ -151,3 +152,12 @@ def test_rows_are_centered_and_of_unit_length():
     weighted = np.array([[2, -1], [-1, 1]]) * [1, 0.5 / (1 / 3)]
     expected = weighted / np.linalg.norm(weighted, axis=1, keepdims=True)
     assert np.allclose(found.table, expected, atol=1e-6)
+
+
+def test_words_of_a_model_of_ngrams_have_the_vectors_of_their_texts():
+    texts = ["the sea was calm", "a calm sea", "the room was loud", "a loud room"] * 5
+    model = fit(texts, units="grams-3")
+    rows = WordRows.of_texts(Vocabulary.of(["calm", "xyzzy", "loud"]), model)
+    assert rows.numbers.tolist() == [0, -1, 1]
+    np.testing.assert_allclose(np.linalg.norm(rows.table, axis=1), 1, rtol=1e-6)
+    assert [model.terms("Sea").units[0], model.tokenize("Sea").units[0]] == ["<sea>", "<se"]

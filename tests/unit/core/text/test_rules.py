@@ -54,3 +54,9 @@ def test_the_table_is_the_rule_for_every_code_point():
 def test_an_unknown_rule_is_refused():
     with pytest.raises(InputError, match=r"'words', 'whitespace', .* or a callable, got 'bpe'"):
         rules.rule("bpe")
+
+
+def test_a_whole_word_beside_ngrams_is_marked():
+    assert [rules.is_marked(unit) for unit in ("<sea>", "<se", "ea>", "sea", "")] == [
+        True, False, False, False, False,
+    ]  # fmt: skip

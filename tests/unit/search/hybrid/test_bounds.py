@@ -142,6 +142,7 @@ def test_rows_looked_through_part_by_part_have_the_same_best_sums():
     many = np.tile(VECTORS, (ROWS, 1))
     codes, wanted = asked(VECTORS[:1], many)
     best = nothing_found(1, 2, np.float64)
-    rows, terms = Rows(many, 10, NONE, NONE), HybridTerms(WORDS, np.zeros(1), np.array([2.0]))
+    words = WORDS._replace(norms=np.resize(WORDS.norms, 10 + len(many)))
+    rows, terms = Rows(many, 10, NONE, NONE), HybridTerms(words, np.zeros(1), np.array([2.0]))
     sifting.search_blocks(rows, codes, 0, len(many), wanted, terms, np.empty(ROWS), best)
     assert hits(best) == [(2 * np.float64(np.float32(0.6)) + 2.25, 12), (3.0, 11)]

@@ -57,6 +57,15 @@ def test_of_a_long_list_documents_from_all_over_it_are_looked_at():
     assert likely.max() > 2 * SAMPLED
 
 
+def test_deleted_documents_are_not_likely():
+    words = words_of([[0, 1, 2]], [1.0])
+    words.norms[1:] = np.inf
+    words.postings.counts[:] = 1
+    likely = np.empty((1, 2), np.int64)
+    seed_documents(words, likely)
+    assert likely.tolist() == [[-1, -1]]
+
+
 def test_documents_that_do_not_exist_are_not_likely():
     words = words_of([[0, 1, 2]], [1.0])
     for number in (-1, 9):
