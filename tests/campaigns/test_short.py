@@ -59,3 +59,17 @@ def test_killed_commands_lose_mix_and_leave_nothing():
     tests = str(Path(__file__).parents[1])
     done = subprocess.run([sys.executable, "-c", KILLED, tests], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+CHANGED = """
+import sys
+sys.path[:0] = sys.argv[1:]
+from campaigns.changes import run
+assert run(5)["changes"] > 0
+"""
+
+
+def test_a_collection_whose_writer_is_killed_is_what_a_dictionary_holds():
+    tests = str(Path(__file__).parents[1])
+    done = subprocess.run([sys.executable, "-c", CHANGED, tests], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

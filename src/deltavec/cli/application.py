@@ -28,6 +28,7 @@ COMMANDS = (
     "vectors train",
     *("fit", "embed", "explain", "info", "export"),
     *("index build", "index add", "index remove", "index compact", "index words"),
+    *("index backup", "index refit"),
     *("search", "similar", "similar-pairs", "duplicates", "cluster", "keywords", "map", "serve"),
     *("evaluate reviews", "evaluate duplicate-questions", "evaluate lee", "evaluate retrieval"),
     *("tune", "warm"),

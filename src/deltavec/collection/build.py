@@ -25,7 +25,7 @@ from deltavec.collection.manifest import (
     save_manifest,
     writing,
 )
-from deltavec.collection.segment import map_vectors
+from deltavec.collection.segment import ID, TEXT, map_vectors
 from deltavec.collection.segment_writer import (
     OnProgress,
     StoredColumns,
@@ -44,7 +44,7 @@ from deltavec.core.threads import cancellable, ordered_map
 from deltavec.errors import CorpusError, InputError, ModelError
 from deltavec.io.artifacts.model import save
 from deltavec.io.corpus.columns import Piece
-from deltavec.io.corpus.corpus import open_corpus
+from deltavec.io.corpus.corpus import open_corpus, read_corpus
 from deltavec.io.corpus.files import COLUMN, PATH, Reading
 from deltavec.io.output.embed_to_file import Progress
 from deltavec.io.output.pipeline import pieces_ahead
@@ -107,14 +107,34 @@ def build_collection(
         must be read twice, or something else stands in the folder's place; later, if an id comes
         twice.
     """
-    from deltavec.collection.open import open_latest
-
-    begin = on_stage or (lambda stage: None)
     target = Path(path)
     if not isinstance(model, EmbeddingModel):
         raise InputError(f"expected a fitted model, got {type(model).__name__}")
     require_tokenizer(model)
     COLLECTION_FOLDER.require_replaceable(target)
+    with writing(target):
+        return build_locked(
+            model, corpus, target, id_column, keep, threads, on_progress,
+            on_stage or (lambda stage: None), as_collection, words, stems,
+        )  # fmt: skip
+
+
+def build_locked(
+    model: EmbeddingModel,
+    corpus: Any,
+    target: Path,
+    id_column: str | None,
+    keep: Sequence[str],
+    threads: int | None,
+    on_progress: OnProgress | None,
+    begin: Callable[[str], None],
+    as_collection: bool,
+    words: bool,
+    stems: bool,
+) -> Collection:
+    """What `build_collection` gives, with the lock for writing held."""
+    from deltavec.collection.open import open_latest
+
     documents = open_corpus(corpus, Reading(expected=model.notes.get(COLUMN)))
     if id_column is None and documents.whole_files:
         id_column = PATH
@@ -128,7 +148,6 @@ def build_collection(
             "--no-collection-model)"
         )
     with (
-        writing(target),
         COLLECTION_FOLDER.replacing(target) as fresh,
         PostingsWriter(fresh) if words else nullcontext() as writer,
         ThreadPoolExecutor(2, "deltavec") as pool,
@@ -187,6 +206,46 @@ def build_collection(
         )
         save_manifest(fresh, manifest)
     return open_latest(target, model)
+
+
+def refit(
+    opened: Collection,
+    *,
+    threads: int | None = None,
+    on_progress: OnProgress | None = None,
+    on_stage: Callable[[str], None] | None = None,
+) -> Collection:
+    """Fit a model on the documents of a collection and build it anew; see `Collection.refit`."""
+    from deltavec.collection.open import refresh
+    from deltavec.core.fitting import fit
+
+    model, stated = opened.model, opened.description
+    if model.recipe.needs_vectors and not model.notes.get("vectors", "").startswith("trained"):
+        raise InputError(
+            f"{opened.path}: its model was made with word vectors, which it does not hold: fit a "
+            "new model with them, and build the collection with it"
+        )
+    if not stated.id_column and stated.removed:
+        raise InputError(
+            f"{opened.path}: its documents are numbered, some were removed, and a new build would "
+            "number the others anew: build it from your files"
+        )
+    begin = on_stage or (lambda stage: None)
+    stems = opened.words is not None and bool(opened.words.words.segments[0].rules.endings)
+    begin("fitting")
+    fresh = fit(
+        opened.column(TEXT), recipe=model.recipe, tokenizer=model.tokenizer_name,
+        normalization=model.normalization, threads=threads, on_stage=on_stage,
+    )  # fmt: skip
+    with writing(opened.path):
+        current = refresh(opened)  # what was written meanwhile is built, too
+        names = [stated.id_column or ID, stated.text_column, *stated.columns]
+        table = current.store.columns([ID, TEXT, *stated.columns]).rename_columns(names)
+        return build_locked(
+            fresh, read_corpus(table, column=stated.text_column), opened.path,
+            stated.id_column or None, stated.columns, threads, on_progress, begin,
+            stated.own_model, opened.words is not None, stems,
+        )  # fmt: skip
 
 
 def save_model(model: EmbeddingModel, folder: Path) -> None:

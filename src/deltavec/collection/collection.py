@@ -540,6 +540,40 @@ class Collection:
         compact(self)
         return self._reopened()
 
+    def refit(
+        self,
+        *,
+        threads: int | None = None,
+        on_progress: OnProgress | None = None,
+        on_stage: Callable[[str], None] | None = None,
+    ) -> Collection:
+        """The collection with a model fitted on the documents it holds now; on disk too.
+
+        The old version is there until the new one is complete. Documents that are written while the
+        model is fitted are kept; during the build that follows, writers wait.
+
+        Parameters
+        ----------
+        threads
+            How many cores to use; all of them by default.
+        on_progress
+            Called after each chunk of documents.
+        on_stage
+            Called with a word or two when each stage begins.
+        """
+        from deltavec.collection.build import refit
+
+        return refit(self, threads=threads, on_progress=on_progress, on_stage=on_stage)
+
+    def backup(self, path: str | os.PathLike[str]) -> None:
+        """Copy the collection, as it is on disk at one moment, to another folder.
+
+        Others may write to it meanwhile. Files are hard links where the file system allows it.
+        """
+        from deltavec.collection.backup import backup
+
+        backup(self.path, path)
+
     def with_words(
         self,
         *,

@@ -238,6 +238,55 @@ def compact(collection: options.Collection, as_json: options.AsJson = False) -> 
     print_result(as_json, record, facts, work, saved=collection)
 
 
+def backup(
+    collection: options.Collection,
+    output: Path = options.output("BACKUP.idx", "The folder to write the copy to."),
+    as_json: options.AsJson = False,
+) -> None:
+    """Copy a collection as it is at one moment, while others may write to it.
+
+    Files are hard links where the file system allows it, which takes no time and no room. A
+    collection at the output is replaced atomically.
+
+    Examples
+    --------
+    deltavec index backup reviews.idx -o backup.idx
+    """
+    with stages("copying") as work:
+        from deltavec.collection.backup import backup as copy
+        from deltavec.collection.manifest import load_manifest
+
+        linked = copy(collection, output)
+        documents = load_manifest(output).documents
+    record = {"collection": collection, "output": output, "documents": documents, "linked": linked}
+    facts = {"documents": f"{documents:,}", "files": "hard links" if linked else "copies"}
+    print_result(as_json, record, facts, work, saved=output)
+
+
+def refit(
+    collection: options.Collection,
+    threads: options.Threads = None,
+    trust: options.Trust = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Fit a new model on the documents of a collection, and build it anew with it.
+
+    For a collection whose documents have changed: `deltavec info` says when it is due. The old
+    version is served until the new one is complete. Documents that are added while the model is
+    fitted are kept. An interrupted command changes nothing.
+
+    Examples
+    --------
+    deltavec index refit reviews.idx
+    """
+    with stages("opening the collection") as work:
+        before = open_collection(collection, trust)
+        after = before.refit(threads=threads, on_progress=work.report, on_stage=work.begin)
+        info = after.info()
+    record = {"collection": collection, **info}
+    print_result(as_json, record, collection_facts(info), work, saved=collection)
+
+
 def words(
     collection: options.Collection,
     stems: options.Stems = True,

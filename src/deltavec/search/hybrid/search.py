@@ -22,6 +22,7 @@ from deltavec.core.arrays import Float64s, Int64s, offsets_of, read_only, requir
 from deltavec.core.threads import one_blas_thread
 from deltavec.search import kernels
 from deltavec.search.hybrid.bounds import (
+    HIGHEST_SCORE,
     HybridTerms,
     ScoreBounds,
     add_lexical,
@@ -30,6 +31,7 @@ from deltavec.search.hybrid.bounds import (
     search_blocks,
 )
 from deltavec.search.hybrid.maxscore import (
+    TINY,
     EssentialTerms,
     choose_essential,
     search_essential,
@@ -151,8 +153,12 @@ def best_of_parts(
         if here is not None and not len(here):
             continue
         local = [one._replace(terms=part.segment.locate(one.terms)) for one in wanted]
-        found = find(pieces.parts[number], part, local, k, here, thresholds)
-        for place, (scores, rows) in enumerate(found):
+        left = [n for n, one in enumerate(local) if upper_bound(part, one) >= thresholds[n]]
+        if not left:
+            continue
+        some = [local[place] for place in left]
+        found = find(pieces.parts[number], part, some, k, here, thresholds[left])
+        for place, (scores, rows) in zip(left, found, strict=True):
             if len(scores):
                 both = np.append(best[place].scores, scores)
                 numbers = np.append(best[place].numbers, rows + begin)
@@ -160,6 +166,13 @@ def best_of_parts(
                 best[place] = TopDocuments(both[order], numbers[order])
                 thresholds[place] = both[order[-1]] if 0 < len(order) == k else -np.inf
     return best
+
+
+def upper_bound(part: SegmentPart, query: HybridQuery) -> float:
+    """The most that a document of a segment can score, by the terms that are there."""
+    there = query.terms < len(part.segment.terms)
+    lexical = float(query.weights[there] @ query.highest[there])
+    return lexical * (1 + TINY) + query.scale * HIGHEST_SCORE
 
 
 def best_in_part(
