@@ -32,7 +32,7 @@ from typing import Any
 from measuring import ROOT, commit, peak_megabytes, publish, surroundings
 from texts import write_corpus
 
-NAMES = ("embed", "fit", "search", "hybrid", "serve", "commands", "files")
+NAMES = ("embed", "fit", "search", "hybrid", "serve", "commands", "files", "cold")
 PACKAGES = (
     "deltavec", "numba", "numpy", "scipy", "pyarrow", "scikit-learn", "bm25s", "faiss-cpu",
     "hnswlib", "usearch", "model2vec", "gensim",
