@@ -38,13 +38,28 @@ def shingles(listed: list[str]) -> set[Shingle]:
     }
 
 
+QUOTED = re.compile(r"[ A-Za-z]{0,3}>| {0,3}([|:}\]])(?:[ >]|\1)")
+RULE = re.compile(r" *(?:[-_=*~#] *){2,}")
+
+
+def own_lines(document: str) -> tuple[str, bool]:
+    """The lines that are neither quoted nor a signature, and whether there are others."""
+    lines = document.split("\n")
+    own: list[str] = []
+    for number, line in enumerate(lines):
+        behind = "".join(f"\n{other}" for other in lines[number + 1 :])
+        if RULE.fullmatch(line) and len(behind.encode()) <= 400:
+            return "\n".join(own), True
+        if not QUOTED.match(line):
+            own.append(line)
+    return "\n".join(own), len(own) < len(lines)
+
+
 def read(document: str) -> Text:
     """A document, read."""
-    lines = document.split("\n")
-    own = [line for line in lines if not re.match(r"[ A-Za-z]{0,3}>", line)]
-    quotes = len(own) < len(lines)
+    own, quotes = own_lines(document)
     listed = words(document)
-    return Text(listed, shingles(listed), shingles(words("\n".join(own))) if quotes else set())
+    return Text(listed, shingles(listed), shingles(words(own)) if quotes else set())
 
 
 class Weights:

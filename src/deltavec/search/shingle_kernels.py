@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.arrays import Float32s, Float64s, Int32s, Int64s, UInt8s, UInt64s
+from deltavec.core.arrays import Float32s, Float64s, Int32s, Int64s, UInt8s, UInt64s, signed
 from deltavec.core.jit import compiled
 from deltavec.core.kernels.hashing import HALF, MIX_1, ONE, hash_word, mix
 from deltavec.core.kernels.utf8 import class_at
@@ -25,6 +25,9 @@ WINDOW = 3
 NUMBER = 3.0  # times the weight of a shingle with a digit in it
 FIRST, LAST = np.uint64(2), np.uint64(4)  # stand before and behind the words of a text
 LINE_END, SPACE, QUOTE = 10, 32, 62
+QUOTES = (58, 93, 124, 125)  # : ] | }
+RULES = (35, 42, 45, 61, 95, 126)  # # * - = _ ~
+SIGNATURE = 400  # bytes
 LEVELS = 256
 UP = 1 + 2.0**-12  # more than the rounding of a sum in float32
 ROUNDING = 2.0**-23  # more than that of a share to float32
@@ -81,34 +84,61 @@ class TextMatches(NamedTuple):
 
 @compiled
 def is_quoted(data: UInt8s, begin: int, end: int) -> bool:
-    """Whether a line begins like one that a mail quotes: ``>``, ``ab>``."""
+    """Whether a line begins like one that a mail quotes: ``>``, ``ab>``, ``: ``, ``| ``, ``} ``."""
+    blank = True
     for place in range(begin, min(begin + 4, end)):
-        if data[place] == QUOTE:
+        byte = data[place]
+        if byte == QUOTE:
             return True
-        if data[place] != SPACE and not 97 <= data[place] | 32 <= 122:
+        if blank and signed(byte) in QUOTES:
+            after = data[place + 1] if place + 1 < end else 0
+            return bool((after == SPACE) | (after == QUOTE) | (after == byte))
+        blank = blank and byte == SPACE
+        if byte != SPACE and not 97 <= byte | 32 <= 122:
             return False
     return False
 
 
 @compiled
-def copy_own_lines(data: UInt8s, ends: Int64s, own: UInt8s) -> None:
-    """Copy the lines that are not quoted, of documents that have such and quoted ones."""
+def is_rule(data: UInt8s, begin: int, end: int) -> bool:
+    """Whether a line is nothing but two dashes or more, or the like."""
+    marks = 0
+    for place in range(begin, end):
+        if signed(data[place]) in RULES:
+            marks += 1
+        elif data[place] != SPACE:
+            return False
+    return marks > 1
+
+
+@compiled
+def copy_own_lines(data: UInt8s, ends: Int64s, own: UInt8s) -> bool:
+    """Copy the lines before a signature that are not quoted, of documents that have other lines.
+
+    A signature is what follows a line of dashes near the end. Whether anything was copied.
+    """
+    copied = False
     for document in range(ends.size - 1):
         for copying in (False, True):
-            quotes = False
-            line = ends[document]
-            while line < ends[document + 1]:
+            others = False
+            line, end = ends[document], ends[document + 1]
+            while line < end:
                 close = line
-                while close < ends[document + 1] and data[close] != LINE_END:
+                while close < end and data[close] != LINE_END:
                     close += 1
+                if end - close <= SIGNATURE and is_rule(data, line, close):
+                    others = True
+                    break
                 if is_quoted(data, line, close):
-                    quotes = True
+                    others = True
                 elif copying:
+                    copied = True
                     for place in range(line, close):
                         own[place] = data[place]
                 line = close + 1
-            if not quotes:
+            if not others:
                 break
+    return copied
 
 
 @compiled

@@ -12,9 +12,10 @@ in their numbers are different notices in the same form. Of two texts a and b
    \text{shared} = \frac{w(a \cap b)}{\max(w(a), w(b))} ,\qquad
    \text{contained} = \frac{w(a \cap b)}{\min(w(a), w(b))} .
 
-Lines that begin with ``>`` quote. At least the same share of the other lines of a text must be in
-the other one: a reply is no duplicate of the mail that it quotes. Below five words, texts are the
-same word for word, or share nothing.
+Lines that begin with ``>``, ``|``, ``:`` or the like quote, and what follows a line of dashes near
+the end is a signature. At least the same share of the other lines of a text must be in the other
+one: a reply is no duplicate of the mail that it quotes. Below five words, texts are the same word
+for word, or share nothing.
 
 Why no pair is missed
 ---------------------
@@ -104,9 +105,8 @@ class Shingles:
                 digests, none = np.zeros((2, texts.documents), np.uint64)
                 about.append((sizes, own_sizes, words, digests))
                 yield from list_keys(texts, tables, threads, sizes, words, digests)
-                if (texts.data[texts.ends[0] : texts.ends[-1]] == kernels.QUOTE).any():
-                    own = np.full_like(texts.data, kernels.SPACE)
-                    kernels.copy_own_lines(texts.data, texts.ends, own)
+                own = np.full_like(texts.data, kernels.SPACE)
+                if kernels.copy_own_lines(texts.data, texts.ends, own):
                     texts = texts._replace(data=read_only(own))
                     own_keys.extend(list_keys(texts, tables, threads, own_sizes, unused, none))
 

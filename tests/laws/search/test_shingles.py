@@ -26,6 +26,10 @@ WORDS = [
     "\n",
     "\n> ",
     "\nab> ",
+    "\n|> ",
+    "\n::",
+    "\n-- \n",
+    ":",
 ]
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=16).map(" ".join)
 CORPORA = st.lists(TEXTS, max_size=7)

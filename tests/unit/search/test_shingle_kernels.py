@@ -74,6 +74,14 @@ def test_a_reply_is_no_duplicate_of_the_mail_that_it_quotes() -> None:
     assert Shingles.of([[reply, as_text]]).firsts.tolist() == [0, 0]
 
 
+def test_a_long_signature_makes_no_duplicates() -> None:
+    signature = '\n---\n Jo Doe, Institute of Things, 12 Long Street, Far Town\n"to be or not"'
+    noise = [f"word{n} other{n} third{n} fourth{n} fifth{n} sixth{n}" for n in range(20)]
+    posts = [f"I agree with all of that{signature}", f"Where can I buy one of these{signature}"]
+    assert (0, 1) not in found_pairs([*posts, *noise], 0.3)
+    assert (0, 1) in found_pairs([*(post.replace("---", "") for post in posts), *noise], 0.3)
+
+
 def test_a_strip_with_many_pairs_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     documents = [f"{NOTICE} {letter}" for letter in "abcdefghijkl"]
     whole = found_pairs(documents, 0.05)
