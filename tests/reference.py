@@ -650,7 +650,8 @@ def measured_axes(
         P = sum(p[i] * np.outer(T[i], T_k[i]) for i in range(len(p)))
         C = C + P @ C_k @ P.T / 2
         C_in = C_in + shared(halves(folds[k], table.T, table.L0))[0] / 2
-    n = min(6000, len(halves(documents, table.T, table.L0)))
+    long = len(halves(documents, table.T, table.L0))
+    n = round(min(6000, long) * min(1.0, 2 * long / len(documents)))
     B_0 = np.diag(table.g**2) * np.trace(C) / sum(table.g**2)
     B = (n * C + 1000 * B_0) / (n + 1000)
     Q, g = axes(B)

@@ -47,7 +47,7 @@ class DocumentEmbedder(TransformerMixin, BaseEstimator):
         More parameters of the paper's recipes: see `Recipe`.
     dimensions, window, context_smoothing, identity_share, spectrum_exponent : default=None
         Parameters of ``spectral``: see `Recipe`.
-    power_iterations, measured_documents : int, default=None
+    steepness, power_iterations, measured_documents : default=None
         More parameters of ``spectral``: see `Recipe`.
     prior : WordVectors, default=None
         Word vectors that ``spectral`` may learn from too, as in `deltavec.fit`; shared by clones.
@@ -108,6 +108,7 @@ class DocumentEmbedder(TransformerMixin, BaseEstimator):
         spectrum_exponent: float | None = None,
         power_iterations: int | None = None,
         measured_documents: int | None = None,
+        steepness: float | None = None,
         prior: WordVectors | None = None,
         units: str = "auto",
         normalization: str = "none",
@@ -129,6 +130,7 @@ class DocumentEmbedder(TransformerMixin, BaseEstimator):
         self.spectrum_exponent = spectrum_exponent
         self.power_iterations = power_iterations
         self.measured_documents = measured_documents
+        self.steepness = steepness
         self.prior = prior
         self.units = units
         self.normalization = normalization

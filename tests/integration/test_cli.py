@@ -484,3 +484,25 @@ def test_export_refuses_a_delta_model_in_a_line(
     assert done.code == 1
     assert "form delta" in done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_fit_learns_from_targets_in_a_file(tmp_path: Path, deltavec: Deltavec) -> None:
+    texts = [f"the {a} by the {b} {n % 5}" for a in ["sea", "bay", "bed"] for b in
+             ["room", "tide", "door"] for n in range(8)]  # fmt: skip
+    (tmp_path / "t.txt").write_text("\n".join(texts))
+    vectors = np.random.default_rng(0).standard_normal((60, 4)).tolist()
+    table = pa.table({"row": range(60), "vector": vectors})
+    parquet.write_table(table, tmp_path / "s.parquet")
+    out = ("-o", tmp_path / "m.dv", "--targets", tmp_path / "s.parquet", "--texts", "posts")
+    done = deltavec("fit", tmp_path / "t.txt", *out)
+    assert done.code == 0, done.stderr
+    assert "60 documents, weight 0.5" in dv.load(tmp_path / "m.dv").info()["targets"]
+    parquet.write_table(table.drop_columns(["row"]), tmp_path / "s.parquet")
+    wrong = deltavec("fit", tmp_path / "t.txt", *out)
+    assert wrong.code == 1
+    assert "expected the columns 'text'" in wrong.stderr
+    ragged = pa.table({"text": texts[:60], "vector": [[1.0] * (1 + n % 2) for n in range(60)]})
+    parquet.write_table(ragged, tmp_path / "s.parquet")
+    assert "of one length" in deltavec("fit", tmp_path / "t.txt", *out).stderr
+    (tmp_path / "s.parquet").write_text("no")
+    assert "expected a Parquet file" in deltavec("fit", tmp_path / "t.txt", *out).stderr

@@ -16,13 +16,13 @@ MOST_LINES = 450
 # Code lines per room, without docstrings, comments and blank lines. A file belongs to the room with
 # the longest matching path. Lowering a number is welcome; raising one needs a decision record.
 BUDGETS = {
-    "": 905,  # with evaluation/ and adapters/
-    "core": 1_946,
+    "": 907,  # with evaluation/ and adapters/
+    "core": 1_984,
     "core/kernels": 1_258,
-    "core/text": 812,
-    "core/learning": 1_917,
+    "core/text": 816,
+    "core/learning": 2_135,
     "io/corpus": 1_621,
-    "io/vectors": 795,
+    "io/vectors": 820,
     "io/artifacts": 844,
     "io/output": 594,
     "io/export": 289,
@@ -36,11 +36,11 @@ BUDGETS = {
     "collection/topics": 470,
     "collection/map": 291,
     "server": 2_449,
-    "cli": 2_567,
-    "spark": 897,
-    "lab": 3_195,  # with cli/commands/evaluate.py
+    "cli": 2_587,
+    "spark": 898,
+    "lab": 3_205,  # with cli/commands/evaluate.py
 }
-PRODUCT = 25_021
+PRODUCT = 25_329
 SAME_BUDGET = {"evaluation": "", "adapters": "", "cli/commands/evaluate.py": "lab"}
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from deltavec.core.arguments import require_one_of
 from deltavec.core.learning.cooccurrence import DEFAULT_MEMORY
 from deltavec.core.learning.corpora import LearningCorpus, LocalCorpus
 from deltavec.core.learning.ppmi import ppmi_vectors
 from deltavec.core.learning.spectral import spectral
+from deltavec.core.learning.targets import WEIGHT, Targets, Teacher, learn_from
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.recipes import Choice, Recipe, SpectralRecipe, WeightedRecipe, resolve
 from deltavec.core.statistics import (
@@ -29,6 +32,12 @@ WITH_VECTORS = (
     "are the word vectors of its language, and lower-case? Without vectors a model is learned from "
     "the text itself"
 )
+# Units and steepness for texts of a kind: experiments/answers.
+PRESETS = {
+    "titles": ("words+grams-4", 0.5),
+    "posts": ("words+grams-4", 0.0),
+    "articles": ("words", 0.0),
+}
 ALONE = (
     "is it the right column, and is the tokenizer right? Add text like it, or count "
     "runs of characters (units='grams')"
@@ -42,6 +51,10 @@ def fit(
     recipe: Recipe | str | None = None,
     *,
     prior: WordVectors | None = None,
+    targets: tuple[Any, Any] | None = None,
+    teacher: Teacher | None = None,
+    weight: float = WEIGHT,
+    texts: str | None = None,
     tokenizer: Tokenizer = "words",
     units: str = "auto",
     normalization: str = "none",
@@ -65,6 +78,18 @@ def fit(
     prior
         Word vectors that ``spectral`` may learn from besides the corpus, if halves of its
         documents say that they help; `EmbeddingModel.info` says whether.
+    targets
+        Vectors that you already have: a pair of 50 to 10,000 documents of the corpus, texts or
+        their numbers from 0 on, and a vector for each, from any model, to learn from too.
+    teacher
+        That model itself, a callable that turns a list of texts into vectors. It is asked for
+        frequent words, and for 1,000 documents if there are no targets.
+    weight
+        How much the targets count, from 0 to 1, beside what the corpus says.
+    texts
+        What the documents are, if you know: ``titles`` (words and n-grams, strong directions count
+        more: for coarse topics of short texts), ``posts`` (words and n-grams) or ``articles``
+        (words). By default their length and their words decide.
     tokenizer
         ``words``, ``whitespace``; a third-party tokenizer by its name, which is stored with the
         model: ``jieba``, ``sudachi``, ``spacy:ja``, ``module:function``; or a callable that turns
@@ -103,9 +128,14 @@ def fit(
            [0.  , 0.  ]], dtype=float32)
     """
     choice = resolve_recipe(recipe, vectors)
+    if texts is not None:
+        units, choice = with_preset(texts, units, choice)
     require_use(prior, choice.recipe)
-    asked = AskedUnits.of(tokenizer, units, vectors, normalization)
     chunked = as_corpus(corpus)
+    given = Targets.of(chunked, targets, teacher, weight)
+    if given is not None and units == "auto":
+        units = "words"  # a teacher knows rare words, and has vectors of whole ones
+    asked = AskedUnits.of(tokenizer, units, vectors, normalization)
     if vectors is None or choice.recipe.n_components_removed:
         require_reiterable(chunked)
     source = LocalCorpus(
@@ -117,7 +147,25 @@ def fit(
         max_memory=max_memory,
         on_stage=on_stage,
     )
-    return fit_recipe(source, choice, vectors, prior)
+    if given is None:
+        return fit_recipe(source, choice, vectors, prior)
+    if choice.recipe.needs_vectors:
+        raise RecipeError(f"targets are for spectral, got the recipe {choice.recipe.name}")
+    model = fit_recipe(source, choice, vectors, prior)
+    source.begin("learning from targets")
+    return learn_from(model, chunked, given)
+
+
+def with_preset(texts: str, units: str, choice: Choice[Recipe]) -> tuple[str, Choice[Recipe]]:
+    """The units and the recipe for texts of a kind."""
+    require_one_of("texts", texts, tuple(PRESETS))
+    if not isinstance(choice.recipe, SpectralRecipe):
+        raise RecipeError(f"texts={texts!r} is for spectral, got the recipe {choice.recipe.name}")
+    chosen, steepness = PRESETS[texts]
+    if units not in ("auto", chosen):
+        raise RecipeError(f"texts={texts!r} counts {chosen}, got units={units!r}: leave one out")
+    recipe = replace(choice.recipe, steepness=choice.recipe.steepness or steepness)
+    return chosen, Choice(recipe, f"spectral for {texts}")
 
 
 def require_use(prior: WordVectors | None, recipe: Recipe) -> None:

@@ -282,6 +282,12 @@ class SpectralRecipe(Recipe):
     spectrum_exponent: float = parameter(
         0.75, FROM_ZERO, "spectral", "exponent of the singular values"
     )
+    steepness: float = parameter(
+        0.0,
+        FROM_ZERO,
+        "spectral",
+        "how much strong directions count beyond what was measured, for coarse topics",
+    )
     power_iterations: int = parameter(7, COUNT, "spectral", "power iterations of the SVD")
     measured_documents: int = parameter(
         6000, COUNT, "spectral", "most documents to measure split-half weights on, 0 for none"

@@ -51,6 +51,7 @@ class WordsInSpark(WordCounts):
         self._counted = self._all.where("word is not null")
         with failing_clearly():
             self.distinct = self._counted.count()
+            self.documents = texts.count()
             passed = self._all.where("word is null").agg(functions.sum("count")).first()
         self.tokens = int((passed and passed[0]) or 0)
 

@@ -72,6 +72,22 @@ def fit(
         dir_okay=False,
         help="For spectral: word vectors to learn from too, if a split-half test says they help.",
     ),
+    targets: Path | None = typer.Option(
+        None,
+        metavar="FILE.parquet",
+        dir_okay=False,
+        help="For spectral: vectors you already have of 50 to 10,000 documents, in the columns "
+        "text (or row, their numbers from 0 on) and vector.",
+    ),
+    weight: float = typer.Option(
+        0.5, min=0, max=1, metavar="W", help="How much --targets count beside the corpus."
+    ),
+    texts: str | None = typer.Option(
+        None,
+        metavar="KIND",
+        show_default=False,
+        help="titles, posts or articles: what the documents are, instead of choosing by length.",
+    ),
     limit: int | None = options.count(
         "Use only the first N word vectors.", default=False, value=None
     ),
@@ -109,6 +125,7 @@ def fit(
         from deltavec.core.fitting import fit as fitted
         from deltavec.io.corpus.files import COLUMN, TEXT
         from deltavec.io.vectors.load import load_vectors
+        from deltavec.io.vectors.targets import read_targets
 
         if vectors is not None:
             work.begin(f"loading {vectors.name}")
@@ -124,6 +141,9 @@ def fit(
                 loaded,
                 chosen,
                 prior=known,
+                targets=None if targets is None else read_targets(targets),
+                weight=weight,
+                texts=texts,
                 tokenizer=tokenizer,
                 units=units,
                 normalization=normalization.value,

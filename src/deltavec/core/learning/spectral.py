@@ -28,6 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.core.forms import EmbeddingTable, length_weights, no_components
+from deltavec.core.kernels.count import UNITS_A_WORD
 from deltavec.core.learning.basis import Prior, learn_basis, prior_spectrum, whitening
 from deltavec.core.learning.cooccurrence import Cooccurrence
 from deltavec.core.learning.corpora import LearnedVocabulary, LearningCorpus
@@ -45,6 +46,8 @@ from deltavec.core.learning.svd import LeftSingular
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.recipes import Choice, SpectralRecipe
 from deltavec.core.statistics import CorpusStatistics
+from deltavec.core.text.batches import Tokenizer
+from deltavec.core.text.rules import units_of
 from deltavec.core.threads import thread_count
 from deltavec.core.vectors import WordVectors
 from deltavec.core.vocabulary import Vocabulary
@@ -53,6 +56,7 @@ from deltavec.errors import CorpusError, RecipeError, SmallModelWarning
 NARROWEST_WINDOW = 5
 WIDEST_WINDOW = 100
 LARGE_CORPUS = 1_000_000  # words
+NGRAM_STEEPNESS = 0.15  # n-grams of one document overlap, so weak directions look too strong
 
 
 class Spectral(NamedTuple):
@@ -84,7 +88,8 @@ def spectral(
     if folds is not None:
         corpus.begin("comparing halves of documents")
         found = split_half_evidence(learned, folds, corpus, choice.recipe)
-        learned = reweight(learned, found)
+        steepness = choice.recipe.steepness + NGRAM_STEEPNESS * has_ngrams(corpus.tokenizer)
+        learned = reweight(learned, found, steepness)
     notes = {
         "vectors": "learned with the model",
         "units": corpus.units,
@@ -104,7 +109,8 @@ def learn_table(
     words = corpus.words()
     vocabulary, statistics = words.vocabulary, words.statistics
     prior = None if vectors is None else Prior.of(vectors, vocabulary)
-    window = recipe.window or usual_window(statistics)
+    is_large = is_large_corpus(statistics, corpus.tokenizer)
+    window = recipe.window or usual_window(statistics.mean_length, is_large)
     corpus.begin("counting pairs of words")
     pairs, folds = count_pairs(words, corpus, window, recipe, allocate)
     del words  # those of the corpus take room
@@ -124,7 +130,8 @@ def learn_table(
         )
     warn_fewer_dimensions(len(directions.values), recipe.dimensions, len(vocabulary))
     derived |= {
-        "window": f"{window} words to either side" + reason_for_window(recipe, statistics),
+        "window": f"{window} words to either side"
+        + reason_for_window(recipe, statistics, is_large),
         "alpha": f"{alpha:.4g}, {recipe.identity_share:g} times the mean length of a word's row",
         "directions": f"{len(directions.values)} of {recipe.dimensions} asked for",
     }
@@ -171,9 +178,9 @@ def split_half_evidence(
     )
 
 
-def reweight(learned: Spectral, found: Evidence) -> Spectral:
+def reweight(learned: Spectral, found: Evidence, steepness: float = 0.0) -> Spectral:
     """The table along the directions that halves of documents share, as strong as they say."""
-    made = measure(found, learned.table.spectrum)
+    made = measure(found, learned.table.spectrum, steepness)
     if made is None:
         note = f"those of the spectrum: too few documents have {FEWEST_WORDS} words to be halved"
         return learned._replace(derived={**learned.derived, "spectrum": note})
@@ -200,20 +207,29 @@ def warn_fewer_dimensions(found: int, asked_for: int, words: int) -> None:
         )
 
 
-def usual_window(statistics: CorpusStatistics) -> int:
+def is_large_corpus(statistics: CorpusStatistics, tokenizer: Tokenizer) -> bool:
+    """Whether a corpus has a million words, whatever is counted of them."""
+    return statistics.tokens >= LARGE_CORPUS * (UNITS_A_WORD if has_ngrams(tokenizer) else 1)
+
+
+def has_ngrams(tokenizer: Tokenizer) -> bool:
+    """Whether character n-grams are counted."""
+    return isinstance(tokenizer, str) and units_of(tokenizer).gram > 0
+
+
+def usual_window(mean_length: float, is_large: bool) -> int:
     """How far to look to either side: half a document, in a small corpus a quarter; within bounds.
 
     See docs/decisions/0013.
     """
-    part = 2 if statistics.tokens >= LARGE_CORPUS else 4
-    return min(WIDEST_WINDOW, max(NARROWEST_WINDOW, round(statistics.mean_length / part)))
+    part = 2 if is_large else 4
+    return min(WIDEST_WINDOW, max(NARROWEST_WINDOW, round(mean_length / part)))
 
 
-def reason_for_window(recipe: SpectralRecipe, statistics: CorpusStatistics) -> str:
+def reason_for_window(recipe: SpectralRecipe, statistics: CorpusStatistics, large: bool) -> str:
     """Why the window is as wide as it is."""
     if recipe.window:
         return ", as asked for"
-    large = statistics.tokens >= LARGE_CORPUS
     return (
         f", {'half' if large else 'a quarter of'} the mean document of "
         f"{statistics.mean_length:.1f} known words ({'from' if large else 'below'} "

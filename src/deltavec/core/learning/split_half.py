@@ -311,6 +311,7 @@ def evidence(
         For how many documents they may count at the most.
     """
     documents = [long_enough(fold) for fold in folds.both]
+    share = sum(documents) / max(sum(len(kernels.document_ends(fold)) for fold in folds.both), 1)
     outside, inside = np.zeros((2, rows.shape[1], rows.shape[1]))
     if min(documents) < 2:  # nothing to compare them with
         return Evidence(outside, inside, 0)
@@ -323,23 +324,32 @@ def evidence(
         turn = rows.T @ (frequencies[:, None] * learned)
         outside += turn @ shared_in(learned, fold) @ turn.T / 2
         inside += shared_in(rows, fold) / 2
-    return Evidence(outside, inside, min(most_documents, sum(documents)))
+    speak_for_all = min(1.0, 2 * share)  # few long documents do not speak for many short ones
+    return Evidence(outside, inside, round(min(most_documents, sum(documents)) * speak_for_all))
 
 
 def measure(
-    found: Evidence, spectrum: npt.NDArray[np.float64], prior_documents: int = PRIOR_DOCUMENTS
+    found: Evidence,
+    spectrum: npt.NDArray[np.float64],
+    steepness: float = 0.0,
+    prior_documents: int = PRIOR_DOCUMENTS,
 ) -> Measured | None:
-    """The measured axes and signal, with the spectrum as prior; None without evidence."""
+    """The measured axes and signal, with the spectrum as prior; None without evidence.
+
+    A steepness s above 0 multiplies B from both sides with the spectrum to the power s.
+    """
     amount = float(np.trace(found.outside))
     if found.documents == 0 or not amount > 0:
         return None
     prior = np.diag(np.square(spectrum)) * (amount / np.square(spectrum).sum())
     share = found.documents / (found.documents + prior_documents)
-    signal = share * found.outside + (1 - share) * prior
+    steep = spectrum**steepness
+    signal = steep[:, None] * (share * found.outside + (1 - share) * prior) * steep
     axes = axes_of(signal)
     inside = variance_along(found.inside, axes)
     kept = variance_along(found.outside, axes) / np.where(inside > 0, inside, np.inf)
     deflation = axes.directions * np.sqrt(np.clip(kept, 0, 1)) @ axes.directions.T
+    deflation = steep[:, None] * deflation
     running = np.cumsum(variance_along(signal, axes))
     return Measured(
         axes,
@@ -357,5 +367,5 @@ def collection_axes(signal: Signal, halves: HalfSample) -> Axes:
     """The axes for documents that are compared with each other, by what their own halves share."""
     own = covariance(halves, LONGEST_HALF)
     share = own.documents / (own.documents + PRIOR_DOCUMENTS)
-    deflated = signal.deflation @ own.matrix @ signal.deflation
+    deflated = signal.deflation @ own.matrix @ signal.deflation.T
     return axes_of(share * deflated + (1 - share) * signal.covariance)

@@ -40,6 +40,7 @@ class WordCounts:
 
     def __init__(self) -> None:
         self.tokens = 0
+        self.documents = 0
         self.distinct = 0
         self._data = np.zeros(0, np.uint8)
         self._offsets = np.zeros(1, np.int64)
@@ -103,6 +104,7 @@ class WordCounts:
         """Count the words of these documents."""
         self.of_lists |= not texts.rule.decodes
         self.of_grams |= texts.rule.gram > 0
+        self.documents += texts.documents
         for ids in self._ids(texts, self._buffers):
             count_ids(ids, self._counts)
 
@@ -133,6 +135,7 @@ class WordCounts:
         ids[new] = np.arange(before, self.distinct)
         self._counts[ids] += other._counts[: other.distinct]
         self.tokens += other.tokens
+        self.documents += other.documents
         self.of_lists |= other.of_lists
         self.of_grams |= other.of_grams
 
@@ -209,11 +212,12 @@ def word_counts(corpus: Chunked, tokenizer: Tokenizer, threads: int | None = Non
     return whole
 
 
-def usual_min_count(tokens: int) -> int:
-    """How often a word must occur to be learned: less often in a smaller corpus."""
-    if tokens < 3_000:
+def usual_min_count(tokens: int, of_grams: bool = False) -> int:
+    """How often a unit must occur to be learned: less often in a corpus of fewer words."""
+    words = tokens // (UNITS_A_WORD if of_grams else 1)
+    if words < 3_000:
         return 1
-    return 2 if tokens < 300_000 else 5
+    return 2 if words < (45_000 if of_grams else 300_000) else 5
 
 
 def learn_vocabulary(
@@ -227,7 +231,7 @@ def frequent_words(counts: WordCounts, min_count: int | None) -> Vocabulary:
     """The counted words that are frequent enough to learn from, the most frequent first."""
     if counts.tokens == 0:
         raise CorpusError("the corpus holds no words to learn vectors from")
-    least = usual_min_count(counts.tokens) if min_count is None else min_count
+    least = usual_min_count(counts.tokens, counts.of_grams) if min_count is None else min_count
     vocabulary, _ = counts.frequent(least)
     if (counts.of_grams or min_count is None) and len(vocabulary) > MOST_UNITS:
         vocabulary = vocabulary.taken(np.arange(MOST_UNITS))

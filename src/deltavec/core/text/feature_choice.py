@@ -15,6 +15,7 @@ from deltavec.errors import InputError
 
 TOO_SMALL = 1_000  # words: below, nothing was measured
 LARGE_CORPUS = 1_000_000  # words: from here on n-grams were not tried, and take long
+SHORT = 30  # words a document
 OFTEN_ONCE = 0.06  # of all words, those that occur only once
 MOSTLY_ONCE = 0.25
 
@@ -78,9 +79,9 @@ def units_for(counts: WordCounts, tokenizer: Tokenizer) -> AskedUnits:
 def choose_units(counts: WordCounts) -> tuple[str, str]:
     """The features for a corpus whose words were counted, and the reason.
 
-    If many words occur only once, as in short texts and in languages with many endings, whole words
-    are too rare. Character n-grams keep what rare words have in common with others. If very many
-    words occur once, n-grams are better alone, otherwise together with the words.
+    If documents are short, or many words occur only once, as in languages with many endings, whole
+    words are too rare. Character n-grams keep what rare words have in common with others. If very
+    many words occur once, n-grams are better alone, otherwise together with the words.
     """
     if counts.of_lists:
         return "words", "documents were given as lists of words"
@@ -91,6 +92,9 @@ def choose_units(counts: WordCounts) -> tuple[str, str]:
     if counts.unspaced > counts.tokens / 2:
         return "words", "most are characters of a script without spaces"
     once = counts.seen_once / counts.tokens
+    length = counts.tokens / max(counts.documents, 1)
+    if once < MOSTLY_ONCE and length < SHORT:
+        return "words+grams-4", f"{length:.1f} words a document, below {SHORT}"
     if once < OFTEN_ONCE:
         units, why = "words", f"below {OFTEN_ONCE:.0%}"
     elif once < MOSTLY_ONCE:

@@ -9,7 +9,12 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import NamedTuple
 
-from deltavec.core.learning.spectral import NARROWEST_WINDOW, WIDEST_WINDOW, usual_window
+from deltavec.core.learning.spectral import (
+    LARGE_CORPUS,
+    NARROWEST_WINDOW,
+    WIDEST_WINDOW,
+    usual_window,
+)
 from deltavec.core.recipes import Recipe, SpectralRecipe, WeightedRecipe, resolve
 from deltavec.core.statistics import CorpusStatistics
 
@@ -37,7 +42,12 @@ def other_candidates(statistics: CorpusStatistics, *, vectors_given: bool) -> li
         *(replace(DEFAULT, identity_share=share) for share in SHARES),
         *(replace(DEFAULT, dimensions=size) for size in sizes),
     ]
-    windows = [replace(DEFAULT, window=w) for w in other_windows(usual_window(statistics))]
+    windows = [
+        replace(DEFAULT, window=w)
+        for w in other_windows(
+            usual_window(statistics.mean_length, statistics.tokens >= LARGE_CORPUS)
+        )
+    ]
     automatic = resolve(WeightedRecipe.named("auto"), statistics).recipe
     papers = []
     for name in PAPERS_BEST:

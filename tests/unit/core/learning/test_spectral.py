@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -6,7 +8,7 @@ import reference
 from deltavec.core.forms import length_weights
 from deltavec.core.learning.cooccurrence import cooccurrence
 from deltavec.core.learning.ppmi import Ppmi
-from deltavec.core.learning.spectral import reason_for_window, usual_window
+from deltavec.core.learning.spectral import is_large_corpus, reason_for_window, usual_window
 from deltavec.core.statistics import CorpusStatistics
 
 TOPICS = ["sea wave beach sand sun", "room bed lamp quiet night", "coffee bread jam egg tea"]
@@ -115,7 +117,12 @@ def test_a_window_is_a_quarter_of_a_document_or_half_in_a_large_corpus(words, wi
     found = []
     for length in (4, 40, 100, 1000):
         known = np.array([length * 5, length * 5])
-        found.append(usual_window(CorpusStatistics(known, known, 10, words, 0)))
+        statistics = CorpusStatistics(known, known, 10, words, 0)
+        is_large = is_large_corpus(statistics, "words")
+        assert is_large == is_large_corpus(
+            replace(statistics, tokens=5 * words), "words:words+grams-4"
+        )
+        found.append(usual_window(statistics.mean_length, is_large))
     assert found == windows
 
 
@@ -129,7 +136,8 @@ def test_a_window_is_a_quarter_of_a_document_or_half_in_a_large_corpus(words, wi
 def test_the_reason_for_a_window_says_which_part_it_is(words, reason):
     known = np.array([5, 5])
     statistics = CorpusStatistics(known, known, 2, words, 0)
-    assert reason_for_window(learned(), statistics) == f"{reason}, from 5 to 100"
+    is_large = is_large_corpus(statistics, "words")
+    assert reason_for_window(learned(), statistics, is_large) == f"{reason}, from 5 to 100"
 
 
 def test_long_documents_use_all_directions_alike():

@@ -41,7 +41,11 @@ def recipe(**parameters):
 def test_vectors_are_those_of_the_reference(collection, monkeypatch):
     monkeypatch.setattr(crossfit, "FOLD_ITERATIONS", 30)
     documents = corpus()
-    model = dv.fit(documents, recipe=recipe(window=3, dimensions=6, power_iterations=30))
+    model = dv.fit(
+        documents,
+        units="words",
+        recipe=recipe(window=3, dimensions=6, power_iterations=30),
+    )
     parted = [text.split() for text in documents]
     asked = ["sea sun the", "lamp", "tea and very", "unknown", "sea room coffee a"]
     apart = collection and [text.split() for text in collection]
