@@ -668,23 +668,6 @@ def measured_axes(
     return SpectralTable(table.counts, {w: row @ Q for w, row in table.T.items()}, g, table.L0)
 
 
-def smoothed(documents: Sequence[Vector]) -> list[Vector]:
-    """Each document with half the mean of the ten most like it, at unit length; none stays none."""
-    there = [place for place, u in enumerate(documents) if u.any()]
-    moved = [np.zeros(len(u)) for u in documents]
-    for place in there:
-        own = documents[place].astype(np.float64)
-        others = sorted(
-            (other for other in there if other != place),
-            key=lambda other: -float(documents[place] @ documents[other]),
-        )[:10]
-        total = own + 0.5 * sum((documents[other] for other in others), np.zeros(len(own))) / max(
-            len(others), 1
-        )
-        moved[place] = total / np.linalg.norm(total)
-    return moved
-
-
 # Characters that are not to be seen, by Unicode's property, but for those that part words; the
 # tatweel, and the vowel marks of Arabic.
 UNSEEN = re.compile(

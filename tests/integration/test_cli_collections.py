@@ -254,11 +254,6 @@ def test_cluster_names_groups_and_writes_labels(
     assert clusters[0]["words"][0] in shown
 
 
-def test_cluster_finds_groups_of_smoothed_documents(built: Path, deltavec: Deltavec) -> None:
-    found = deltavec("cluster", built / "rated.idx", "-n", 3, "--smooth", "--json").json
-    assert sum(one["documents"] for one in found["clusters"]) == 72
-
-
 def test_add_and_info_tell_coverage_and_drift(
     built: Path, tmp_path: Path, deltavec: Deltavec
 ) -> None:

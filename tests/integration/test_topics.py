@@ -38,7 +38,7 @@ def test_cluster_finds_a_number_says_why_and_writes_several_topics(
     arguments = ("--levels", 2, "--per-document", 2, "-o", output)
     done = deltavec("cluster", lee, *arguments, "--json").json
     assert 8 <= len(done["clusters"]) <= 32
-    assert "stand apart" in done["reason"]
+    assert "nearly as stable" in done["reason"]
     (wide,) = done["levels"]
     assert {one["parent"] for one in done["clusters"]} == set(range(len(wide)))
     assert sum(one["documents"] for one in wide) == 350
@@ -49,7 +49,7 @@ def test_cluster_finds_a_number_says_why_and_writes_several_topics(
     own = table.filter(pc.equal(table["rank"], 1))
     assert len(own) == 350
     shown = deltavec("cluster", lee, "--levels", 2).stdout
-    assert f"{len(done['clusters'])} groups: the most that stand apart" in shown
+    assert f"{len(done['clusters'])} groups: the most that are nearly as stable" in shown
 
 
 def test_the_explorer_has_the_same_names(collection: dv.Collection, map_view: MapView) -> None:

@@ -445,7 +445,6 @@ class Collection:
         levels: int = 1,
         seed: int = 0,
         words: int = 5,
-        smooth: bool = False,
     ) -> Clusters:
         """The documents in groups of like ones, each named by the words that tell it from others.
 
@@ -460,13 +459,10 @@ class Collection:
             For the random part: the same seed gives the same groups.
         words
             How many words name a group.
-        smooth
-            Whether documents are moved towards their neighbors before they are clustered: clusters
-            mostly agree better with labels, and take a search for ten neighbors of each document.
         """
         from deltavec.collection.topics.clusters import cluster
 
-        return cluster(self, n, levels=levels, seed=seed, words=words, smooth=smooth)
+        return cluster(self, n, levels=levels, seed=seed, words=words)
 
     def add(
         self,

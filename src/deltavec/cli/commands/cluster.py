@@ -28,24 +28,20 @@ def cluster(
     ),
     per_document: int = options.count("Groups to write per document, nearest first.", value=1),
     words: int = options.count("Number of words that name a group.", value=5),
-    smooth: bool = typer.Option(
-        False, "--smooth", help="Move documents towards their neighbors first."
-    ),
     seed: options.Seed = 0,
     trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Cluster a collection into groups of similar documents.
 
-    Without -n the number of groups is chosen by a split-half test: groups are learned from one half
-    of the documents and tested on the other. Words name a group if many of its documents contain
+    Without -n the number of groups is the largest that is stable: groups learned from two halves of
+    the documents agree. Words name a group if many of its documents contain
     them, other documents do not, and their vectors are close to its centroid.
 
     Examples
     --------
     deltavec cluster reviews.idx
     deltavec cluster reviews.idx -n 4 -o clusters.csv
-    deltavec cluster reviews.idx --smooth
     deltavec cluster reviews.idx --levels 2 --per-document 3 -o topics.parquet
     """
     if output is not None:
@@ -58,7 +54,7 @@ def cluster(
 
         opened = open_collection(collection, trust)
         work.begin("clustering")
-        found = opened.cluster(n, levels=levels, seed=seed, words=words, smooth=smooth)
+        found = opened.cluster(n, levels=levels, seed=seed, words=words)
         if output is not None:
             work.begin("writing")
             table = topic_table(opened, found, per_document)

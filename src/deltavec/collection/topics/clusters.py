@@ -1,24 +1,14 @@
 r"""Clusters of similar documents by k-means: how many, which documents, and wider levels.
 
-**How many.** Clusters are learned from one half of the documents, or of a sample, and judged on the
-other. With :math:`c_1` the cosine of a document with the nearest centroid and :math:`c_2` that with
-the next,
-
-.. math:: s = \frac{c_1 - c_2}{1 - c_2}
-
-is 0 on the border of a cluster and 1 in its middle. The largest number is taken whose mean of s is
-at most a twentieth below the best. Few clusters always score well, whatever the documents, so
-numbers below 8 are tried only for few documents.
+**How many.** A number of clusters is as good as it is stable. Clusters are learned from one half of
+a sample and from the other, and both label the whole sample; the adjusted Rand index says how far
+they agree beyond chance, as a mean over three splits. From the most stable number on, larger ones
+are taken as long as they are at least .85 as stable. Few clusters are always stable, whatever the
+documents, so numbers below 8 are tried only for few documents.
 
 **Levels.** Clusters of the finest level are merged by Ward's rule on their centroids, so that a
 wider cluster is made of whole ones. Of n clusters in L levels, level l from the top has about
 :math:`n^{l/L}`.
-
-**Smoothing.** Documents may be moved towards their neighbors first,
-
-.. math:: u'_d \propto u_d + \tfrac12 \cdot \tfrac1{10} \sum_{n \in N(d)} u_n,
-
-with N(d) the ten documents most similar to d (experiments/beyond).
 """
 
 from __future__ import annotations
@@ -33,9 +23,8 @@ from deltavec.collection.topics.names import group_names, mean_directions
 from deltavec.core.arguments import require_whole
 from deltavec.core.arrays import Float32s, Float64s, Int32s, blocks
 from deltavec.core.threads import one_blas_thread
-from deltavec.core.vectors import normalize_rows
 from deltavec.errors import InputError
-from deltavec.search.tsne.layout import nearest_rows, rows_with_direction
+from deltavec.search.tsne.layout import rows_with_direction
 
 if TYPE_CHECKING:
     from sklearn.cluster import MiniBatchKMeans
@@ -46,12 +35,11 @@ ROWS_TO_LEARN = 200_000  # of a larger collection a sample
 NUMBERS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 USUAL_LEAST = 8
 FEWEST_MEMBERS = 10  # of a cluster, on average
-NEARLY_BEST = 0.95
-SAMPLE = 10_000  # documents that are looked at
+NEARLY_BEST = 0.85
+SAMPLE = 6_000  # documents that are looked at
+SPLITS = 3
 MOST_LEVELS = 3
 FEWEST_CLUSTERS = 2  # of a level; one cluster would be all documents
-NEIGHBORS = 10
-SHARE = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,7 +198,7 @@ def own_cosines(vectors: Float32s, labels: Int32s, directions: Float64s) -> Floa
 
 
 def cluster(
-    collection: Collection, n: int | None, *, levels: int, seed: int, words: int, smooth: bool
+    collection: Collection, n: int | None, *, levels: int, seed: int, words: int
 ) -> Clusters:
     """The documents of a collection in groups; see `Collection.cluster`."""
     if n is not None:
@@ -227,8 +215,6 @@ def cluster(
             f"cannot make {n or 'any'} clusters of {documents:,} documents that have a vector: "
             + ("ask for fewer" if documents else "all of them are out of vocabulary, or equal")
         )
-    if smooth:
-        vectors = smooth_rows(vectors, there)
     count, reason = (n, "as asked for") if n else best_k(vectors[there], seed)
     labels = group_rows(vectors, there, count, seed)
     finest = describe(collection, labels, words=words, seed=seed, reason=reason)
@@ -241,11 +227,12 @@ def best_k(vectors: Float32s, seed: int) -> tuple[int, str]:
     if len(tried) == 1:
         return tried[0], f"{len(vectors):,} documents are too few for more"
     drawn = np.random.default_rng(seed).permutation(len(vectors))[:SAMPLE]
-    a, b = vectors[np.sort(drawn[::2])], vectors[np.sort(drawn[1::2])]
-    apart = [(separation(a, b, count, seed) + separation(b, a, count, seed)) / 2 for count in tried]
-    enough = [place for place, s in enumerate(apart) if s >= NEARLY_BEST * max(apart)]
-    listed = ", ".join(f"{count} ({s:.2f})" for count, s in zip(tried, apart, strict=True))
-    return tried[enough[-1]], f"the most that stand apart nearly as well as any: {listed}"
+    stable = [agreement(vectors[drawn], count, seed) for count in tried]
+    chosen = int(np.argmax(stable))
+    while chosen + 1 < len(tried) and stable[chosen + 1] >= NEARLY_BEST * max(stable):
+        chosen += 1
+    listed = ", ".join(f"{count} ({one:.2f})" for count, one in zip(tried, stable, strict=True))
+    return tried[chosen], f"the most that are nearly as stable as any: {listed}"
 
 
 def numbers_to_try(documents: int) -> list[int]:
@@ -257,17 +244,17 @@ def numbers_to_try(documents: int) -> list[int]:
 
 
 @one_blas_thread()
-def separation(learned: Float32s, seen: Float32s, count: int, seed: int) -> float:
-    """The mean of s over some documents, for groups that were learned from others."""
-    labels = group_rows(learned, np.ones(len(learned), bool), count, seed)
-    directions = mean_directions(learned, labels, int(labels.max()) + 1)
-    if len(directions) < 2:
-        return 0.0
-    cosines = seen @ directions.T
-    cosines.partition(len(directions) - 2, axis=1)
-    first, second = cosines[:, -1], cosines[:, -2]
-    # Equal directions leave nothing between them; rounding may put a cosine above 1.
-    return float(((first - second) / np.maximum(1 - second, 1e-6)).mean())
+def agreement(vectors: Float32s, count: int, seed: int) -> float:
+    """How far clusters of two halves agree on all documents: the mean adjusted Rand index."""
+    from sklearn.metrics import adjusted_rand_score
+
+    found = []
+    for split in range(SPLITS):
+        order = np.random.default_rng(seed + split).permutation(len(vectors))
+        halves = vectors[order[::2]], vectors[order[1::2]]
+        labels = [k_means(half, count, seed=seed, starts=3).predict(vectors) for half in halves]
+        found.append(float(adjusted_rand_score(*labels)))
+    return float(np.mean(found))
 
 
 def merge_levels(
@@ -292,19 +279,3 @@ def merge_levels(
     while made:
         widest = replace(made.pop(), wider=widest)
     return widest
-
-
-@one_blas_thread()
-def smooth_rows(vectors: Float32s, there: npt.NDArray[np.bool_]) -> Float32s:
-    """The vectors, those that are there moved towards their neighbors, at unit length again."""
-    own = np.flatnonzero(there)
-    rows = np.ascontiguousarray(vectors[own], np.float32)
-    count = min(NEIGHBORS, len(rows) - 1)
-    moved = np.zeros(vectors.shape, np.float32)
-    near = nearest_rows(rows, count) if count > 0 else np.zeros((len(rows), 0), np.int64)
-    for part in blocks(len(rows)):
-        sums = rows[part].astype(np.float64)
-        for neighbor in near[part].T:
-            sums += rows[neighbor] * (SHARE / count)
-        moved[own[part]] = normalize_rows(sums, np.linalg.norm(sums, axis=1))
-    return moved

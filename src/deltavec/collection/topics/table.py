@@ -31,7 +31,6 @@ def topics(
     levels: int = 1,
     per_document: int = 1,
     seed: int = 0,
-    smooth: bool = False,
 ) -> pa.Table:
     """A table of documents with their topics: groups of like ones, named by their words.
 
@@ -41,7 +40,7 @@ def topics(
         A `Collection`, or whatever `deltavec.read_corpus` reads: a file, a list of strings, a
         frame.
     n
-        How many topics; by default as many as stand apart.
+        How many topics; by default as many as are stable.
     model
         For documents that are no collection: a fitted model; by default one is fitted on them.
     id_column
@@ -52,8 +51,6 @@ def topics(
         How many topics to give for each document, nearest first.
     seed
         For the random part: the same seed gives the same topics.
-    smooth
-        Whether documents are moved towards their neighbors first, as `Collection.cluster` does.
 
     Returns
     -------
@@ -75,13 +72,13 @@ def topics(
 
     require_whole("per_document", per_document)
     if isinstance(documents, Collection):
-        found = documents.cluster(n, levels=levels, seed=seed, words=NAME_WORDS, smooth=smooth)
+        found = documents.cluster(n, levels=levels, seed=seed, words=NAME_WORDS)
         return topic_table(documents, found, per_document)
     corpus = read_corpus(documents)
     fitted = fit(corpus) if model is None else model
     with TemporaryDirectory() as folder:
         built = build_collection(fitted, corpus, Path(folder) / "c.idx", id_column=id_column)
-        return topics(built, n, levels=levels, per_document=per_document, seed=seed, smooth=smooth)
+        return topics(built, n, levels=levels, per_document=per_document, seed=seed)
 
 
 def topic_name(words: Sequence[str]) -> str:

@@ -52,16 +52,6 @@ def test_a_cluster_is_named_by_words_of_its_own(collection: dv.Collection) -> No
     assert names[2] == {"cheap", "dear"}
 
 
-def test_smoothed_documents_make_the_same_groups_where_these_are_plain(
-    collection: dv.Collection,
-) -> None:
-    plain, smooth = collection.cluster(3), collection.cluster(3, smooth=True)
-    assert smooth.labels.tolist() == plain.labels.tolist()
-    assert smooth.cosines == pytest.approx(plain.cosines)
-    table = dv.topics(collection, 3, smooth=True)
-    assert table["cluster"].to_pylist()[:19] == smooth.labels[:19].tolist()
-
-
 def test_a_seed_repeats(collection: dv.Collection) -> None:
     one, two = collection.cluster(4, seed=5), collection.cluster(4, seed=5)
     assert one.labels.tolist() == two.labels.tolist()
