@@ -245,14 +245,14 @@ def numbers_to_try(documents: int) -> list[int]:
 
 @one_blas_thread()
 def agreement(vectors: Float32s, count: int, seed: int) -> float:
-    """How far clusters of two halves agree on all documents: the mean adjusted Rand index."""
+    """How far clusters of two samples agree on all documents: the mean adjusted Rand index."""
     from sklearn.metrics import adjusted_rand_score
 
     found = []
     for split in range(SPLITS):
         order = np.random.default_rng(seed + split).permutation(len(vectors))
-        halves = vectors[order[::2]], vectors[order[1::2]]
-        labels = [k_means(half, count, seed=seed, starts=3).predict(vectors) for half in halves]
+        parts = vectors[order[::2]], vectors[order[1::2]]
+        labels = [k_means(part, count, seed=seed, starts=3).predict(vectors) for part in parts]
         found.append(float(adjusted_rand_score(*labels)))
     return float(np.mean(found))
 
