@@ -41,7 +41,7 @@ class Taught:
         self.of = dict(zip(kept["texts"].tolist(), kept["vectors"], strict=True))
         self.word = dict(zip(kept["names"].tolist(), kept["words"], strict=True))
         self.zero = np.zeros(kept["vectors"].shape[1], np.float32)
-        self.queries = kept["queries"] if "queries" in kept else None
+        self.queries = kept.get("queries", None)
 
     def __call__(self, words):
         """The vectors of single words; the mean for one that was not asked for."""
