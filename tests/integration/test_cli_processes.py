@@ -233,3 +233,22 @@ def test_a_fit_in_too_little_memory_says_so_and_ends(tmp_path: Path, megabytes: 
     assert done.returncode == 1
     assert "out of memory" in done.stderr
     assert not (tmp_path / "m.dv").exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="address space is limited as Linux does")
+def test_a_gigabyte_is_enough_to_fit_build_and_search(tmp_path: Path) -> None:
+    import resource
+
+    words = [f"word{number % 997} other{number % 89}" for number in range(20_000)]
+    (tmp_path / "a.txt").write_text("\n".join(f"{word} quiet room" for word in words))
+    for arguments in (
+        ("fit", "a.txt", "-o", "m.dv"),
+        ("index", "build", "m.dv", "a.txt", "-o", "m.idx"),
+        ("search", "m.idx", "word7"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "deltavec", *arguments],
+            cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)),
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr

@@ -9,7 +9,26 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from contextlib import suppress
 from io import TextIOWrapper
+
+SMALL = 4 << 30  # bytes of address space
+
+
+def spare_address_space() -> None:
+    """Reserve less memory than usual where the address space is limited (``ulimit -v``).
+
+    Arrow's allocator reserves a gigabyte, and the system's 64 MB for each thread.
+    """
+    if sys.platform == "linux":
+        import resource
+
+        if 0 <= resource.getrlimit(resource.RLIMIT_AS)[0] < SMALL:
+            import ctypes
+
+            os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+            with suppress(AttributeError, OSError):  # a C library other than glibc
+                ctypes.CDLL(None).mallopt(-8, 1)  # M_ARENA_MAX
 
 
 def main() -> None:
@@ -20,6 +39,7 @@ def main() -> None:
     # Products of matrices have one thread (docs/decisions/0017). More would be started and wait for
     # work in loops, a tenth of a second in each of two libraries.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    spare_address_space()
     # Importing the compiler makes hundreds of thousands of objects, none of which is garbage.
     gc.set_threshold(50_000)
     for stream in (sys.stdout, sys.stderr):

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from deltavec.cli import options
+from deltavec.cli import options, spare_address_space
 from deltavec.cli.printing import plural, print_json
 from deltavec.cli.progress import stages
 from deltavec.errors import DeltavecError, InputError, needing
@@ -34,6 +34,7 @@ from deltavec.errors import DeltavecError, InputError, needing
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
+    from deltavec.collection import Collection
     from deltavec.server.starting import StartingApp
 
 CONNECTIONS = 4096  # of each worker; silent ones are closed after HEADER_MILLISECONDS
@@ -106,7 +107,7 @@ def serve(
     address, port = available_address(host, port)
     with stages("opening"):
         from deltavec.collection import open_collection
-        from deltavec.collection.map.storage import find_cached_map, keep_map
+        from deltavec.collection.map.storage import find_cached_map
         from deltavec.io.artifacts.atomic import scratch_folder
         from deltavec.server.app import require_settings
         from deltavec.server.limits import Limits
@@ -119,7 +120,7 @@ def serve(
         documents = len(opened)
     method = "pca" if placed_by == MapMethod.pca else "neighbors"
     if method == "neighbors" and not (opened.map or find_cached_map(opened)):
-        threading.Thread(target=keep_map, args=(opened,), daemon=True).start()
+        threading.Thread(target=draw_map, args=(opened,), daemon=True).start()
     del opened  # each worker opens the collection itself
     settings: dict[str, Any] = {
         "token": token,
@@ -139,6 +140,17 @@ def serve(
             (address, port),
             partial(announce, collection, (address, port), documents, token, as_json),
         )
+
+
+def draw_map(opened: Collection) -> None:
+    """Draw the map while the workers answer."""
+    from deltavec.collection.map.storage import keep_map
+
+    try:
+        keep_map(opened)
+    except (DeltavecError, MemoryError, OSError) as error:
+        problem = str(error) or type(error).__name__
+        typer.echo(f"deltavec: warning: the map could not be drawn ({problem})", err=True)
 
 
 def require_extra() -> None:
@@ -243,6 +255,7 @@ def start_app(
     folder: Path, method: str, settings: dict[str, Any], trust: bool, log: bool
 ) -> StartingApp:
     """The application of one worker process, which opens the collection in the background."""
+    spare_address_space()
     # granian's threads must not call a Python that is being finalized: Rust would panic.
     atexit.register(os._exit, 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent stops the workers
