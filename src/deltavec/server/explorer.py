@@ -305,7 +305,7 @@ def info(explorer: Explorer, request: NoRequest) -> bytes:
             "dimensions": explorer.collection.model.dimensions,
             "columns": list(explorer.collection.columns),
             "color_by": explorer.map_view.color_names,
-            "map": explorer.map_view.positions.method,
+            "map": explorer.map_view.drawn.positions.method,
             "state": explorer.map_view.state,
             "limits": asdict(explorer.limits),
             "collection": plain(explorer.collection.info()),

@@ -88,6 +88,9 @@ class MapView:
         self.points = points
         self.placed: dict[OpenSegment, Float32s] = {}
         self.is_drawn = collection.description == drawn.description
+        is_one = len(collection.segments) == 1 and collection.index.pieces.live is None
+        if self.is_drawn and is_one and drawn.positions.axes:
+            self.placed = {collection.segments[0]: drawn.positions.places}
         self.cache: dict[str, bytes] = {}
         self.known: dict[int, Clusters] = {}  # clusters in other numbers
         self.is_provisional = False  # a map of neighbors is being drawn
@@ -190,7 +193,7 @@ class MapView:
     @property
     def color_names(self) -> list[str]:
         """What the points can be colored by."""
-        clusters = [CLUSTER] if self.clusters else []
+        clusters = [CLUSTER] if self.drawn.clusters else []
         return clusters + [name for name in self.collection.columns if name != CLUSTER]
 
     def is_known(self, count: int | None) -> bool:
@@ -264,8 +267,8 @@ class MapView:
     def colors(self, by: str, clusters: Clusters | None = None) -> Colors:
         """The colors of the points; for clusters, of these."""
         shown = self.positions.shown
-        if by == CLUSTER and self.clusters is not None:
-            return cluster_colors(clusters or self.clusters, shown)
+        if by == CLUSTER:
+            return cluster_colors(clusters or self.clusters_of(None), shown)
         return column_colors(by, self.collection.column(by).take(shown))
 
 

@@ -1,6 +1,6 @@
 """Hot reload: the server follows the collection's folder. Writes over HTTP.
 
-A collection changes in one step, when its manifest is replaced. A thread checks that file once a
+A collection changes in one step, when its manifest is replaced. A thread checks that file twice a
 second. When it differs, the new state is opened and replaces the old one in one step. A request
 takes the current state once, so it never sees parts of two. The old state is closed with the last
 request that uses it.
@@ -37,7 +37,7 @@ from deltavec.server.log import FIELDS, log, log_error
 from deltavec.server.metrics import Metrics
 from deltavec.server.requests import RemoveByFilterRequest, RemoveRequest, WriteRequest
 
-SECONDS = 1.0  # between two checks
+SECONDS = 0.5  # between two checks
 Write: TypeAlias = WriteRequest | RemoveRequest | RemoveByFilterRequest
 Result = TypeVar("Result")
 RETRY_SECONDS = 0.02  # between attempts while another process writes

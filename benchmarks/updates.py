@@ -1,0 +1,111 @@
+"""Update of one document in a warm process, at two sizes, and search in one and in ten segments.
+
+    python benchmarks/updates.py SMALL.idx LARGE.idx TEXTS.parquet [PEERS.json ...] > OUTPUT.json
+
+The collections have an id column and documents of thirty words with the ids doc0, doc1, ...; they
+are changed, so give copies. TEXTS has other documents in a column ``text``. PEERS are results of
+the same updates in other engines, which go into the output as they are.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import deltavec as dv
+
+UPDATES, QUERIES = 400, 200
+SIZES = [12_000, 6_000, 3_000, 1_500, 700, 340, 160, 70, 5]
+
+
+def written() -> int:
+    """The bytes that this process has written."""
+    lines = Path("/proc/self/io").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("wchar")).split()[1])
+
+
+def table(collection: dv.Collection, texts: list[str], ids: list[str]) -> pa.Table:
+    """Documents with the columns of the collection, which are empty."""
+    stated = collection.description
+    nothing = {
+        name: pa.nulls(len(texts), collection.store.schema.field(name).type)
+        for name in stated.columns
+    }
+    return pa.table({stated.text_column: texts, stated.id_column: ids, **nothing})
+
+
+def update(
+    collection: dv.Collection, texts: list[str], count: int
+) -> tuple[dv.Collection, dict[str, float]]:
+    """Single updates in a row: CPU time, wall time and bytes of each."""
+    rng, rows = np.random.default_rng(1), []
+    last = len(collection)
+    for text in texts[:count]:
+        one = table(collection, [text], [f"doc{rng.integers(last)}"])
+        before = written(), time.process_time(), time.perf_counter()
+        collection = collection.add(one, update=True, threads=1)
+        after = written(), time.process_time(), time.perf_counter()
+        rows.append([b - a for a, b in zip(before, after, strict=True)])
+    size, cpu, wall = np.array(rows[2:]).T
+    return collection, {
+        "updates": count,
+        "cpu_ms_median": round(1e3 * float(np.median(cpu)), 1),
+        "cpu_ms_mean": round(1e3 * float(cpu.mean()), 1),
+        "cpu_ms_max": round(1e3 * float(cpu.max()), 1),
+        "wall_ms_median": round(1e3 * float(np.median(wall)), 1),
+        "written_kb_median": round(float(np.median(size)) / 1e3),
+        "written_kb_mean": round(float(size.mean()) / 1e3),
+        "segments": len(collection.segments),
+    }
+
+
+def search_time(collection: dv.Collection, queries: list[str], by: str) -> float:
+    """CPU time of a search in milliseconds, the best of three rounds."""
+    rounds = []
+    for _ in range(4):
+        begin = time.process_time()
+        for query in queries:
+            collection.best([collection.query(query, by=by)], threads=1)
+        rounds.append(time.process_time() - begin)
+    return round(1e3 * min(rounds[1:]) / len(queries), 3)
+
+
+def measure(path: str, texts: list[str]) -> dict[str, object]:
+    """All figures of one collection."""
+    collection = dv.open_collection(path, verify=False)
+    queries = [" ".join(text.split()[3:7]) for text in texts[-QUERIES:]]
+    modes = ("hybrid", "keyword", "semantic")
+    one = {by: search_time(collection, queries, by) for by in modes}
+    found: dict[str, object] = {"documents": len(collection)}
+    collection, found["update"] = update(collection, texts, UPDATES)
+    begin = UPDATES
+    for number, size in enumerate(SIZES):
+        some = texts[begin : begin + size]
+        begin += size
+        ids = [f"new{number}-{place}" for place in range(len(some))]
+        collection = collection.add(table(collection, some, ids), threads=1)
+    found["segments"] = [segment.live for segment in collection.description.segments]
+    found["search_ms_one_segment"] = one
+    found["search_ms_these_segments"] = {by: search_time(collection, queries, by) for by in modes}
+    return found
+
+
+if __name__ == "__main__":
+    small, large, source, *peers = sys.argv[1:]
+    texts = pq.read_table(source)["text"].to_pylist()
+    result = {
+        "versions": {
+            "deltavec": dv.__version__,
+            "numpy": np.__version__,
+            "pyarrow": pa.__version__,
+        },
+        "deltavec": [measure(path, texts) for path in (small, large)],
+        "peers": [json.loads(Path(path).read_text()) for path in peers],
+    }
+    json.dump(result, sys.stdout, indent=2)
