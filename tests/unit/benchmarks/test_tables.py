@@ -1,4 +1,4 @@
-"""The table of the guide to targets has the numbers of the result file."""
+"""Tables of guides have the numbers of result files."""
 
 from __future__ import annotations
 
@@ -20,3 +20,14 @@ def test_the_guide_has_the_numbers_of_the_result_file() -> None:
         cells = [cell.strip() for cell in row.split("|")[2:6]]
         wanted = [results[name][key] for key in ("spectral", "0.4", "0.5", "1.0")]
         assert cells == [f"{value:.3f}".lstrip("0") for value in wanted]
+
+
+def test_the_guide_to_search_has_the_numbers_of_other_engines() -> None:
+    results = json.loads((ROOT / "benchmarks/results/retrieval_peers.json").read_text())
+    guide = (ROOT / "docs/guides/search.md").read_text("utf-8").split("beside other engines")[1]
+    rows = re.findall(r"^\| [a-zA-Z].*\|$", guide, re.MULTILINE)
+    del results["versions"]
+    assert len(rows) == len(results) == 5
+    for row, engines in zip(rows, results.values(), strict=True):
+        wanted = [f"{one['nDCG@10']:.3f}".lstrip("0") for one in engines.values()]
+        assert [cell.strip() for cell in row.split("|")[2:-1]] == wanted
