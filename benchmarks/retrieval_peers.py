@@ -1,6 +1,6 @@
 """Search engines on judged collections, beside hybrid search: bm25s, tantivy, LanceDB.
 
-Two environments. First `python retrieval_peers.py vectors JUDGED FOLDER` with deltavec, which writes
+Two environments. First `python retrieval_peers.py vectors JUDGED FOLDER` with deltavec writes
 texts and vectors; then `python retrieval_peers.py rank FOLDER OUT.json` in an environment with
 `pip install bm25s PyStemmer tantivy lancedb`. LanceDB ranks by its own full-text search and by our
 vectors, joined by its reciprocal rank fusion.
@@ -66,7 +66,7 @@ def by_bm25s(kept: dict, language: str) -> list[list[int]]:
 
 
 def by_tantivy(kept: dict, language: str) -> list[list[int]]:
-    """tantivy with its stemmer of English (its default tokenizer for other languages)."""
+    """Rank by tantivy with its stemmer of English (its default tokenizer for other languages)."""
     import tantivy
 
     schema = tantivy.SchemaBuilder()
