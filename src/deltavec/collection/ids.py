@@ -10,12 +10,13 @@ import numpy as np
 import pyarrow as pa
 
 from deltavec.core.arguments import did_you_mean
-from deltavec.core.arrays import Int64s, UInt64s
+from deltavec.core.arrays import Int64s, UInt64s, pack
 from deltavec.core.text.batches import batch_of_arrow, is_text
 from deltavec.core.text.rules import rule
 from deltavec.errors import InputError
 
 IDS_TO_COMPARE = 20_000  # for a suggestion
+MOST_CHARACTERS = 1 << 28  # of ids whose places in UTF-8 fit into 32 bits
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -96,7 +97,11 @@ def as_array(wanted: Sequence[str] | pa.Array) -> pa.Array:
     """Ids as an Arrow array; null for text that no id can be."""
     if isinstance(wanted, pa.Array):
         return wanted
-    return pa.array([None if SURROGATE.search(one) else one for one in wanted], pa.string())
+    if any(map(SURROGATE.search, wanted)) or sum(map(len, wanted)) > MOST_CHARACTERS:
+        return pa.array([None if SURROGATE.search(one) else one for one in wanted], pa.string())
+    data, ends = pack([one.encode() for one in wanted])
+    buffers = [None, pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(data)]  # as above
+    return pa.Array.from_buffers(pa.string(), len(wanted), buffers)
 
 
 def places_of(there: pa.Array | pa.ChunkedArray, wanted: pa.Array) -> Int64s:

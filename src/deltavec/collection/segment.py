@@ -263,7 +263,7 @@ class OpenSegment:
         rows = self.id_rows[begins[places] + within].astype(np.int64)
         inside = (rows >= 0) & (rows < self.stored.documents.documents)
         places, rows = places[inside], rows[inside]
-        wanted = ids.take(pa.array(places)).to_pylist()
+        wanted = [ids[place].as_py() for place in places.tolist()]
         found = [
             group.column(0)[n].as_py() for group, n in Documents([self.documents]).locate(rows)
         ]

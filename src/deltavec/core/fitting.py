@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from deltavec.core.learning.cooccurrence import DEFAULT_MEMORY
 from deltavec.core.learning.corpora import LearningCorpus, LocalCorpus
 from deltavec.core.learning.ppmi import ppmi_vectors
 from deltavec.core.learning.spectral import spectral
-from deltavec.core.learning.targets import WEIGHT, Targets, Teacher, learn_from
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.recipes import Choice, Recipe, SpectralRecipe, WeightedRecipe, resolve
 from deltavec.core.statistics import (
@@ -27,6 +26,9 @@ from deltavec.core.text.feature_choice import AskedUnits
 from deltavec.core.threads import one_blas_thread
 from deltavec.core.vectors import WordVectors
 from deltavec.errors import RecipeError, VectorsError
+
+if TYPE_CHECKING:
+    from deltavec.core.learning.targets import Teacher
 
 WITH_VECTORS = (
     "are the word vectors of its language, and lower-case? Without vectors a model is learned from "
@@ -53,7 +55,7 @@ def fit(
     prior: WordVectors | None = None,
     targets: tuple[Any, Any] | None = None,
     teacher: Teacher | None = None,
-    weight: float = WEIGHT,
+    weight: float = 0.5,
     texts: str | None = None,
     tokenizer: Tokenizer = "words",
     units: str = "auto",
@@ -132,7 +134,11 @@ def fit(
         units, choice = with_preset(texts, units, choice)
     require_use(prior, choice.recipe)
     chunked = as_corpus(corpus)
-    given = Targets.of(chunked, targets, teacher, weight)
+    given = None
+    if targets is not None or teacher is not None:
+        from deltavec.core.learning.targets import Targets, learn_from  # loads SciPy
+
+        given = Targets.of(chunked, targets, teacher, weight)
     if given is not None and units == "auto":
         units = "words"  # a teacher knows rare words, and has vectors of whole ones
     asked = AskedUnits.of(tokenizer, units, vectors, normalization)
