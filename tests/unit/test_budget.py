@@ -17,7 +17,7 @@ MOST_LINES = 450
 # the longest matching path. Lowering a number is welcome; raising one needs a decision record.
 BUDGETS = {
     "": 907,  # with evaluation/ and adapters/
-    "core": 1_984,
+    "core": 1_988,
     "core/kernels": 1_258,
     "core/text": 816,
     "core/learning": 2_135,
@@ -31,7 +31,7 @@ BUDGETS = {
     "search/lexical": 680,
     "search/hybrid": 802,
     "search/tsne": 321,
-    "collection": 2_731,
+    "collection": 2_736,
     "collection/filters": 405,
     "collection/topics": 453,
     "collection/map": 291,
@@ -40,7 +40,7 @@ BUDGETS = {
     "spark": 898,
     "lab": 3_205,  # with cli/commands/evaluate.py
 }
-PRODUCT = 25_331
+PRODUCT = 25_340
 SAME_BUDGET = {"evaluation": "", "adapters": "", "cli/commands/evaluate.py": "lab"}
 
 
