@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +15,8 @@ from deltavec.collection.collection import Collection
 from deltavec.collection.query import make_ready
 from deltavec.core.fitting import fit
 from deltavec.core.jit import BUDGET
+from deltavec.core.model import EmbeddingModel
+from deltavec.errors import LowCoverageWarning
 
 DOCUMENTS = 4_000  # so many that searches use quantized rows
 WORDS = 25  # of each document
@@ -32,6 +36,14 @@ def compile_searches(collection: Collection) -> None:
     for rows in (1, 5, 64):
         vectors = collection.index.take(np.arange(min(rows, len(collection))))
         collection.index.search(vectors, k=2)
+
+
+def compile_updates(model: EmbeddingModel) -> None:
+    """Update a small collection of a model, so that no write waits for the compiler."""
+    texts = model.vocabulary.words[:10] or [""]
+    with warnings.catch_warnings(), suppress(OSError), tempfile.TemporaryDirectory() as folder:
+        warnings.simplefilter("ignore", LowCoverageWarning)
+        build_collection(model, texts, Path(folder) / "warm.idx").add(texts).remove(["0"])
 
 
 def compile_all(on_stage: Callable[[str], None] = lambda stage: None) -> None:

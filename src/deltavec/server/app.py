@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from deltavec.collection import Collection
 from deltavec.collection.query import make_ready
-from deltavec.collection.warm import compile_searches
+from deltavec.collection.warm import compile_searches, compile_updates
 from deltavec.core.jit import BUDGET
 from deltavec.errors import InputError
 from deltavec.server.batching import Pools
@@ -86,6 +86,8 @@ def create_app(
     BUDGET.load_compiler()
     make_ready(collection.index, collection.words)
     compile_searches(collection)
+    if write_token is not None:
+        compile_updates(collection.model)
     metrics = Metrics(ADDRESSES, metrics_folder)
     pools = Pools(limits, metrics)
     reloader = Reloader(Explorer(collection, map_view, limits, name), metrics)
