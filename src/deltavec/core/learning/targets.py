@@ -73,18 +73,14 @@ class Targets:
     teacher: Teacher | None = None
 
     @classmethod
-    def of(
-        cls, corpus: Chunked, given: Any, teacher: Teacher | None, weight: float
-    ) -> Targets | None:
-        """The targets that a user gave, or asks a teacher for; None if there are neither.
+    def of(cls, corpus: Chunked, given: Any, teacher: Teacher | None, weight: float) -> Targets:
+        """The targets that a user gave, or else asks a teacher for.
 
         Raises
         ------
         InputError
             For vectors that are not one of a number of finite values for each text.
         """
-        if given is None and teacher is None:
-            return None
         if isinstance(weight, bool) or not 0 <= weight <= 1:
             raise InputError(f"weight must be from 0 to 1, got {weight!r}")
         if given is None and teacher is not None:

@@ -133,3 +133,10 @@ def test_kinds_of_texts_are_presets() -> None:
         dv.fit(TEXTS, texts="titles", recipe="idf-sum")
     with pytest.raises(RecipeError, match="counts words, got units='grams'"):
         dv.fit(TEXTS, texts="articles", units="grams")
+
+
+def test_of_a_large_corpus_the_first_documents_are_measured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(taught, "MEASURED", 3)
+    assert taught.corpus_part([["a", "b"], ["c", "d"], ["e"]]) == [["a", "b"], ["c"]]
