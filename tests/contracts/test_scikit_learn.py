@@ -78,6 +78,7 @@ def test_parameters_can_be_read_and_set(vectors):
         "context_smoothing": 0.5,
         "identity_share": 0.5,
         "spectrum_exponent": 0.5,
+        "steepness": 0.1,
         "power_iterations": 3,
         "measured_documents": 10,
         "prior": vectors,

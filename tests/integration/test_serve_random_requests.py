@@ -22,7 +22,7 @@ from support.served import TEXTS, ask, asked, small_collection
 
 REQUESTS, AT_ONCE = 10_000, 25
 LIMITS = Limits(k=20, batch=8, text_length=100, body_bytes=10_000, seconds=30)
-EXPECTED = {200, 400, 404, 405, 413, 421, 422}
+EXPECTED = {200, 400, 403, 404, 405, 413, 421, 422}
 
 ODD_TEXTS = [
     "", "sea", "a quiet room", "\0", "\x1b[31m", "<script>", "é\u0301", "\U0001f30a", "\ud800",

@@ -132,8 +132,8 @@ def test_without_vectors_the_spectral_model_is_that_of_one_machine(
     frame: DataFrame,
 ) -> None:
     small = dv.Recipe(form="spectral", n_components_removed=0, dimensions=5)
-    here = dv.fit(DOCUMENTS, recipe=small)
-    there = dv.spark.fit(frame, "text", recipe=small)
+    here = dv.fit(DOCUMENTS, recipe=small, units="words")
+    there = dv.spark.fit(frame, "text", recipe=small, units="words")
     assert there.info() == here.info()
 
 

@@ -139,8 +139,8 @@ def fit(
         from deltavec.core.learning.targets import Targets, learn_from  # loads SciPy
 
         given = Targets.of(chunked, targets, teacher, weight)
-    if given is not None and units == "auto":
-        units = "words"  # a teacher knows rare words, and has vectors of whole ones
+    if (given or prior) is not None and units == "auto":
+        units = "words"  # others have vectors of whole words, and know rare ones
     asked = AskedUnits.of(tokenizer, units, vectors, normalization)
     if vectors is None or choice.recipe.n_components_removed:
         require_reiterable(chunked)

@@ -72,6 +72,7 @@ def fit(
     """
     choice = resolve_recipe(recipe, vectors)
     require_use(prior, choice.recipe)
+    units = "words" if prior is not None and units == "auto" else units  # as for deltavec.fit
     asked = AskedUnits.of(tokenizer, units, vectors, normalization)
     source = SparkColumn(
         rereadable_text(frame, column),

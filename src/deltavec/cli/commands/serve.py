@@ -70,7 +70,7 @@ def serve(
         envvar="DELTAVEC_WRITE_TOKEN",
         metavar="TOKEN",
         show_default=False,
-        help="Token for clients that add and remove documents over HTTP; without it nobody can.",
+        help="Token for clients that add and remove documents over HTTP; without it none can.",
     ),
     placed_by: MapMethod = typer.Option(
         MapMethod.neighbors,
