@@ -20,12 +20,14 @@ from deltavec.errors import LowCoverageWarning
 
 DOCUMENTS = 4_000  # so many that searches use quantized rows
 WORDS = 25  # of each document
+QUERIED = 5  # words of a query: of few, other loops are used
 SYLLABLES = ("ka", "lo", "mi", "ren", "su", "to", "vel", "ing")
 
 
 def compile_searches(collection: Collection) -> None:
     """Run a search of every kind on a collection, so that no request waits for the compiler."""
-    words = collection.model.vocabulary.words[:2]
+    known = collection.model.vocabulary.words
+    words = known[:: max(1, len(known) // QUERIED)][:QUERIED]  # frequent and rare ones
     modes = ("hybrid", "keyword", "semantic") if collection.words else ("semantic",)
     for by in modes if len(collection) else ():
         for filter in (None, "id != ''"):
