@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[1]
-RESULTS = (":(exclude)benchmarks/results", ":(exclude)docs/guides/speed.md")
+RESULTS = (":(exclude)benchmarks/results", ":(exclude)docs/reports/speed.md")
 MAIN = "from deltavec.cli import main; main()"
 
 

@@ -4,17 +4,23 @@ Two environments. First `python retrieval_peers.py vectors JUDGED FOLDER` with d
 texts and vectors; then `python retrieval_peers.py rank FOLDER OUT.json` in an environment with
 `pip install bm25s PyStemmer tantivy lancedb`. LanceDB ranks by its own full-text search and by our
 vectors, joined by its reciprocal rank fusion.
+
+`python retrieval_peers.py embedders FOLDER OUT.json` ranks the same collections by cosine with
+tf-idf, LSA, potion-base-8M and MiniLM (their folders in POTION and MINILM), in an environment with
+scikit-learn, model2vec and sentence-transformers.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import sys
 import tempfile
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -104,6 +110,71 @@ def by_lancedb(kept: dict, language: str, vectors: dict) -> list[list[int]]:
     return found
 
 
+def by_cosine(documents: Any, queries: Any) -> list[list[int]]:
+    """The ten rows with the highest cosines; rows have unit length."""
+    scores = queries @ documents.T
+    dense = np.asarray(scores.todense() if hasattr(scores, "todense") else scores)
+    return [np.argsort(-line, kind="stable")[:10].tolist() for line in dense]
+
+
+def by_tfidf(kept: dict, _: str) -> list[list[int]]:
+    """scikit-learn's tf-idf."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    vectorizer = TfidfVectorizer()
+    return by_cosine(vectorizer.fit_transform(kept["texts"]), vectorizer.transform(kept["queries"]))
+
+
+def by_lsa(kept: dict, _: str) -> list[list[int]]:
+    """scikit-learn's LSA with up to 300 dimensions."""
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import Normalizer
+
+    dimensions = min(300, len(kept["texts"]) - 1)
+    lsa = make_pipeline(
+        TfidfVectorizer(), TruncatedSVD(dimensions, random_state=0), Normalizer()
+    ).fit(kept["texts"])
+    return by_cosine(lsa.transform(kept["texts"]), lsa.transform(kept["queries"]))
+
+
+def unit(rows: np.ndarray) -> np.ndarray:
+    """Rows scaled to unit length."""
+    return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+
+
+def by_potion(kept: dict, _: str) -> list[list[int]]:
+    """model2vec's potion-base-8M."""
+    from model2vec import StaticModel
+
+    model = StaticModel.from_pretrained(os.environ["POTION"])
+    return by_cosine(unit(model.encode(kept["texts"])), unit(model.encode(kept["queries"])))
+
+
+def by_minilm(kept: dict, _: str) -> list[list[int]]:
+    """sentence-transformers' all-MiniLM-L6-v2."""
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(os.environ["MINILM"], device="cpu")
+    return by_cosine(unit(model.encode(kept["texts"])), unit(model.encode(kept["queries"])))
+
+
+def embedders(folder: Path, out: Path) -> None:
+    """Rank by cosine with each embedding, and write means."""
+    engines = {"tf-idf": by_tfidf, "LSA": by_lsa, "potion": by_potion, "MiniLM": by_minilm}
+    packages = ("scikit-learn", "model2vec", "sentence-transformers")
+    results: dict = {"versions": {n: version(n) for n in packages}}
+    for name in SETS[:4]:
+        kept = json.loads((folder / f"{name}.json").read_text())
+        results[name] = {}
+        for engine, ranking in engines.items():
+            scores = [ndcg(r, g) for r, g in zip(ranking(kept, ""), kept["grades"], strict=True)]
+            results[name][engine] = round(float(np.mean(scores)), 4)
+        print(name, results[name], flush=True)
+        out.write_text(json.dumps(results, indent=1) + "\n")
+
+
 def rank(folder: Path, out: Path) -> None:
     """Rank by every engine, and write means and gaps with their errors."""
     results: dict = {"versions": {n: version(n) for n in ("bm25s", "tantivy", "lancedb")}}
@@ -134,4 +205,5 @@ def rank(folder: Path, out: Path) -> None:
 
 
 if __name__ == "__main__":
-    {"vectors": write_vectors, "rank": rank}[sys.argv[1]](Path(sys.argv[2]), Path(sys.argv[3]))
+    modes = {"vectors": write_vectors, "rank": rank, "embedders": embedders}
+    modes[sys.argv[1]](Path(sys.argv[2]), Path(sys.argv[3]))

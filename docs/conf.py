@@ -15,11 +15,16 @@ extensions = [
     "myst_parser",
     "notebooks",  # docs/extensions/notebooks.py
     "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
+    "sphinx_copybutton",
 ]
+templates_path = ["_templates"]
 exclude_patterns = ["_build", "**.ipynb_checkpoints"]
 
+default_role = "py:obj"
 html_theme = "furo"
+html_favicon = "static/favicon.svg"
 html_title = f"deltavec {release}"
 html_math_renderer = "mathml"
 html_static_path = ["static"]
@@ -31,7 +36,13 @@ html_show_sphinx = False
 myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 3
 
+# Users never construct most classes: the template shows the constructors of those that they do.
+autodoc_class_signature = "separated"
 autodoc_member_order = "bysource"
+autodoc_preserve_defaults = True
+autosummary_generate = True
+toc_object_entries_show_parents = "hide"
+copybutton_prompt_text = ">>> "
 autodoc_typehints_format = "short"
 maximum_signature_line_length = 88
 napoleon_google_docstring = False

@@ -26,7 +26,7 @@ text{font:13px system-ui,sans-serif}.small{font-size:12px}.strong{font-weight:60
 """
 
 SHOWN = {
-    "spectral": ("spectral (ours)", "ours"),
+    "spectral": ("deltavec", "ours"),
     "unit-sum, word2vec": ("unit-sum, word2vec", "paper"),
     "idf-delta-pca, word2vec": ("idf-delta-pca, word2vec", "paper"),
     "idf-delta-pca, ppmi": ("idf-delta-pca, ppmi", "paper"),

@@ -11,7 +11,7 @@ import pytest
 
 import deltavec as dv
 
-GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "search.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "vector-index.md"
 SNIPPETS = re.findall(r"^```py\n(.*?)^```", GUIDE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
 
 

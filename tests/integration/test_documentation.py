@@ -37,7 +37,8 @@ def test_a_public_name_is_in_the_reference(name: str) -> None:
 
 @pytest.mark.parametrize("command", sorted(COMMANDS))
 def test_an_option_is_in_the_guides(command: str) -> None:
-    guides = "".join(path.read_text("utf-8") for path in sorted((DOCS / "guides").glob("*.md")))
+    pages = [*(DOCS / "guides").glob("*.md"), *(DOCS / "tutorials").glob("*.md")]
+    guides = "".join(path.read_text("utf-8") for path in sorted(pages))
     options = [
         [*one.opts, *one.secondary_opts]
         for one in COMMANDS[command].params

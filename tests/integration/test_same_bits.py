@@ -1,4 +1,4 @@
-"""The same bits, whatever changes: the table of docs/guides/same-bits.md, cell by cell."""
+"""The same bits, whatever changes: the table of docs/guides/reproducibility.md, cell by cell."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def test_the_model_of_a_collection_has_the_same_bits_on_any_threads_and_from_any
 
 def test_the_table_names_tests_that_there_are():
     tests = Path(__file__).parents[1]
-    guide = (tests.parent / "docs" / "guides" / "same-bits.md").read_text("utf-8")
+    guide = (tests.parent / "docs" / "guides" / "reproducibility.md").read_text("utf-8")
     named = set(re.findall(r"`((?:integration|laws|unit)/[^`]+)`", guide))
     assert len(named) > 8
     assert [name for name in named if not (tests / name).exists()] == []
