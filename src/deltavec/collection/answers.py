@@ -26,8 +26,10 @@ from deltavec.core.arrays import Float32s, Float64s, Int64s
 from deltavec.core.explain import Contributions, Shares, WordPair, decompose, shares, top_pairs
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.text.tokenize import Spans, Tokenized, find_spans, spans
+from deltavec.notebook import table
 from deltavec.search.lexical.storage import StoredPostings
 
+SHOWN = 8  # words or hits in a repr
 SENTENCE_END = re.compile(r"[.!?。！？]\s|\n")
 
 Piece = tuple[str, float | None]
@@ -55,7 +57,7 @@ class QueryWord(NamedTuple):
         return self.keyword + self.semantic
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SearchExplanation:
     """Why a document has its score.
 
@@ -87,6 +89,19 @@ class SearchExplanation:
     near: tuple[WordPair, ...]
     unknown: tuple[str, ...]
 
+    def __repr__(self) -> str:
+        words = ", ".join(f"{one.word} {one.share:.2f}" for one in self.words[:SHOWN])
+        more = ", ..." if len(self.words) > SHOWN else ""
+        return f"SearchExplanation({self.by} score {self.score:.2f}: {words}{more})"
+
+    def _repr_html_(self) -> str:
+        rows: list[tuple[Any, ...]] = [
+            (one.word, f"{one.share:.3f}", f"{one.keyword:.3f}", f"{one.semantic:.3f}")
+            for one in self.words
+        ]
+        title = f"{self.by} score {self.score:.3f}"
+        return table(title, ("word", "share", "keyword", "semantic"), rows)
+
 
 class Excerpt(NamedTuple):
     """A passage of a text.
@@ -113,7 +128,7 @@ class Excerpt(NamedTuple):
 NO_EXCERPT = Excerpt(0, "")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Hit:
     """A document that was found.
 
@@ -143,6 +158,33 @@ class Hit:
     excerpt: Excerpt = NO_EXCERPT
     contributions: Shares | None = None
     why: SearchExplanation | None = None
+
+    def __repr__(self) -> str:
+        return f"Hit(id={self.id!r}, score={self.score:.2f}, text={shorten(self.text)!r})"
+
+
+class HitList(list[Hit]):
+    """Hits, best first; a list that prints in a few lines and is a table in a notebook."""
+
+    def __repr__(self) -> str:
+        shown = [f" {one!r}" for one in self[:SHOWN]]
+        if len(self) > SHOWN:
+            shown.append(f" ... {len(self) - SHOWN} more")
+        return "[" + ",\n".join(shown).lstrip() + "]"
+
+    def _repr_html_(self) -> str:
+        rows: list[tuple[Any, ...]] = [
+            (f"{one.score:.2f}", one.id, shorten(one.text, 160), *one.columns.values())
+            for one in self
+        ]
+        columns = tuple(self[0].columns) if self else ()
+        return table(f"{len(self)} hits", ("score", "id", "text", *columns), rows)
+
+
+def shorten(text: str, most: int = 60) -> str:
+    """The beginning of a text, on one line."""
+    line = " ".join(text[: 4 * most].split())
+    return line if len(line) <= most and len(text) <= 4 * most else line[: most - 1] + "…"
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,14 +7,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from deltavec.collection import ids as identities
-from deltavec.collection.answers import Excerpt, Hit, Keyword, Match, SearchExplanation
+from deltavec.collection.answers import (
+    Excerpt,
+    Hit,
+    HitList,
+    Keyword,
+    Match,
+    SearchExplanation,
+)
 from deltavec.collection.filters.masks import Filter
 from deltavec.collection.info import collection_info
 from deltavec.collection.manifest import CollectionManifest
@@ -102,7 +109,7 @@ class Collection:
         """The ids of all documents, as an Arrow array of strings."""
         return pa.concat_arrays(self.store.columns([ID]).column(0).chunks)
 
-    def row(self, id: str) -> int:
+    def row(self, id: str | int) -> int:
         """The row of the document with this id.
 
         Raises
@@ -112,11 +119,11 @@ class Collection:
         """
         row = self.find_row(id)
         if row is None:
-            advice = identities.suggestion(id, self.ids, self.description.id_column)
+            advice = identities.suggestion(str(id), self.ids, self.description.id_column)
             raise InputError(f"{self.path}: no document has the id {id!r:.60}{advice}")
         return row
 
-    def find_row(self, id: str) -> int | None:
+    def find_row(self, id: str | int) -> int | None:
         """The row of the document with this id; None if there is none."""
         _, rows = self.rows_of(identities.as_array(identities.as_list([id])))
         return int(self.index.pieces.logical(rows)[0]) if len(rows) else None
@@ -172,9 +179,9 @@ class Collection:
             raise InputError(f"places are from 0 to {len(self) - 1}, got {int(outside[0])}")
         return rows
 
-    def text(self, id: str) -> str:
+    def text(self, id: str | int) -> str:
         """The text of the document with this id."""
-        return str(self.documents([id]).column(TEXT)[0].as_py())
+        return str(self.documents([identities.as_id(id)]).column(TEXT)[0].as_py())
 
     def column(self, name: str) -> pa.ChunkedArray:
         """A column of all documents: ``id``, ``text``, or one that was kept."""
@@ -201,21 +208,37 @@ class Collection:
             self.masks[filter] = mask
         return mask
 
+    @overload
+    def search(
+        self, query: str, k: int = 10, *, filter: str | None = None, by: str | None = None
+    ) -> HitList: ...
+
+    @overload
     def search(
         self,
-        query: str | Sequence[str],
+        query: list[str] | list[list[str]],
         k: int = 10,
         *,
         filter: str | None = None,
         by: str | None = None,
-    ) -> list[Hit]:
+    ) -> list[HitList]: ...
+
+    def search(
+        self,
+        query: str | list[str] | list[list[str]],
+        k: int = 10,
+        *,
+        filter: str | None = None,
+        by: str | None = None,
+    ) -> HitList | list[HitList]:
         """The documents that match a query best, best first.
 
         Parameters
         ----------
         query
-            A text, or a list of words. In a text of up to 8 words, one between quotation marks
-            (``"storms"``) must occur in a result as written; one with a hyphen before it
+            A text, or a list of queries, for each of which a list of hits is returned. A query in
+            a list may itself be a list of words. In a text of up to 8 words, one between quotation
+            marks (``"storms"``) must occur in a result as written; one with a hyphen before it
             (``-flood``) must not occur in any form. Semantic search ignores both. There are no
             phrase queries.
         k
@@ -228,8 +251,16 @@ class Collection:
             ``hybrid``, and ``semantic`` in a collection without postings.
 
         Nothing is found if all words of the query are out of vocabulary.
+
+        Examples
+        --------
+        >>> for hit in news.search("storm and flooding", k=3):  # doctest: +SKIP
+        ...     print(f"{hit.score:.2f}", hit.text[:60])
         """
-        return self.hits(self.best([self.query(query, k, by=by, filter=filter)])[0])
+        queries = query if isinstance(query, list | tuple) else [query]
+        found = self.best([self.query(one, k, by=by, filter=filter) for one in queries])
+        hits = [HitList(self.hits(one)) for one in found]
+        return hits if isinstance(query, list | tuple) else hits[0]
 
     def query(
         self,
@@ -317,23 +348,80 @@ class Collection:
         return Match(self.model, text, query, self.words, physical, vector)
 
     def why(
-        self, query: str | Sequence[str], id: str, *, by: str | None = None, pairs: int = 10
+        self, query: str | Sequence[str], id: str | int, *, by: str | None = None, pairs: int = 10
     ) -> SearchExplanation:
-        """Why a document has its score for a query: a share for each word of the query.
+        """Explain a search score: how much each word of the query contributed.
 
-        Query, id and mode are those of `search`; ``pairs`` is how many pairs of related words to
-        list.
+        Parameters
+        ----------
+        query
+            A text, or a list of words.
+        id
+            The id of the document.
+        by
+            The search mode, as for `search`.
+        pairs
+            How many pairs of a word of the query and a related word of the document to list.
+
+        Returns
+        -------
+        SearchExplanation
+            The shares of its ``words`` and its ``center`` add up to its ``score``.
+
+        Examples
+        --------
+        >>> news.why("storm in wales", "264").words[0].word  # doctest: +SKIP
+        'storm'
         """
         return self.match(self.query(query, by=by), self.row(id), self.text(id)).explain(pairs)
 
-    def similar(self, id: str, k: int = 10, *, filter: str | None = None) -> list[Hit]:
-        """The documents most similar to one of the collection, which is left out, best first.
+    def similar(
+        self,
+        id: str | int | Sequence[str | int] | None = None,
+        k: int = 10,
+        *,
+        text: str | None = None,
+        filter: str | None = None,
+    ) -> HitList:
+        """The nearest neighbors of documents of the collection, or of a text, best first.
 
-        Empty if that document has no vector.
+        Parameters
+        ----------
+        id
+            The id of a document, or several: their mean vector is compared. They are left out.
+        k
+            How many to find.
+        text
+            A text to compare instead of documents of the collection.
+        filter
+            Which documents may be found, by their columns: see `mask`.
+
+        Empty if there is no vector to compare with.
         """
-        row = self.row(id)
-        query = self.vector_query(self.index.take([row])[0], k, row=row, filter=filter)
-        return self.hits(self.best([query])[0])
+        if (id is None) == (text is None):
+            raise InputError("expected an id, several ids or text=, and only one of them")
+        if text is not None:
+            query = self.vector_query(self.model.embed([text])[0], k, filter=filter)
+            return HitList(self.hits(self.best([query])[0]))
+        ids: list[Any] = list(id) if isinstance(id, list | tuple | np.ndarray) else [id]
+        rows = [self.row(one) for one in ids]
+        if len(rows) == 1:
+            query = self.vector_query(self.index.take(rows)[0], k, row=rows[0], filter=filter)
+            return HitList(self.hits(self.best([query])[0]))
+        query = self.vector_query(self._mean_vector(rows), k + len(rows), filter=filter)
+        given = {identities.as_id(one) for one in ids}
+        return HitList([hit for hit in self.hits(self.best([query])[0]) if hit.id not in given][:k])
+
+    def _mean_vector(self, rows: list[int]) -> npt.NDArray[np.float32]:
+        """The mean of the vectors in some rows, at unit length; zeros if nothing is left."""
+        mean = self.index.take(rows).astype(np.float64).sum(axis=0)
+        length = np.linalg.norm(mean)
+        return np.asarray(mean / length if length > 0 else mean, np.float32)
+
+    def vectors(self, ids: Sequence[str | int] | None = None) -> npt.NDArray[np.float32]:
+        """The vectors of these documents, or of all, one row each."""
+        rows = range(len(self)) if ids is None else [self.row(one) for one in ids]
+        return self.index.take(rows)
 
     def explain(self, a: str, b: str, *, pairs: int = 10) -> Explanation:
         """Which words make two texts similar, in the collection's own model.
@@ -342,7 +430,7 @@ class Collection:
         """
         return self.model.explain(a, b, pairs=pairs)
 
-    def keywords(self, id: str, n: int = 10) -> list[Keyword]:
+    def keywords(self, id: str | int, n: int = 10) -> list[Keyword]:
         """The words that a document is about: those that make its direction, largest share first.
 
         The shares of all its words (and of the offset, in a model that has one) add up to 1.

@@ -64,14 +64,22 @@ def require_unique(ids: Sequence[pa.Array]) -> None:
 
 
 def as_list(ids: Any) -> list[str]:
-    """Ids as a list of strings, from a list or an Arrow array."""
+    """Ids as a list of strings, from a list of strings or whole numbers, or an Arrow array."""
     if isinstance(ids, str):
         raise InputError(f"expected a list of ids, got the string {ids!r:.60}")
     found = ids.to_pylist() if isinstance(ids, pa.Array | pa.ChunkedArray) else list(ids)
-    for one in found:
-        if not isinstance(one, str):
-            raise InputError(f"an id is a string, got {type(one).__name__} ({one!r:.60})")
-    return found
+    return [as_id(one) for one in found]
+
+
+def as_id(id: Any) -> str:
+    """An id as it is stored: whole numbers are written out."""
+    if isinstance(id, int | np.integer) and not isinstance(id, bool | np.bool_):
+        return str(id)
+    if not isinstance(id, str):
+        raise InputError(
+            f"an id is a string or a whole number, got {type(id).__name__} ({id!r:.60})"
+        )
+    return id
 
 
 def hash_ids(ids: pa.Array) -> UInt64s:

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 CENTER_DOCUMENTS = 100
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class EmbeddingModel:
     """What was learned from a corpus: one table that turns documents into vectors.
 
@@ -84,6 +84,12 @@ class EmbeddingModel:
     table: EmbeddingTable
     tokenizer: Tokenizer
     notes: Mapping[str, str]
+
+    def __repr__(self) -> str:
+        return (
+            f"EmbeddingModel({self.recipe.name}, {len(self.vocabulary):,} words, "
+            f"{self.dimensions} dimensions, fitted on {self.statistics.documents:,} documents)"
+        )
 
     @property
     def dimensions(self) -> int:

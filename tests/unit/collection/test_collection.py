@@ -119,7 +119,61 @@ def test_search_finds_what_brute_force_finds(collection: dv.Collection) -> None:
         "rating": TABLE["rating"][order[0]].as_py(),
         "day": TABLE["day"][order[0]].as_py(),
     }
-    assert collection.search(["a", "quiet", "sea"], k=8, by="semantic") == found
+    assert collection.search([["a", "quiet", "sea"]], k=8, by="semantic") == [found]
+
+
+def test_a_list_of_queries_is_a_batch(collection: dv.Collection) -> None:
+    queries = ["quiet sea", "loud", "no such word"]
+    assert collection.search(queries, k=3) == [collection.search(one, k=3) for one in queries]
+    assert collection.search([]) == []
+
+
+def test_similar_takes_an_id_several_ids_or_a_text(collection: dv.Collection) -> None:
+    vectors = collection.vectors()
+    of_two = collection.similar(["d0", "d3"], k=3)
+    mean = vectors[0] + vectors[3]
+    expected = [row for row in np.argsort(-vectors @ mean, kind="stable") if row not in (0, 3)][:3]
+    assert [one.id for one in of_two] == [f"d{row}" for row in expected]
+    assert collection.similar(["d0"]) == collection.similar("d0")
+    of_text = collection.similar(text="sea beach", k=8)
+    assert of_text[0].id == "d0"
+    assert of_text[0].score == pytest.approx(1, abs=1e-6)
+    assert np.array_equal(collection.vectors(["d3", "d0"]), vectors[[3, 0]])
+    for wrong in ({}, {"id": "d0", "text": "sea"}):
+        with pytest.raises(dv.InputError, match="only one of them"):
+            collection.similar(**wrong)
+
+
+def test_whole_numbers_are_taken_wherever_ids_are(tmp_path: Path) -> None:
+    built = dv.build_collection(fitted(), TEXTS, tmp_path / "n.idx")
+    assert built.text(3) == built.text("3") == "beach"
+    assert built.similar(3) == built.similar(np.int64(3)) == built.similar("3")
+    assert built.keywords(3) == built.keywords("3")
+    assert built.why("sea", 0) == built.why("sea", "0")
+    assert np.array_equal(built.vectors([3]), built.vectors(["3"]))
+    assert len(built.remove([3, 4])) == 6
+    for wrong in (True, 1.5, None, b"3"):
+        with pytest.raises(dv.InputError, match="a string or a whole number"):
+            built.text(wrong)
+
+
+def test_what_is_printed_fits_in_ten_lines(collection: dv.Collection) -> None:
+    hits = collection.search("sea", k=8)
+    found = next(one for one in hits if one.id == "d3")
+    assert repr(found) == f"Hit(id='d3', score={found.score:.2f}, text='beach')"
+    assert repr(collection.model) == (
+        "EmbeddingModel(idf-sum-pca, 6 words, 3 dimensions, fitted on 8 documents)"
+    )
+    texts = [f"sea {'x' * 900}"] * 30
+    long = dv.build_collection(fitted(), texts, collection.path.parent / "l.idx")
+    why = collection.why("quiet sea", "d0")
+    for one in (hits, long.search("sea", k=30), why, collection.cluster(2), collection.model):
+        assert len(repr(one).splitlines()) <= 10
+        assert len(repr(one)) < 1500
+    assert repr(why).startswith(f"SearchExplanation(hybrid score {why.score:.2f}: sea ")
+    assert "<td>d0</td>" in hits._repr_html_()
+    assert "<td>sea</td>" in why._repr_html_()
+    assert "clusters" in collection.cluster(2)._repr_html_()
 
 
 def test_a_filter_leaves_only_what_fulfils_it(collection: dv.Collection) -> None:
@@ -235,7 +289,8 @@ def test_many_groups_are_read_and_not_all_of_them_kept(
     [
         ("d00", "no document has the id 'd00'; did you mean 'd0'"),
         ("quite other", "one is 'd0'"),
-        (3, "an id is a string"),
+        (3, "no document has the id 3"),
+        (0.5, "an id is a string or a whole number"),
         ("\ud800", "no document has the id"),
     ],
 )

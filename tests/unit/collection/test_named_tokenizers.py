@@ -66,7 +66,7 @@ def test_without_trust_nothing_is_imported_and_words_are_still_found(
     sys.modules.pop("by_dashes")
     opened = dv.open_collection(collection.path)
     assert opened.info()["documents"] == len(TEXTS)
-    assert opened.search(["room", "lamp"], 1)[0].text == "room-lamp"
+    assert opened.search([["room", "lamp"]], 1)[0][0].text == "room-lamp"
     assert opened.similar("1", 1)[0].text == "room-lamp"
     for refused in (
         lambda: opened.search("room-lamp"),

@@ -14,7 +14,7 @@ wider cluster is made of whole ones. Of n clusters in L levels, level l from the
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ from deltavec.core.arguments import require_whole
 from deltavec.core.arrays import Float32s, Float64s, Int32s, blocks
 from deltavec.core.threads import one_blas_thread
 from deltavec.errors import InputError
+from deltavec.notebook import table
 from deltavec.search.tsne.layout import rows_with_direction
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ MOST_LEVELS = 3
 FEWEST_CLUSTERS = 2  # of a level; one cluster would be all documents
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Clusters:
     """Documents in groups, the largest first.
 
@@ -80,6 +81,21 @@ class Clusters:
 
     def __len__(self) -> int:
         return len(self.sizes)
+
+    def __repr__(self) -> str:
+        named = [f"{size} {', '.join(name[:3])}" for size, name in self._named()[:5]]
+        more = "; ..." if len(self) > 5 else ""
+        return f"Clusters({len(self)} clusters: {'; '.join(named)}{more})"
+
+    def _repr_html_(self) -> str:
+        rows: list[tuple[Any, ...]] = [
+            (number, size, ", ".join(name), f"{self.cohesion[number]:.2f}")
+            for number, (size, name) in enumerate(self._named())
+        ]
+        return table(f"{len(self)} clusters", ("#", "documents", "words", "cosine"), rows)
+
+    def _named(self) -> list[tuple[int, list[str]]]:
+        return list(zip(self.sizes, self.names, strict=True))
 
     @property
     def parents(self) -> list[int]:
