@@ -54,6 +54,11 @@ def test_info_counts_what_was_seen():
     )
 
 
+def test_a_model_prints_as_one_line():
+    model = dv.fit(CORPUS, VECTORS, "idf-sum")
+    assert repr(model) == "EmbeddingModel(idf-sum, 4 words, 2 dimensions, fitted on 4 documents)"
+
+
 def test_the_fingerprint_tells_models_apart():
     one = dv.fit(CORPUS, VECTORS, "idf-sum")
     assert one.fingerprint == dv.fit(CORPUS, VECTORS, "idf-sum").fingerprint
