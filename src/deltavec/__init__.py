@@ -17,6 +17,7 @@ from deltavec.version import __version__
 if TYPE_CHECKING:
     from deltavec import adapters, spark
     from deltavec.collection import Collection, build_collection, open_collection
+    from deltavec.collection.export.encoder import QueryEncoder, load_query_encoder
     from deltavec.collection.topics.table import topics
     from deltavec.core.explain import Explanation
     from deltavec.core.fitting import fit
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
 # instant.
 _NAMES = {
     "collection": "Collection build_collection open_collection",
+    "collection.export.encoder": "QueryEncoder load_query_encoder",
     "collection.topics.table": "topics",
     "core.explain": "Explanation",
     "core.fitting": "fit",
@@ -99,6 +101,7 @@ __all__ = [
     "MissingDependencyError",
     "ModelError",
     "OtherTokenizerWarning",
+    "QueryEncoder",
     "Recipe",
     "RecipeError",
     "SmallModelWarning",
@@ -111,6 +114,7 @@ __all__ = [
     "fit",
     "load",
     "load_index",
+    "load_query_encoder",
     "load_vectors",
     "neighbors",
     "open_collection",

@@ -18,6 +18,7 @@ DISTRIBUTIONS = {
     "pydantic_core": "pydantic",
     "Stemmer": "PyStemmer",
     "haystack": "haystack-ai",
+    "qdrant_client": "qdrant-client",
     "langchain_core": "langchain-core",
     "llama_index": "llama-index-core",
     "sklearn": "scikit-learn",

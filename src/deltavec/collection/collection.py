@@ -45,6 +45,7 @@ from deltavec.search.hybrid.search import TopDocuments
 from deltavec.search.lexical.storage import StoredPostings
 
 if TYPE_CHECKING:
+    from deltavec.collection.export.encoder import QueryEncoder
     from deltavec.collection.overlap import Overlap
     from deltavec.collection.segment_writer import OnProgress
     from deltavec.collection.topics.clusters import Clusters
@@ -657,6 +658,40 @@ class Collection:
         from deltavec.collection.backup import backup
 
         backup(self.path, path)
+
+    def export(
+        self,
+        target: Any,
+        format: str = "parquet",
+        *,
+        name: str = "documents",
+        dtype: str = "float32",
+        encoder: str | os.PathLike[str] | None = None,
+    ) -> QueryEncoder:
+        """Write the documents to another store, where inner products give the score of `search`.
+
+        Parameters
+        ----------
+        target
+            A folder for ``parquet`` and ``opensearch``. An address or an open connection for
+            ``pgvector`` and ``qdrant``; a folder or a connection for ``lancedb``.
+        format
+            The kind of store.
+        name
+            The name of the table, index or collection there. One of ours is replaced.
+        dtype
+            ``float32`` or ``float16``, the type of the embeddings; for ``parquet`` also ``int8``.
+        encoder
+            A folder for what encodes queries. Terms keep the ids that they have in there.
+
+        Returns
+        -------
+        QueryEncoder
+            What encodes queries; files have it in their folder, under ``encoder``.
+        """
+        from deltavec.collection.export.export import export
+
+        return export(self, target, format, name, dtype, encoder)
 
     def with_words(
         self,

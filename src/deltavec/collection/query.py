@@ -15,7 +15,7 @@ import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -31,8 +31,9 @@ from deltavec.core.text.tokenize import Tokenized
 from deltavec.core.threads import stop_if_cancelled
 from deltavec.errors import InputError
 from deltavec.search import Index, fallback
+from deltavec.search.hybrid.score_scale import ScoreScale
 from deltavec.search.hybrid.search import TopDocuments, best_documents, work_for
-from deltavec.search.lexical.index import HybridQuery
+from deltavec.search.lexical.index import HybridQuery, TermStatistics
 from deltavec.search.lexical.storage import StoredPostings
 from deltavec.search.matrix import ChunkedMatrix
 
@@ -126,6 +127,18 @@ class Query:
         return not len(self.lexical.terms) and not self.scale
 
 
+class QueryStatistics(Protocol):
+    """What a query is weighed with: statistics of terms, and of the vectors of documents."""
+
+    @property
+    def words(self) -> TermStatistics:
+        """The terms."""
+
+    @property
+    def spread(self) -> ScoreScale:
+        """The vectors."""
+
+
 def make_ready(index: Index, words: StoredPostings | None) -> None:
     """Build what makes searches faster, so that no search has to."""
     index.pieces.make_quantized()
@@ -133,7 +146,7 @@ def make_ready(index: Index, words: StoredPostings | None) -> None:
         _ = words.words.parts
 
 
-def search_mode(by: str | None, words: StoredPostings | None, name: object) -> str:
+def search_mode(by: str | None, words: QueryStatistics | None, name: object) -> str:
     """The search mode asked for; by default hybrid if the collection has postings."""
     if by is None:
         return "hybrid" if words else "semantic"
@@ -150,7 +163,7 @@ def parse_query(
     query: str | Sequence[str],
     by: str,
     model: EmbeddingModel,
-    words: StoredPostings | None,
+    words: QueryStatistics | None,
     k: int,
     filter: str | None,
 ) -> Query:
@@ -192,7 +205,7 @@ def parse_query(
 
 
 def typed_weights(
-    tokens: Tokenized, model: EmbeddingModel, words: StoredPostings | None
+    tokens: Tokenized, model: EmbeddingModel, words: QueryStatistics | None
 ) -> QueryWeights | None:
     """The weights of a typed query that is answered by its vector alone.
 

@@ -14,6 +14,7 @@ of a fresh build, to the last bit, whatever segments the documents are in (docs/
 from __future__ import annotations
 
 import functools
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -82,6 +83,12 @@ class HybridQuery(NamedTuple):
     vector: Float64s = NO_WEIGHTS
     scale: float = 0.0
 
+    def shares(self, values: Float64s) -> Float64s:
+        """What each word adds, where terms have these saturated frequencies; forms share it."""
+        totals = np.bincount(self.places, self.counts, minlength=len(self.terms))
+        each: Float64s = (self.weights * values)[self.places] * self.counts
+        return each / totals[self.places]
+
 
 @dataclass(frozen=True, eq=False)
 class PostingsSegment:
@@ -145,8 +152,71 @@ class SegmentPart(NamedTuple):
     norms: Float32s  # infinite for deleted documents
 
 
+class TermStatistics(ABC):
+    """What the weights of a query depend on: statistics of documents and of terms."""
+
+    @property
+    @abstractmethod
+    def documents(self) -> int:
+        """How many documents there are, without deleted ones."""
+
+    @property
+    @abstractmethod
+    def length_sums(self) -> tuple[int, int]:
+        """The sums of all lengths and of their squares."""
+
+    @abstractmethod
+    def terms_of(self, words: Sequence[str]) -> Int64s:
+        """The term of each word; -1 for a word that is not here."""
+
+    @abstractmethod
+    def statistics(self, terms: Int64s) -> Float64s:
+        """A row for each term: see `deltavec.search.lexical.kernels.measure_postings`."""
+
+    @property
+    def mean_length(self) -> float:
+        """The mean length of a document; at least 1."""
+        return max(self.length_sums[0] / max(self.documents, 1), 1.0)
+
+    def query(self, words: Sequence[str], *, ngrams: bool = False) -> HybridQuery:
+        """The terms and weights of a query; single ASCII characters are ignored.
+
+        If the index has n-grams beside words, each of the two is divided by its own deviation.
+        """
+        counts: dict[str, int] = {}
+        for word in words:
+            if len(word.encode("utf-8", "replace")) > 1:
+                counts[word] = counts.get(word, 0) + 1
+        groups = self.terms_of(list(counts))
+        different = np.unique(groups[groups >= 0])
+        held = self.statistics(different)
+        terms, held = different[held[:, 0] > 0], held[held[:, 0] > 0]
+        there = np.isin(groups, terms).tolist()
+        known = [word for word, is_there in zip(counts, there, strict=True) if is_there]
+        often = np.array([counts[word] for word in known], np.int64)
+        places = np.searchsorted(terms, groups[there])
+        totals = np.bincount(places, often, minlength=len(terms))
+        documents = max(self.documents, 1)
+        bursts = burstiness_weights(held[:, 1:4], *self.length_sums)
+        worth: Float64s = totals * bursts * idf(documents, held[:, 0])
+        variances = np.maximum(held[:, 5] / documents - (held[:, 4] / documents) ** 2, 0)
+        part = np.zeros(len(terms), np.int64)
+        if ngrams:
+            part[places] = [is_marked(word) for word in known]
+        spread = np.sqrt(np.bincount(part, worth**2 * variances, minlength=2))
+        spread = np.maximum(spread, LEAST_SPREAD)[part]
+        unknown = [word for word, is_there in zip(counts, there, strict=True) if not is_there]
+        return HybridQuery(known, often, places, terms, worth / spread, held[:, 6], unknown)
+
+    def burstiness_of(self, words: Sequence[str]) -> Float64s:
+        """:math:`a_i / (a_i + .7)` of the terms of these words; 1 for a word that is not there."""
+        held = self.statistics(np.maximum(terms := self.terms_of(words), 0))
+        weights = burstiness_weights(held[:, 1:4], *self.length_sums)
+        return np.where((terms >= 0) & (held[:, 0] > 0), weights, 1.0)
+
+
 @dataclass(frozen=True, eq=False)
-class InvertedIndex:
+class InvertedIndex(TermStatistics):
     r"""The inverted index of a collection.
 
     Attributes
@@ -183,11 +253,6 @@ class InvertedIndex:
                 total += sign * int(wide.sum())
                 squares += sign * int(wide @ wide)
         return total, squares
-
-    @property
-    def mean_length(self) -> float:
-        """The mean length of a document; at least 1."""
-        return max(self.length_sums[0] / max(self.documents, 1), 1.0)
 
     @functools.cached_property
     def parts(self) -> tuple[SegmentPart, ...]:
@@ -227,6 +292,7 @@ class InvertedIndex:
 
     def statistics(self, terms: Int64s) -> Float64s:
         """A row for each term: see `deltavec.search.lexical.kernels.measure_postings`."""
+        require_mapped(*(segment.lengths for segment in self.segments))
         for term in terms.tolist():
             if term not in self.measured:
                 self.measured[term] = self._measure(term)
@@ -246,43 +312,6 @@ class InvertedIndex:
             measure_postings(documents, counts[begin:end], segment.lengths, norms, sums)
         return sums
 
-    def query(self, words: Sequence[str], *, ngrams: bool = False) -> HybridQuery:
-        """The terms and weights of a query; single ASCII characters are ignored.
-
-        If the index has n-grams beside words, each of the two is divided by its own deviation.
-        """
-        require_mapped(*(segment.lengths for segment in self.segments))
-        counts: dict[str, int] = {}
-        for word in words:
-            if len(word.encode("utf-8", "replace")) > 1:
-                counts[word] = counts.get(word, 0) + 1
-        groups = self.terms_of(list(counts))
-        different = np.unique(groups[groups >= 0])
-        held = self.statistics(different)
-        terms, held = different[held[:, 0] > 0], held[held[:, 0] > 0]
-        there = np.isin(groups, terms).tolist()
-        known = [word for word, is_there in zip(counts, there, strict=True) if is_there]
-        often = np.array([counts[word] for word in known], np.int64)
-        places = np.searchsorted(terms, groups[there])
-        totals = np.bincount(places, often, minlength=len(terms))
-        documents = max(self.documents, 1)
-        bursts = burstiness_weights(held[:, 1:4], *self.length_sums)
-        worth: Float64s = totals * bursts * idf(documents, held[:, 0])
-        variances = np.maximum(held[:, 5] / documents - (held[:, 4] / documents) ** 2, 0)
-        part = np.zeros(len(terms), np.int64)
-        if ngrams:
-            part[places] = [is_marked(word) for word in known]
-        spread = np.sqrt(np.bincount(part, worth**2 * variances, minlength=2))
-        spread = np.maximum(spread, LEAST_SPREAD)[part]
-        unknown = [word for word, is_there in zip(counts, there, strict=True) if not is_there]
-        return HybridQuery(known, often, places, terms, worth / spread, held[:, 6], unknown)
-
-    def burstiness_of(self, words: Sequence[str]) -> Float64s:
-        """:math:`a_i / (a_i + .7)` of the terms of these words; 1 for a word that is not there."""
-        held = self.statistics(np.maximum(terms := self.terms_of(words), 0))
-        weights = burstiness_weights(held[:, 1:4], *self.length_sums)
-        return np.where((terms >= 0) & (held[:, 0] > 0), weights, 1.0)
-
     def shares(self, query: HybridQuery, document: int) -> Float64s:
         """What each query word adds to a document's score; forms of one word share it."""
         number = int(np.searchsorted(self.begins, document, side="right")) - 1
@@ -294,9 +323,7 @@ class InvertedIndex:
             found = int(np.searchsorted(documents, here))
             if found < len(documents) and documents[found] == here:
                 values[place] = saturate(counts[found], norms[here])
-        totals = np.bincount(query.places, query.counts, minlength=len(query.terms))
-        each: Float64s = (query.weights * values)[query.places] * query.counts
-        return each / totals[query.places]
+        return query.shares(values)
 
     def holding(self, words: Sequence[str]) -> npt.NDArray[np.bool_]:
         """A mask of the documents that contain all of these words, in any form."""
