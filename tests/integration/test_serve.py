@@ -222,7 +222,7 @@ def children(process: int) -> set[int]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at the processes themselves")
 def test_several_workers_answer_as_one_are_replaced_and_leave_nothing(lee: Path) -> None:
-    arguments = ("--workers", 2, "--no-log")
+    arguments = ("--workers", 2, "--no-log", "--map", "pca")  # one drawn meanwhile changes /info
     with started(lee, *arguments, DELTAVEC_TOKEN=TOKEN) as running:
         address = announced(running)["address"]
         request = f"GET /info HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n\r\n"
@@ -241,6 +241,18 @@ def test_several_workers_answer_as_one_are_replaced_and_leave_nothing(lee: Path)
         running.send_signal(signal.SIGTERM)
         stdout, stderr = running.communicate(timeout=60)
     assert (running.returncode, stdout, stderr) == (0, "", "")
+
+
+def test_options_come_from_the_environment_and_the_client_from_a_trusted_proxy(lee: Path) -> None:
+    settings = {"DELTAVEC_HOST": "127.0.0.2", "DELTAVEC_TRUSTED_PROXIES": "127.0.0.0/8"}
+    with started(lee, **settings) as running:
+        address = announced(running)["address"]
+        assert urlsplit(address).hostname == "127.0.0.2"
+        request = b"GET /health HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 192.0.2.7\r\n\r\n"
+        assert raw(address, request)[0] == 200
+        running.send_signal(signal.SIGTERM)
+        _, stderr = running.communicate(timeout=60)
+    assert json.loads(stderr.splitlines()[-1])["client"] == "192.0.2.7"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at the processes themselves")

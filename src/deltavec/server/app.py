@@ -11,6 +11,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Route
 
 from deltavec.collection import Collection
@@ -32,6 +33,7 @@ from deltavec.server.reload import Reloader
 from deltavec.server.routes import ADDRESSES, OPERATIONS, Api
 
 ORIGIN = re.compile(r"https?://(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+)(:[0-9]{1,5})?")
+COMPRESSED_FROM = 2_000  # bytes of a response, if the client accepts gzip
 TOKEN = re.compile(r"[ -~]+")
 ROOT_PATH = re.compile(r"(/[A-Za-z0-9._~-]+)+")
 
@@ -126,6 +128,7 @@ def create_app(
         ],
         middleware=[
             Middleware(LogMiddleware, metrics=metrics, root_path=root_path),
+            Middleware(GZipMiddleware, minimum_size=COMPRESSED_FROM, compresslevel=4),
             *([cors] if origins else []),
             limiting,
         ],

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import json
 import logging
+import re
+import secrets
 import time
 import traceback
 from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import Any
 
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from deltavec.server.metrics import OTHER, Metrics
@@ -22,6 +25,7 @@ log = logging.getLogger("deltavec.server")
 
 METHODS = frozenset(("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"))
 FIELDS = "fields"
+REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")  # of a proxy, for instance; others are replaced
 
 
 class JsonLines(logging.Formatter):
@@ -68,11 +72,14 @@ class LogMiddleware:
         begun = time.perf_counter()
         scope["root_path"] = self.root_path
         status, size = 0, 0
+        given = Headers(scope=scope).get("x-request-id", "")
+        request_id = given if REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
 
         async def count_and_send(message: Message) -> None:
             nonlocal status, size
             if message["type"] == "http.response.start":
                 status = message["status"]
+                message["headers"].append((b"x-request-id", request_id.encode()))
             size += len(message.get("body", b""))
             await send(message)
 
@@ -84,6 +91,7 @@ class LogMiddleware:
             self.metrics.count(address, status, seconds)
             if log.isEnabledFor(logging.INFO):
                 fields: dict[str, Any] = {
+                    "id": request_id,
                     "method": scope["method"] if scope["method"] in METHODS else OTHER,
                     "address": address,
                     "status": status,

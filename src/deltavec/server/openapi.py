@@ -14,6 +14,7 @@ from deltavec.server.routes import Operation
 from deltavec.version import __version__
 
 DESCRIPTION = "Find documents, compare them, and see why they are similar."
+SECURITY = {"token": {"type": "http", "scheme": "bearer"}}
 REFERENCE = "#/components/schemas/{model}"
 
 
@@ -32,7 +33,8 @@ def openapi(operations: Sequence[Operation], root_path: str) -> dict[str, Any]:
         "openapi": "3.1.0",
         "info": {"title": "deltavec", "description": DESCRIPTION, "version": __version__},
         "paths": paths,
-        "components": {"schemas": schemas["$defs"]},
+        "components": {"schemas": schemas["$defs"], "securitySchemes": SECURITY},
+        "security": [{}, *({name: []} for name in SECURITY)],  # a server may have no token
     }
     return {**document, "servers": [{"url": root_path}]} if root_path else document
 

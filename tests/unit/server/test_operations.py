@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import logging
 import os
@@ -161,3 +162,32 @@ def test_what_cannot_stand_before_addresses_is_refused(
 ) -> None:
     with pytest.raises(InputError, match="expected a path such as /reviews"):
         create_app(collection, root_path=path)
+
+
+def test_a_request_keeps_the_id_of_a_proxy_in_response_and_log(
+    app: Starlette, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "deltavec.server")
+    given = ["abc-1.2_X", "two words", "x" * 65, ""]
+    sent = [ask(app, "GET", "/health", headers={"X-Request-ID": one}) for one in given]
+    ids = [answer.headers["x-request-id"] for answer in sent]
+    assert ids[0] == "abc-1.2_X"
+    assert all(len(made) == 16 for made in ids[1:])
+    assert len({*ids}) == 4
+    assert [json.loads(JsonLines().format(one))["id"] for one in caplog.records] == ids
+
+
+def test_long_responses_are_compressed_for_clients_that_accept_it(app: Starlette) -> None:
+    plain = ask(app, "GET", "/openapi.json")
+    packed = ask(app, "GET", "/openapi.json", headers={"Accept-Encoding": "gzip"})
+    assert "content-encoding" not in plain.headers
+    assert packed.headers["content-encoding"] == "gzip"
+    assert gzip.decompress(packed.body) == plain.body
+    short = ask(app, "GET", "/health", headers={"Accept-Encoding": "gzip"})
+    assert "content-encoding" not in short.headers
+
+
+def test_the_schema_says_how_clients_show_their_token(app: Starlette) -> None:
+    schema = ask(app, "GET", "/openapi.json").json
+    assert schema["components"]["securitySchemes"]["token"]["scheme"] == "bearer"
+    assert schema["security"] == [{}, {"token": []}]
