@@ -27,7 +27,7 @@ FITTED = 20_000
 QUERIES = 200
 BATCH = 64
 CLIENTS = (1, 64)
-OPTIONS = ("--port", "0", "--json", "--no-log")
+OPTIONS = ("--port", "0", "--json", "--log", "none")
 
 
 class Client:

@@ -17,10 +17,10 @@ from deltavec.version import __version__
 if TYPE_CHECKING:
     from deltavec import adapters, spark
     from deltavec.collection import Collection, build_collection, open_collection
+    from deltavec.collection.analysis import Comparison, compare, keywords, label, outliers
     from deltavec.collection.export.encoder import QueryEncoder, load_query_encoder
     from deltavec.collection.topics.table import topics
     from deltavec.core.explain import Explanation
-    from deltavec.core.fitting import fit
     from deltavec.core.model import EmbeddingModel
     from deltavec.core.recipes import RECIPES, Recipe
     from deltavec.core.vectors import WordVectors
@@ -54,16 +54,16 @@ if TYPE_CHECKING:
         similar_pairs,
         write_similar_pairs,
     )
-    from deltavec.training import train_vectors
+    from deltavec.training import fit, train_vectors
 
 # The public names by where they live. Resolved on first use, so that importing the package is
 # instant.
 _NAMES = {
     "collection": "Collection build_collection open_collection",
+    "collection.analysis": "Comparison compare keywords label outliers",
     "collection.export.encoder": "QueryEncoder load_query_encoder",
     "collection.topics.table": "topics",
     "core.explain": "Explanation",
-    "core.fitting": "fit",
     "core.model": "EmbeddingModel",
     "core.recipes": "RECIPES Recipe",
     "core.vectors": "WordVectors",
@@ -77,7 +77,7 @@ _NAMES = {
     "io.vectors.load": "load_vectors save_vectors",
     "search": "Duplicates Hits Index duplicates load_index neighbors similar_pairs "
     "write_similar_pairs",
-    "training": "train_vectors",
+    "training": "fit train_vectors",
     "lab.tuning.tune": "tune",
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
@@ -86,6 +86,7 @@ __all__ = [
     "RECIPES",
     "CacheWarning",
     "Collection",
+    "Comparison",
     "Corpus",
     "CorpusError",
     "DeltavecError",
@@ -110,14 +111,18 @@ __all__ = [
     "__version__",
     "adapters",
     "build_collection",
+    "compare",
     "duplicates",
     "fit",
+    "keywords",
+    "label",
     "load",
     "load_index",
     "load_query_encoder",
     "load_vectors",
     "neighbors",
     "open_collection",
+    "outliers",
     "pairwise_auc",
     "read_corpus",
     "save_vectors",

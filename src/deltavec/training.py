@@ -1,11 +1,14 @@
-"""Word vectors from the user's own corpus: co-occurrence (ppmi), or word2vec."""
+"""Models and word vectors from the user's own corpus, wherever its documents are."""
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
+from deltavec.core import fitting
 from deltavec.core.arguments import require_one_of, require_whole
 from deltavec.core.learning.cooccurrence import DEFAULT_MEMORY, ids_of
 from deltavec.core.learning.corpora import LocalCorpus
@@ -17,10 +20,30 @@ from deltavec.core.vectors import WordVectors
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import needing
 from deltavec.io.artifacts.atomic import scratch_folder
+from deltavec.io.corpus.corpus import as_documents
 
 METHODS = ("ppmi", "word2vec")
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 
+def reading_corpus(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """The function, whose parameter `corpus` may be a path or a table too."""
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def run(*given: Parameters.args, **options: Parameters.kwargs) -> Result:
+        bound = signature.bind(*given, **options)
+        bound.arguments["corpus"] = as_documents(bound.arguments["corpus"])
+        return function(*bound.args, **bound.kwargs)
+
+    return run
+
+
+fit = reading_corpus(fitting.fit)
+
+
+@reading_corpus
 def train_vectors(
     corpus: Any,
     *,

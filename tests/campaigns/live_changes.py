@@ -117,7 +117,7 @@ def ask_until(stop: threading.Event, address: str, seen: Seen) -> None:
 def served(folder: Path, workers: int) -> Iterator[tuple[str, list[int]]]:
     """The address of a server, and its processes."""
     program = "from deltavec.cli import main; main()"
-    arguments = ["serve", str(folder), "--port", "0", "--json", "--no-log"]
+    arguments = ["serve", str(folder), "--port", "0", "--json", "--log", "none"]
     running = subprocess.Popen(
         [sys.executable, "-c", program, *arguments, "--workers", str(workers)],
         stdout=subprocess.PIPE,

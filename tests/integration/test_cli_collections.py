@@ -85,17 +85,19 @@ def test_search_shows_place_cosine_id_text_and_columns(built: Path, deltavec: De
     done = deltavec("search", built / "rated.idx", "a quiet bay", "-k", 2)
     found = dv.open_collection(built / "rated.idx").search("a quiet bay", 2)
     first, second = (line for line in done.stdout.splitlines() if line[:2].strip().isdigit())
-    assert first.split() == ["1", f"{found[0].score:+.3f}", found[0].id]
-    assert second.split() == ["2", f"{found[1].score:+.3f}", found[1].id]
+    assert first.split() == ["1.", f"{found[0].score:.2f}", found[0].id]
+    assert second.split() == ["2.", f"{found[1].score:.2f}", found[1].id]
     assert found[0].text in done.stdout
     assert f"rating: {found[0].columns['rating']} | place: sea" in done.stdout
-    assert "Not known in the query: a" in done.stdout
+    assert "Unknown word: a." in done.stdout
+    then = shlex.join(["deltavec", "search", str(built / "rated.idx"), "a quiet bay", "--explain"])
+    assert done.stdout.splitlines()[-1] == f"Next: {then}"
 
 
 def test_search_explains_with_shares_that_add_up(built: Path, deltavec: Deltavec) -> None:
     arguments = ("search", built / "rated.idx", "quiet bay", "-k", 3, "--explain")
     done = deltavec(*arguments)
-    assert done.stdout.count("why: it has ") == 3
+    assert done.stdout.count("matched: ") == 3
     for by in ("hybrid", "keyword", "semantic"):
         found = deltavec(*arguments, "--by", by, "--json").json
         assert found["by"] == by
@@ -143,17 +145,17 @@ def test_search_shows_the_stretch_of_a_long_text_that_matched(
         assert "A lovely harbour, an island and a ..." in " ".join(shown.split())
         assert "\x1b" not in shown
     nothing = deltavec("search", tmp_path / "long.idx", "harbour", "--length", 0).stdout
-    assert len(nothing.splitlines()) == 1
+    assert len(nothing.splitlines()) == 3  # the document, and what to run next
 
 
 def test_search_suggests_known_words_for_misspelt_ones_only_if_they_are_near(
     built: Path, deltavec: Deltavec
 ) -> None:
     done = deltavec("search", built / "rated.idx", "a qiuet harbor xyzzy room", "-k", 1)
-    last = done.stdout.splitlines()[-1]
-    assert last == ("Not known in the query: a, qiuet, harbor, xyzzy; did you mean quiet, harbour?")
+    unknown = "Unknown words: a, qiuet, harbor, xyzzy. Did you mean quiet? Did you mean harbour?"
+    assert unknown in done.stdout
     nothing = deltavec("search", built / "rated.idx", "qiuet").stdout
-    assert nothing == "Nothing found: not known are qiuet; did you mean quiet?\n"
+    assert nothing == "No results. Unknown word: qiuet. Did you mean quiet?\n"
     found = deltavec("search", built / "rated.idx", "qiuet xyzzy", "--json").json
     assert found["suggestions"] == {"qiuet": ["quiet"]}
 
@@ -310,13 +312,13 @@ def test_a_query_without_known_words_finds_nothing_and_is_no_failure(
 ) -> None:
     done = deltavec("search", built / "rated.idx", "xyzzy plugh")
     assert done.code == 0
-    assert done.stdout == "Nothing found: not known are xyzzy, plugh\n"
+    assert done.stdout == "No results. Unknown words: xyzzy, plugh.\n"
     found = deltavec("search", built / "rated.idx", "xyzzy", "--json").json
     assert (found["found"], found["unknown_words"]) == ([], ["xyzzy"])
-    assert "Nothing found" in deltavec("search", built / "rated.idx", "").stdout
+    assert "No results" in deltavec("search", built / "rated.idx", "").stdout
     done = deltavec("search", built / "rated.idx", "quiet", "--filter", "rating > 9")
     assert done.code == 0
-    assert "no document matches the filter" in done.stdout
+    assert "No document matches the filter" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -406,7 +408,8 @@ def test_results_fit_the_terminal_and_never_steer_it(
     for done in shown:
         assert done.code == 0, done.stderr
         assert "\x1b" not in done.stdout
-        assert max(map(len, done.stdout.splitlines())) <= int(columns)
+        lines = [one for one in done.stdout.splitlines() if not one.startswith("Next: ")]
+        assert max(map(len, lines)) <= int(columns)
     assert "[red]" in shown[0].stdout
 
 

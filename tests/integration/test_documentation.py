@@ -12,6 +12,8 @@ import typer
 
 import deltavec as dv
 from deltavec.cli.application import app
+from deltavec.cli.help import SECTIONS
+from support.scripts import load_script
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -50,3 +52,21 @@ def test_an_option_is_in_the_guides(command: str) -> None:
         for spelled in options
         if not any(re.search(rf"(?<![\w-]){option}\b", guides) for option in spelled)
     ] == []
+
+
+def test_the_reference_of_the_command_line_is_what_the_commands_say() -> None:
+    script = load_script("tools/command_line_page.py")
+    assert script.PAGE.read_text("utf-8") == script.page(), "run tools/command_line_page.py"
+
+
+def test_summaries_fit_into_a_line_and_help_names_no_types_of_python() -> None:
+    for name, command in COMMANDS.items():
+        summary = command.get_short_help_str(62)
+        assert not summary.endswith("..."), name
+        shown = command.get_help(typer.Context(command, info_name=name))
+        assert not re.search(r"<(str|int|float|list|Path)[>\[]|\{", shown), name
+
+
+def test_every_command_of_the_top_has_a_section() -> None:
+    listed = [name for names in SECTIONS.values() for name in names]
+    assert sorted(listed) == sorted({name.split()[0] for name in COMMANDS})

@@ -222,7 +222,14 @@ def children(process: int) -> set[int]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at the processes themselves")
 def test_several_workers_answer_as_one_are_replaced_and_leave_nothing(lee: Path) -> None:
-    arguments = ("--workers", 2, "--no-log", "--map", "pca")  # one drawn meanwhile changes /info
+    arguments = (
+        "--workers",
+        2,
+        "--log",
+        "none",
+        "--map",
+        "pca",
+    )  # one drawn meanwhile changes /info
     with started(lee, *arguments, DELTAVEC_TOKEN=TOKEN) as running:
         address = announced(running)["address"]
         request = f"GET /info HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n\r\n"
@@ -290,7 +297,7 @@ def test_wrong_input_is_one_line(lee: Path, tmp_path: Path, deltavec: Deltavec) 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
 def test_silent_slow_and_endless_clients_are_cut_off_and_shut_nobody_out(lee: Path) -> None:
     info = b"GET /info HTTP/1.1\r\nHost: localhost\r\n\r\n"
-    with started(lee, "--no-log") as running, ExitStack() as stack:
+    with started(lee, "--log", "none") as running, ExitStack() as stack:
         address = announced(running)["address"]
         place = urlsplit(address).hostname, urlsplit(address).port
         held = [

@@ -9,24 +9,23 @@ import typer
 
 import deltavec
 from deltavec.cli.failures import reported
+from deltavec.cli.help import Command, Group
 from deltavec.cli.options import with_groups
 
 QUICK_START = """\b
 Begin with:
-  deltavec demo
-  deltavec fit reviews.csv --column text -o reviews.dv
-  deltavec embed reviews.dv reviews.csv -o reviews.parquet"""
+  deltavec explore reviews.csv                      search your file in the browser
+  deltavec index build reviews.csv -o reviews.idx   or build a collection of it
+  deltavec search reviews.idx "a quiet room"        and search it here"""
 
 GROUPS = {
-    "vectors": "Word vectors from your own text.",
-    "index": "Collections: documents and their vectors, to search.",
-    "evaluate": "Rerun the paper's experiments on your own data.",
+    "vectors": "Train word vectors on your own text.",
+    "index": "Build collections of documents, and change them.",
+    "evaluate": "Rerun the paper's experiments, or judge search on your data.",
 }
-# Each command as it is typed, in the order of the help. `index build` is `build` in commands/index.
+# Each command as it is typed. `index build` is `build` in commands/index.
 COMMANDS = (
-    "demo",
-    "vectors train",
-    *("fit", "embed", "explain", "info", "export"),
+    *("explore", "demo", "vectors train", "fit", "embed", "explain", "info", "export"),
     *("index build", "index add", "index remove", "index compact", "index words"),
     *("index backup", "index refit"),
     *("search", "similar", "similar-pairs", "duplicates", "cluster", "keywords", "map", "serve"),
@@ -34,6 +33,7 @@ COMMANDS = (
     *("tune", "warm"),
 )
 MODULES = {"similar": "search", "keywords": "search", "similar-pairs": "similar_pairs"}
+BY_ENVIRONMENT = {"serve": {"auto_envvar_prefix": "DELTAVEC"}}  # DELTAVEC_PORT, ...
 EXAMPLES = "\n\nExamples\n--------\n"
 
 
@@ -43,6 +43,7 @@ def command_group(purpose: str, epilog: str | None = None) -> typer.Typer:
     Its help is plain text. Typer's rich help takes twice as long and does not pipe well.
     """
     return typer.Typer(
+        cls=Group,
         help=purpose,
         epilog=epilog,
         rich_markup_mode=None,
@@ -72,7 +73,9 @@ def assemble() -> typer.Typer:
 
     Its docstring is the help; the section Examples is shown below the options.
     """
-    whole = command_group("Document vectors learned from your own text.", QUICK_START)
+    whole = command_group(
+        "Search, deduplicate, cluster and explain your own documents.", QUICK_START
+    )
     whole.callback()(options)
     groups = {name: command_group(purpose) for name, purpose in GROUPS.items()}
     for typed in COMMANDS:
@@ -83,7 +86,13 @@ def assemble() -> typer.Typer:
         purpose, _, examples = (inspect.getdoc(command) or "").partition(EXAMPLES)
         epilog = "\n  ".join(["\b\nExamples:", *examples.splitlines()])
         parent = groups[group[0]] if group else whole
-        parent.command(name, help=purpose, epilog=epilog)(reported(with_groups(command)))
+        parent.command(
+            name,
+            cls=Command,
+            help=purpose,
+            epilog=epilog,
+            context_settings=BY_ENVIRONMENT.get(typed),
+        )(reported(with_groups(command)))
     for name, one in groups.items():
         whole.add_typer(one, name=name)
     return whole

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 from collections.abc import Callable
@@ -73,6 +74,10 @@ Corpus = Annotated[
     ),
 ]
 Model = Annotated[Path, argument("MODEL.dv", "What `deltavec fit` wrote.")]
+IdColumn = Annotated[
+    str | None,
+    option("NAME", "The column of unique ids.", "--id-column", default="row numbers, from 0"),
+]
 Encoding = Annotated[
     str | None,
     option(
@@ -86,7 +91,10 @@ Encoding = Annotated[
 
 @dataclass(frozen=True)
 class CorpusOptions:
-    """The options of every command that reads a corpus: how to read its files."""
+    """Reading files.
+
+    The options of every command that reads a corpus.
+    """
 
     column: Annotated[
         str | None,
@@ -129,8 +137,14 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
     for parameter in inspect.signature(command, eval_str=True).parameters.values():
         if is_dataclass(parameter.annotation):
             groups[parameter.name] = parameter.annotation
+            section = str(parameter.annotation.__doc__).partition(".")[0]
             for name, hint in get_type_hints(parameter.annotation, include_extras=True).items():
-                default = getattr(parameter.annotation, name)
+                info = copy.copy(hint.__metadata__[0])
+                info.rich_help_panel = section
+                hint, default = (
+                    Annotated[hint.__origin__, info],
+                    getattr(parameter.annotation, name),
+                )
                 taken.append(parameter.replace(name=name, annotation=hint, default=default))
         else:
             taken.append(parameter)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -30,13 +31,25 @@ def print_result(
     facts: Mapping[str, str],
     work: Stages | None = None,
     saved: Path | None = None,
+    then: Sequence[object] = (),
 ) -> None:
-    """Print the result of a command as JSON or as text, with its time and the path it wrote."""
+    """Print the result of a command as JSON or as text, with its time and the path it wrote.
+
+    The text ends with the command to run next, if one is given.
+    """
     if as_json:
         print_json(record if work is None else {**record, "seconds": work.seconds})
         return
     done = {} if work is None else {"time": duration(work.seconds)}
     print_facts({**facts, **done, **({} if saved is None else {"saved": str(saved)})})
+    print_next(*then)
+
+
+def print_next(*command: object) -> None:
+    """Print the command to run next, if there is one."""
+    if command:
+        line = visible(shlex.join(["deltavec", *map(str, command)]))
+        console().print(f"\nNext: {line}", markup=False, soft_wrap=True)  # whole, to be copied
 
 
 def console() -> Console:

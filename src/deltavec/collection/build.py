@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -50,15 +50,16 @@ from deltavec.io.output.embed_to_file import Progress
 from deltavec.io.output.pipeline import pieces_ahead
 from deltavec.search.hybrid.score_scale import ScoreScale
 from deltavec.search.lexical.writer import PostingsWriter
+from deltavec.training import fit
 
 if TYPE_CHECKING:
     from deltavec.collection.collection import Collection
 
 
 def build_collection(
-    model: EmbeddingModel,
+    model: Any,
     corpus: Any,
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | None = None,
     *,
     id_column: str | None = None,
     keep: Sequence[str] = (),
@@ -69,22 +70,25 @@ def build_collection(
     words: bool = True,
     stems: bool = True,
 ) -> Collection:
-    """A new collection: the documents of a corpus with their vectors, in a folder.
+    """Build a collection: documents with their vectors and an inverted index, in a folder.
+
+    ``build_collection(corpus, path)`` fits a model on the documents first. Give a model that you
+    have as ``build_collection(model, corpus, path)``.
 
     Parameters
     ----------
     model
-        A fitted model; see `as_collection`.
+        A fitted model; may be left out. See `as_collection`.
     corpus
-        A `Corpus`, or whatever `deltavec.read_corpus` reads. Read twice if the model is adapted.
+        A `Corpus`, or whatever `deltavec.read_corpus` reads. It is read several times.
     path
-        The folder; by custom it ends in ``.idx``. A collection that stands there is replaced at
-        the very end, and stays whole until then; anything else is left alone.
+        The folder; by custom its name ends in ``.idx``. A collection that is there is replaced
+        atomically at the end. Anything else is left alone.
     id_column
-        The column that holds the ids, text or whole numbers, each once. Without it documents that
-        are files have their paths as ids, and others are numbered from 0 on.
+        The column of unique ids, text or whole numbers. By default documents that are files have
+        their paths as ids, and others are numbered from 0.
     keep
-        Other columns to store: to be shown with what is found, and to filter by.
+        Other columns to store, to show with results and to filter by.
     threads
         How many cores to use; all of them by default.
     on_progress
@@ -92,27 +96,36 @@ def build_collection(
     on_stage
         Called with a word or two when each pass begins.
     as_collection
-        Whether to adapt the model to the documents first (`EmbeddingModel.for_collection`), so
-        that they are compared as they should be. Otherwise it is used as it is.
+        Whether to adapt the model to the documents first (`EmbeddingModel.for_collection`).
     words
-        Whether to store which documents hold each word, so that documents are found by words too,
-        not by meaning alone. It takes about 5 bytes for each different word of a document.
+        Whether to store an inverted index, for keyword and hybrid search. It takes about 5 bytes
+        for each distinct word of a document.
     stems
-        Whether words are found in all their forms, which are learned from the documents.
+        Whether a query word matches all of its forms, which are learned from the documents.
 
     Raises
     ------
     InputError
-        Before anything is written, if a column is not there, the corpus can be read only once and
-        must be read twice, or something else stands in the folder's place; later, if an id comes
-        twice.
+        Before anything is written, if a column is missing, the corpus can be read only once, or
+        something else is in the folder's place; later, if an id occurs twice.
+
+    Examples
+    --------
+    >>> news = build_collection("news.csv", "news.idx")  # doctest: +SKIP
+    >>> news.search("storm and flooding")  # doctest: +SKIP
     """
+    if path is None:
+        model, corpus, path = None, model, cast(str, corpus)
     target = Path(path)
-    if not isinstance(model, EmbeddingModel):
+    if not isinstance(model, EmbeddingModel | None):
         raise InputError(f"expected a fitted model, got {type(model).__name__}")
-    require_tokenizer(model)
     COLLECTION_FOLDER.require_replaceable(target)
     with writing(target):
+        if model is None:
+            corpus = open_corpus(corpus, Reading())
+            StoredColumns.of(corpus, id_column, keep)  # a missing column is an error now
+            model = fit(corpus, threads=threads, on_stage=on_stage)
+        require_tokenizer(model)
         return build_locked(
             model, corpus, target, id_column, keep, threads, on_progress,
             on_stage or (lambda stage: None), as_collection, words, stems,
@@ -217,7 +230,6 @@ def refit(
 ) -> Collection:
     """Fit a model on the documents of a collection and build it anew; see `Collection.refit`."""
     from deltavec.collection.open import refresh
-    from deltavec.core.fitting import fit
 
     model, stated = opened.model, opened.description
     if model.recipe.needs_vectors and not model.notes.get("vectors", "").startswith("trained"):

@@ -64,13 +64,14 @@ def fit(
     max_memory: int = DEFAULT_MEMORY,
     on_stage: Callable[[str], None] | None = None,
 ) -> EmbeddingModel:
-    """The model that a corpus makes, with word vectors or alone.
+    """Learn an embedding model from a corpus.
 
     Parameters
     ----------
     corpus
-        The documents to learn from: a list of strings, a column, or what `deltavec.read_corpus`
-        gives. Read once, and once more if there are no vectors or components are removed.
+        The documents to learn from: a list of strings, a column, a path, a table, or what
+        `deltavec.read_corpus` gives. Read once, and once more if there are no vectors or
+        components are removed.
     vectors
         Word vectors, for the recipes of the paper. Where these are asked for without vectors,
         they are trained on the corpus (`deltavec.train_vectors`).

@@ -1,4 +1,4 @@
-"""The log: one line of JSON for each request and each error.
+"""The log: one line for each request and each error, as JSON or as text.
 
 It never holds a query, a text, an id or a token. A request is logged with its address as the API
 lists it (``/documents/{id}``), an error with its type and the lines of code it passed.
@@ -36,6 +36,20 @@ class JsonLines(logging.Formatter):
         when = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
         about = {"time": when, "level": record.levelname.lower(), "event": record.getMessage()}
         return json.dumps({**about, **getattr(record, FIELDS, {})})
+
+
+class TextLines(logging.Formatter):
+    """Formats a record as one line for people: time, event, and its own fields."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line of a record."""
+        fields = getattr(record, FIELDS, {})
+        when = datetime.fromtimestamp(record.created).strftime("%H:%M:%S")
+        if "status" not in fields:
+            about = " ".join(f"{name}={value}" for name, value in fields.items())
+            return f"{when} {record.getMessage()} {about}".rstrip()
+        took = f"{1000 * fields['seconds']:.1f} ms"
+        return f"{when} {fields['status']} {fields['method']} {fields['address']} {took}"
 
 
 def log_error(error: BaseException) -> None:

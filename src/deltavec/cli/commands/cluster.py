@@ -10,7 +10,7 @@ import typer
 from deltavec.cli import options
 from deltavec.cli.inputs import open_collection
 from deltavec.cli.outputs import require_file
-from deltavec.cli.printing import console, plain, print_json, table
+from deltavec.cli.printing import console, plain, print_json, print_next, table
 from deltavec.cli.progress import stages
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def cluster(
     trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Cluster a collection into groups of similar documents.
+    """Find topics: clusters of similar documents, with names.
 
     Without -n the number of groups is the largest that is stable: groups learned from two halves of
     the documents agree. Words name a group if many of its documents contain
@@ -81,6 +81,7 @@ def cluster(
         )
     if output is not None:
         typer.echo(f"\nsaved {output}")
+    print_next("map", collection, "-o", collection.with_suffix(".html"))
 
 
 def wider_levels(found: Clusters) -> list[Clusters]:

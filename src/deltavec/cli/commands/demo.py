@@ -1,34 +1,38 @@
-"""``deltavec demo``: the whole path on real text."""
+"""``deltavec demo``: search, explain, deduplicate and cluster real text."""
 
 from __future__ import annotations
 
+import shlex
 import time
 from concurrent.futures import ThreadPoolExecutor
-from importlib import import_module
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from deltavec.cli import options
 from deltavec.cli.outputs import require_new_folder
-from deltavec.cli.printing import print_json
+from deltavec.cli.printing import console, duration, print_json
 from deltavec.cli.progress import Stages, stages
 
-STORY = 0  # whose neighbors are shown
-NEIGHBORS = 3
-PAIRS = 6
+if TYPE_CHECKING:
+    from deltavec.collection import Collection
+    from deltavec.lab.stories import LeeDocuments
+
+QUERY = "storm and flooding in new south wales"
+HITS, WORDS, TOPICS = 3, 5, 8  # shown
 
 
 def demo(
     output: Path | None = options.output(
-        "FOLDER", "Keep the stories, word vectors and model in a new folder.", value=None
+        "FOLDER", "Keep the stories, a model and a collection in a new folder.", value=None
     ),
     as_json: options.AsJson = False,
 ) -> None:
-    """Show the whole path on real news stories.
+    """Search, deduplicate and cluster 350 real news stories.
 
-    Trains word vectors, fits a model with each recipe, measures the agreement with people, and
-    explains the nearest stories. The text comes with a dependency: nothing is downloaded, and
-    nothing is kept without -o.
+    Learns a model from the stories alone, searches them and says why, finds near-duplicates and
+    topics, and compares similarities with people's judgments. The text comes with a dependency:
+    nothing is downloaded, and nothing is kept without -o.
 
     Examples
     --------
@@ -41,75 +45,155 @@ def demo(
         outcome = run(work, output)
     if as_json:
         print_json(outcome)
-        return
-    from deltavec.cli.commands.demo_report import print_outcome
-
-    print_outcome(outcome, output)
+    else:
+        print_outcome(outcome, output)
 
 
-def run(work: Stages, folder: Path | None) -> dict[str, Any]:
-    """Run the demo, from text to neighbors, and keep its files if a folder is given."""
-    from deltavec.core.fitting import fit
-    from deltavec.core.recipes import RECIPES
-    from deltavec.core.threads import thread_count
-    from deltavec.io.artifacts.model import save
-    from deltavec.io.vectors.load import save_vectors
-    from deltavec.lab.report.published_tables import LEE
-    from deltavec.lab.stories import agreement, lee_documents
-    from deltavec.training import train_vectors
+def run(work: Stages, kept: Path | None) -> dict[str, Any]:
+    """Run the demo, and keep its files if a folder is given."""
+    from deltavec.collection import build_collection
+    from deltavec.io.artifacts.atomic import scratch_folder
+    from deltavec.lab.stories import lee_documents
+    from deltavec.training import fit
 
     begun = time.perf_counter()
     documents = lee_documents()
-    stories, judged = documents.stories, documents.judged
-    cores = max(1, thread_count(None) // 2)
-    # The default recipe does not depend on the others, so it runs beside them on half of the cores.
-    with ThreadPoolExecutor(1, "deltavec") as executor:
-        default = executor.submit(
-            lambda: fit(stories, threads=cores).for_collection(judged, threads=cores)
-        )
-        vectors = train_vectors(stories, threads=cores, on_stage=work.begin)
-        work.begin("fitting every recipe")
-        agreements = {}
-        for number, recipe in enumerate(RECIPES, 1):
-            fitted = fit(stories, vectors, recipe, threads=cores)
-            agreements[recipe] = agreement(fitted.embed(judged), documents.judgements)
-            work.reach(number / len(RECIPES))
-        work.begin("fitting the default recipe")
-        import_module("deltavec.cli.commands.demo_report")  # while the other thread works
-        model = default.result()
-    embedded = model.embed(judged)
-    agreements[model.recipe.name] = agreement(embedded, documents.judgements)
-    cosines = embedded @ embedded[STORY]
-    order = [int(story) for story in (-cosines).argsort(kind="stable") if story != STORY]
-    outcome = {
-        "documents": len(stories),
-        "judged": len(judged),
+    if kept is not None:
+        kept.mkdir(exist_ok=True)
+        text = "".join(f"{story}\n" for story in documents.stories)
+        (kept / "news.txt").write_text(text, encoding="utf-8")
+    with scratch_folder() if kept is None else nullcontext(kept) as folder:
+        work.begin("learning a model")
+        # The paper's recipes do not depend on the default one, so they run beside it.
+        with ThreadPoolExecutor(1, "deltavec") as executor:
+            paper = executor.submit(paper_agreements, documents)
+            model = fit(documents.stories, threads=1)
+            work.begin("building a collection")
+            news = build_collection(model, documents.stories, folder / "news.idx", threads=1)
+            if kept is not None:
+                model.save(kept / "news.dv")
+            found = answers(news, work)
+            work.begin("comparing with people")
+            agreements = paper.result()
+    from deltavec.lab.report.published_tables import LEE
+    from deltavec.lab.stories import agreement
+
+    own = model.for_collection(documents.judged).embed(documents.judged)
+    return {
+        "documents": len(documents.stories),
+        **found,
+        "judged": len(documents.judged),
         "pairs": documents.pairs,
-        "vectors": {"words": len(vectors), "dimensions": vectors.dimensions},
-        "agreement": agreements,
-        "published": LEE,
         "recipe": model.recipe.name,
-        "reason": model.reason,
-        "story": judged[STORY],
-        "neighbors": [
-            {
-                "story": judged[story],
-                "cosine": float(cosines[story]),
-                "people": documents.judgement(STORY, story),
-                "pairs": [
-                    pair._asdict()
-                    for pair in model.explain(judged[STORY], judged[story], pairs=PAIRS).pairs
-                ],
-            }
-            for story in order[:NEIGHBORS]
-        ],
+        "agreement": {**agreements, model.recipe.name: agreement(own, documents.judgements)},
+        "published": LEE,
         "seconds": round(time.perf_counter() - begun, 3),
     }
-    if folder is not None:
-        work.begin("saving")
-        folder.mkdir(exist_ok=True)
-        lines = "".join(f"{story}\n" for story in stories)
-        (folder / "news.txt").write_text(lines, encoding="utf-8")
-        save_vectors(vectors, folder / "news.safetensors")
-        save(model, folder / "news.dv")
-    return outcome
+
+
+def paper_agreements(documents: LeeDocuments) -> dict[str, float]:
+    """The agreement of each of the paper's recipes with people."""
+    from deltavec.core.recipes import RECIPES
+    from deltavec.lab.stories import agreement
+    from deltavec.training import fit, train_vectors
+
+    vectors = train_vectors(documents.stories, threads=1)
+    return {
+        recipe: agreement(
+            fit(documents.stories, vectors, recipe, threads=1).embed(documents.judged),
+            documents.judgements,
+        )
+        for recipe in RECIPES
+    }
+
+
+def answers(news: Collection, work: Stages) -> dict[str, Any]:
+    """A search with its reasons, near-duplicates and topics."""
+    work.begin("searching")
+    hits = []
+    for hit in news.search(QUERY, k=HITS):
+        why = news.why(QUERY, hit.id)
+        words = {one.word: one.share for one in why.words[:WORDS]}
+        hits.append({"id": hit.id, "score": hit.score, "text": hit.text, "words": words})
+    work.begin("comparing texts")
+    pairs = news.duplicates().pairs
+    work.begin("finding topics")
+    topics = news.cluster(TOPICS)
+    return {
+        "query": QUERY,
+        "hits": hits,
+        "duplicates": [
+            {"a": news.text(str(a)), "b": news.text(str(b)), "shared": float(shared)}
+            for a, b, shared in zip(pairs.a, pairs.b, pairs.shared, strict=True)
+        ],
+        "topics": [
+            {"words": list(words), "documents": int(size)}
+            for words, size in zip(topics.names, topics.sizes, strict=True)
+        ],
+    }
+
+
+def print_outcome(outcome: dict[str, Any], kept: Path | None) -> None:
+    """Print what was found, and how to go on."""
+    from rich.text import Text
+
+    from deltavec.lab.report.tables import decimals
+
+    out = console()
+
+    def section(title: str, lines: list[str]) -> None:
+        out.print(Text(f"\n{title}\n", "bold"))
+        for line in lines:
+            out.print(Text(f"  {line}", overflow="ellipsis", no_wrap=True))
+
+    done = f"deltavec learned from {outcome['documents']} news stories alone"
+    out.print(f"{done}, in {duration(outcome['seconds'])} with everything below.")
+    hits = [
+        line
+        for hit in outcome["hits"]
+        for line in (
+            f"{hit['score']:5.2f}  {beginning(hit['text'], 68)}",
+            "       " + ", ".join(f"{word} {share:.2f}" for word, share in hit["words"].items()),
+        )
+    ]
+    section(f'Search for "{outcome["query"]}", and why', hits)
+    twins = outcome["duplicates"]
+    first = [f"{one['shared']:.2f}  {beginning(one['a'], 68)}" for one in twins[:2]]
+    section(f"Near-duplicates: {len(twins)} pairs share half of their text", first)
+    topics = [
+        f"{topic['documents']:4}  {', '.join(topic['words'][:WORDS])}"
+        for topic in outcome["topics"]
+    ]
+    section("Topics, and how many stories they have", topics)
+    scores = outcome["agreement"]
+    best = max((name for name in scores if name != outcome["recipe"]), key=scores.__getitem__)
+    figures = {
+        "deltavec": scores[outcome["recipe"]],
+        f"{best}, the paper's best recipe here": scores[best],
+        "mean of word vectors": scores["unit-sum"],
+        **{f"{name}, published": score for name, score in outcome["published"].items()},
+    }
+    section(
+        f"Correlation with people, who compared {outcome['judged']} stories",
+        [f"{decimals(score, 3):>6}  {name}" for name, score in figures.items()],
+    )
+    out.print(Text("\nNext\n", "bold"))
+    for command in next_commands(kept):
+        out.print(f"  {command}", markup=False, soft_wrap=True)  # whole, to be copied
+
+
+def next_commands(kept: Path | None) -> list[str]:
+    """Commands to try next, on the files that were kept or on your own."""
+    if kept is None:
+        return ["deltavec explore reviews.csv", "deltavec demo -o lee-news"]
+    model, folder = (shlex.quote(str(kept / f"news.{kind}")) for kind in ("dv", "idx"))
+    return [
+        f'deltavec search {folder} "bush fires near sydney" --explain',
+        f'deltavec explain {model} "bin Laden in Afghanistan" "al Qaeda fighters"',
+        f"deltavec serve {folder} --open",
+    ]
+
+
+def beginning(story: str, longest: int) -> str:
+    """How a story begins, cut at a word."""
+    return story if len(story) <= longest else story[:longest].rsplit(" ", 1)[0] + " …"

@@ -12,7 +12,15 @@ from deltavec.cli import options
 from deltavec.cli.failures import require_usage
 from deltavec.cli.inputs import open_collection, open_corpus
 from deltavec.cli.outputs import require_file, require_other_file
-from deltavec.cli.printing import console, plain, plural, print_json, shortened, visible
+from deltavec.cli.printing import (
+    console,
+    plain,
+    plural,
+    print_json,
+    print_next,
+    shortened,
+    visible,
+)
 from deltavec.cli.progress import stages
 from deltavec.errors import InputError
 
@@ -71,7 +79,7 @@ def duplicates(
     trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Find documents with the same text, perhaps edited, or overlap with a corpus.
+    """Find near-duplicates, or overlap with another corpus.
 
     Two documents are duplicates if at least half of the longer text is in the other one; rare
     words and numbers count more. The report shows what each threshold finds, a clear pair, the
@@ -138,6 +146,8 @@ def duplicates(
         left = opened.write_without(found.removed, write_unique, corpus=corpus)
         if not as_json:
             typer.echo(f"\n{left:,} of {len(opened):,} documents are left\n\nsaved {write_unique}")
+    elif not as_json and len(found.removed):
+        print_next("duplicates", collection, "--write-unique", "unique.parquet", "--yes")
     if as_json:
         files = {"table": table, "unique": write_unique, "documents_left": left, "output": output}
         print_json({**about, **as_record(found, report, listed=output is None), **files})

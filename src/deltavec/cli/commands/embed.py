@@ -73,7 +73,8 @@ def embed(
         "dimensions": loaded.dimensions,
     }
     facts = summary(written, loaded.dimensions)
-    print_result(as_json, record, facts, work, saved=written.path)
+    then = ("index", "build", model, corpus, "-o", model.with_suffix(".idx"))
+    print_result(as_json, record, facts, work, saved=written.path, then=then)
 
 
 def writing_vectors(output: str, keep: list[str]) -> AbstractContextManager[None]:

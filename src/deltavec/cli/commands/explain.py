@@ -7,7 +7,16 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from deltavec.cli import options
-from deltavec.cli.printing import console, plain, plural, print_json, signed, table, word_list
+from deltavec.cli.printing import (
+    console,
+    plain,
+    plural,
+    print_json,
+    print_next,
+    signed,
+    table,
+    word_list,
+)
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -45,6 +54,7 @@ def explain(
     longest = min(32, max(8, (out.width - 37) // 2))
     for part in readable(explanation, words, longest):
         out.print(part)
+    print_next("index", "build", model, "CORPUS", "-o", model.with_suffix(".idx"))
 
 
 def as_record(explanation: Explanation) -> dict[str, object]:

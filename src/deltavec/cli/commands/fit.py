@@ -39,7 +39,10 @@ def with_recipe_options(command: Callable[..., None]) -> Callable[..., None]:
     for number, (name, declared) in enumerate(PARAMETERS.items(), place):
         kind = int if declared.values.kinds is int else float
         info = typer.Option(
-            metavar="N" if kind is int else None, show_default=declared.default, help=declared.help
+            metavar="N" if kind is int else "X",
+            show_default=declared.default,
+            help=declared.help,
+            rich_help_panel="Recipe (advanced)",
         )
         hint = Annotated[kind | None, info]  # type: ignore[valid-type]
         option = inspect.Parameter(option_name(name), taken[0].kind, default=None, annotation=hint)
@@ -100,7 +103,7 @@ def fit(
     as_json: options.AsJson = False,
     **parameters: float | None,
 ) -> None:
-    """Learn a model from a corpus, to embed documents with.
+    """Learn an embedding model from a corpus.
 
     Examples
     --------
@@ -156,7 +159,9 @@ def fit(
             model = replace(model, notes={**model.notes, COLUMN: documents.column})
         save(model, output)
     info = model.info()
-    print_result(as_json, {"model": output, **info}, summary(info), work, saved=output)
+    then = ("index", "build", output, corpus, "-o", output.with_suffix(".idx"))
+    record = {"model": output, **info}
+    print_result(as_json, record, summary(info), work, saved=output, then=then)
 
 
 def require_tokenizer(name: str) -> None:

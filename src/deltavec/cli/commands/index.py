@@ -10,12 +10,13 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from deltavec.cli import options
-from deltavec.cli.inputs import open_collection, open_corpus, open_for_model
+from deltavec.cli.failures import require_usage
+from deltavec.cli.inputs import open_collection, open_corpus, open_for_model, require_rereadable
 from deltavec.cli.outputs import lock_folder
 from deltavec.cli.printing import collection_facts, plural, print_result, size
 from deltavec.cli.progress import stages
@@ -26,12 +27,16 @@ if TYPE_CHECKING:
 
 
 def build(
-    model: options.Model,
-    corpus: options.Corpus,
+    sources: Annotated[
+        list[str],
+        options.argument(
+            "[MODEL.dv] CORPUS",
+            "Perhaps a model, which is fitted otherwise, and the documents: a .txt, .csv, .tsv, "
+            ".jsonl, .parquet or .xlsx file, a folder, or a quoted pattern.",
+        ),
+    ],
     output: Path = options.output("REVIEWS.idx", "The folder to write the collection to."),
-    id_column: str | None = options.option(
-        "NAME", "The column of unique ids.", default="document numbers, from 0", value=None
-    ),
+    id_column: options.IdColumn = None,
     keep: list[str] | None = options.option(
         "COLUMNS",
         "Columns to store, to show and to filter by: rating,city; repeatable.",
@@ -56,20 +61,26 @@ def build(
 ) -> None:
     """Build a collection: documents and their vectors, to search.
 
-    Stores texts, ids, chosen columns, vectors and the model. An existing collection is replaced
-    atomically.
+    Stores texts, ids, chosen columns, vectors and the model. Without a model, one is fitted on the
+    documents first. An existing collection is replaced atomically.
 
     Examples
     --------
-    deltavec index build reviews.dv reviews.csv --keep rating -o reviews.idx
+    deltavec index build reviews.csv --keep rating -o reviews.idx
     deltavec index build reviews.dv reviews.csv --id-column id -o named.idx
     """
+    require_usage(len(sources) <= 2, "'[MODEL.dv] CORPUS'", "expected a model and one corpus")
+    *models, corpus = sources
     with stages("starting") as work:
         from deltavec.collection import build_collection
         from deltavec.collection.manifest import COLLECTION_FOLDER
 
         with lock_folder(output, COLLECTION_FOLDER):
-            loaded, documents = open_for_model(model, trust, corpus, files, work)
+            if models:
+                loaded, documents = open_for_model(Path(models[0]), trust, corpus, files, work)
+            else:
+                require_rereadable(corpus)
+                loaded, documents = None, open_corpus(corpus, files)
             built = build_collection(
                 loaded,
                 documents,
@@ -86,9 +97,8 @@ def build(
             if with_map:
                 built = built.with_map(threads=threads, on_stage=work.begin, on_progress=work.reach)
         info = built.info()
-    print_result(
-        as_json, {"collection": output, **info}, collection_facts(info), work, saved=output
-    )
+    record, then = {"collection": output, **info}, ("serve", output, "--open")
+    print_result(as_json, record, collection_facts(info), work, saved=output, then=then)
 
 
 def split_names(given: Sequence[str], corpus: Corpus) -> list[str]:
@@ -136,7 +146,8 @@ def add(
     shown = {name: plural(changed[name], "document") for name in changed if changed[name]}
     facts = {**(shown or {"added": "0 documents"}), **collection_facts(info)}
     record = {"collection": collection, **changed, **info}
-    print_result(as_json, record, facts, work, saved=collection)
+    then = ("index", "refit", collection) if info["refit_due"] else ("serve", collection, "--open")
+    print_result(as_json, record, facts, work, saved=collection, then=then)
 
 
 def remove(
@@ -190,7 +201,8 @@ def remove(
     info, removed = after.info(), after.description.removed - before.description.removed
     facts = {"removed": plural(removed, "document"), **collection_facts(info)}
     record = {"collection": collection, "removed": removed, **info}
-    print_result(as_json, record, facts, work, saved=collection)
+    then = ("index", "compact", collection)
+    print_result(as_json, record, facts, work, saved=collection, then=() if purge else then)
 
 
 def read_ids(source: str) -> list[str]:
@@ -260,7 +272,7 @@ def backup(
         documents = load_manifest(output).documents
     record = {"collection": collection, "output": output, "documents": documents, "linked": linked}
     facts = {"documents": f"{documents:,}", "files": "hard links" if linked else "copies"}
-    print_result(as_json, record, facts, work, saved=output)
+    print_result(as_json, record, facts, work, saved=output, then=("info", output))
 
 
 def refit(
@@ -283,8 +295,8 @@ def refit(
         before = open_collection(collection, trust)
         after = before.refit(threads=threads, on_progress=work.report, on_stage=work.begin)
         info = after.info()
-    record = {"collection": collection, **info}
-    print_result(as_json, record, collection_facts(info), work, saved=collection)
+    record, then = {"collection": collection, **info}, ("serve", collection, "--open")
+    print_result(as_json, record, collection_facts(info), work, saved=collection, then=then)
 
 
 def words(
@@ -309,4 +321,5 @@ def words(
         after = before.with_words(stems=stems, threads=threads, on_progress=work.report)
         info = after.info()
     facts = {"words": collection_facts(info)["words"]}
-    print_result(as_json, {"collection": collection, **info}, facts, work, saved=collection)
+    record, then = {"collection": collection, **info}, ("serve", collection, "--open")
+    print_result(as_json, record, facts, work, saved=collection, then=then)

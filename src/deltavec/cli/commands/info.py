@@ -16,7 +16,7 @@ def info(
     ),
     as_json: options.AsJson = False,
 ) -> None:
-    """Show recipe, sizes and coverage of a model or a collection.
+    """Show facts about a model or a collection.
 
     For a collection also how much of the added text the model knows, and whether a new fit is due.
     Verifies all checksums.
@@ -30,12 +30,16 @@ def info(
 
         found = open_collection(model).info()
         kind, facts = "collection", collection_facts(found)
+        then: tuple[object, ...] = ("serve", model, "--open")
+        if found["refit_due"]:
+            then = ("index", "refit", model)
     else:
         from deltavec.io.artifacts.model import load
 
         found = load(model).info()
         kind, facts = "model", model_facts(found)
-    print_result(as_json, {kind: model, **found}, {kind: str(model), **facts})
+        then = ("index", "build", model, "CORPUS", "-o", str(model.with_suffix(".idx")))
+    print_result(as_json, {kind: model, **found}, {kind: str(model), **facts}, then=then)
 
 
 def model_facts(found: Mapping[str, Any]) -> dict[str, str]:

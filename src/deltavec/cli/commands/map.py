@@ -34,10 +34,11 @@ def map(
     trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Draw the map of a collection; similar documents are close.
+    """Draw a map of a collection (t-SNE).
 
-    The map is computed once and stored with the collection; `deltavec serve` shows the same map.
-    With -o it is written to a file: an interactive page that needs no server, or a picture.
+    Similar documents are close. The map is computed once and stored with the collection; `deltavec
+    serve` shows the same map. With -o it is written to a file: an interactive page that needs no
+    server, or a picture.
 
     Examples
     --------
@@ -64,7 +65,8 @@ def map(
         info = opened.info()
     record = {"collection": collection, "map": info["map"], "output": output}
     facts = {"map": collection_facts(info)["map"]}
-    print_result(as_json, record, facts, work, saved=output or collection)
+    then = ("serve", collection, "--open")
+    print_result(as_json, record, facts, work, saved=output or collection, then=then)
 
 
 def write(map_view: MapView, output: Path, name: str, color_by: str | None, dark: bool) -> None:

@@ -18,6 +18,7 @@ from deltavec.cli.printing import (
     plain,
     plural,
     print_json,
+    print_next,
     shortened,
     signed,
     table,
@@ -55,7 +56,7 @@ def search(
     trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Find the documents that match a query best, by BM25 and embeddings, and say why.
+    """Search a collection by BM25 and embeddings, and see why.
 
     Any text will do, from a word to a page. Words count in all their forms; -word leaves out
     documents that contain it. A query without known words finds nothing.
@@ -86,11 +87,16 @@ def search(
         )
         return
     if not hits:
-        typer.echo(nothing_found(with_suggestions(unknown, suggested), filter))
+        reason = unknown_line(unknown, suggested) if unknown else nothing_found(filter)
+        typer.echo(f"No results. {reason}")
         return
     print_hits(hits)
     if unknown:
-        typer.echo(f"\nNot known in the query: {with_suggestions(unknown, suggested)}")
+        typer.echo(f"\n{unknown_line(unknown, suggested)}")
+    if explain:
+        print_next("similar", collection, hits[0].id, "--explain")
+    else:
+        print_next("search", collection, query, "--explain")
 
 
 def suggestions(model: EmbeddingModel, unknown: Sequence[str]) -> dict[str, list[str]]:
@@ -101,18 +107,17 @@ def suggestions(model: EmbeddingModel, unknown: Sequence[str]) -> dict[str, list
     return {word: known for word, known in near.items() if known}
 
 
-def with_suggestions(unknown: Sequence[str], suggested: Mapping[str, Sequence[str]]) -> str:
-    """The unknown words in a line, and what may have been meant."""
-    meant = [word_list(known) for known in suggested.values()]
-    return word_list(unknown) + (f"; did you mean {', '.join(meant)}?" if meant else "")
+def unknown_line(unknown: Sequence[str], suggested: Mapping[str, Sequence[str]]) -> str:
+    """The words of a query that are out of vocabulary, and what may have been meant."""
+    meant = " ".join(f"Did you mean {word_list(known)}?" for known in suggested.values())
+    name = "Unknown word" if len(unknown) == 1 else "Unknown words"
+    return f"{name}: {word_list(unknown)}. {meant}".rstrip()
 
 
-def nothing_found(unknown: str, filter: str | None) -> str:
+def nothing_found(filter: str | None) -> str:
     """Why nothing was found."""
-    if unknown:
-        return f"Nothing found: not known are {unknown}"
-    filtered = "no document matches the filter, or " if filter is not None else ""
-    return f"Nothing found: {filtered}the query has no known words."
+    filtered = "No document matches the filter, or the" if filter is not None else "The"
+    return f"{filtered} query has no words that can be searched for."
 
 
 def similar(
@@ -125,7 +130,7 @@ def similar(
     trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Find the documents most similar to one of the collection.
+    """Find the documents most similar to one of them.
 
     Examples
     --------
@@ -145,9 +150,10 @@ def similar(
     typer.echo(f"Like {visible(id)}: {shortened(text, length)}\n")
     if hits:
         print_hits(hits)
+        print_next("similar", collection, hits[0].id, "--explain")
     else:
         other = "there is no other" if filter is None else "no other matches the filter"
-        typer.echo(f"Nothing found: the document has no known words, or {other}.")
+        typer.echo(f"No results. The document has no known words, or {other}.")
 
 
 def keywords(
@@ -157,7 +163,7 @@ def keywords(
     trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show the words that a document is about.
+    """Show the keywords of a document.
 
     A word's share is its part of the document's vector; the shares of all words sum to 1, and a
     word that points away from the vector has a negative share.
@@ -177,6 +183,7 @@ def keywords(
         return
     rows = [(plain(word), signed(share)) for word, share in found]
     console().print(table(["word", ">share"], rows))
+    print_next("similar", collection, id, "--explain")
 
 
 def load_hits(
@@ -196,8 +203,8 @@ def print_hits(hits: Sequence[Hit]) -> None:
     for rank, hit in enumerate(hits, 1):
         if rank > 1:
             out.print()
-        score = (f"{signed(hit.score)}  ", "bold")
-        out.print(Text.assemble(f"{rank:2}  ", score, plain(hit.id, width - 14)), soft_wrap=True)
+        score = (f"{hit.score:6.2f}  ", "bold")
+        out.print(Text.assemble(f"{rank:2}. ", score, plain(hit.id, width - 14)), soft_wrap=True)
         text = marked_text(hit)
         for row in text.wrap(out, width - len(INDENT)) if text else ():
             row.rstrip()
@@ -262,20 +269,20 @@ def query_line(why: SearchExplanation) -> str:
     """
     strongest = sorted(why.words, key=lambda word: -abs(word.share))
     listed, others = strongest[:WORDS], strongest[WORDS:]
-    there = [f"{plain(word.word)} {signed(word.share)}" for word in listed if word.keyword]
-    meant = [
-        f"{plain(word.word)} {signed(word.share)}{near_words(why, word.word)}"
+    matched = [f"{plain(word.word)} {word.share:.2f}" for word in listed if word.keyword]
+    semantic = [
+        f"{plain(word.word)} {word.share:.2f}{near_words(why, word.word)}"
         for word in listed
         if not word.keyword
     ]
     if others:
         rest = sum(word.share for word in others)
-        meant.append(f"{plural(len(others), 'other word')} {signed(rest)}")
+        semantic.append(f"{plural(len(others), 'other word')} {rest:.2f}")
     if why.center:
-        meant.append(f"minus corpus center {signed(why.center)}")
-    parts = [f"it has {', '.join(there)}"] if there else []
-    parts += [f"in meaning {', '.join(meant)}"] if meant else []
-    return "why: " + "; ".join(parts)
+        semantic.append(f"corpus center {why.center:.2f}")
+    parts = [f"matched: {', '.join(matched)}"] if matched else []
+    parts += [f"semantic: {', '.join(semantic)}"] if semantic else []
+    return "; ".join(parts)
 
 
 def near_words(why: SearchExplanation, word: str) -> str:

@@ -17,12 +17,15 @@ import multiprocessing
 import os
 import signal
 import socket
+import sys
 import threading
+import webbrowser
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -35,7 +38,6 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from deltavec.collection import Collection
-    from deltavec.server.starting import StartingApp
 
 CONNECTIONS = 4096  # of each worker; silent ones are closed after HEADER_MILLISECONDS
 HEADER_MILLISECONDS = 10_000  # for the head of a request, and between two requests
@@ -45,66 +47,109 @@ STOP_SECONDS = 5  # that running requests have when the server is stopped
 
 # umap is another name of neighbors.
 MapMethod = StrEnum("MapMethod", ["neighbors", "pca", "umap"])
+LogFormat = StrEnum("LogFormat", ["text", "json", "none"])
+
+
+@dataclass(frozen=True)
+class ServerOptions:
+    """Server.
+
+    Each option is also read from the environment, as DELTAVEC_PORT.
+    """
+
+    host: Annotated[
+        str,
+        options.option("ADDRESS", "Address to listen on; only this machine by default.", "--host"),
+    ] = "127.0.0.1"
+    port: Annotated[
+        int,
+        typer.Option(min=0, max=65_535, metavar="N", help="The port; 0 takes a free one."),
+    ] = 8000
+    token: Annotated[
+        str | None,
+        options.option(
+            "TOKEN", "Token that clients must send; DELTAVEC_TOKEN keeps it out of sight.",
+            "--token",
+        ),
+    ] = None  # fmt: skip
+    write_token: Annotated[
+        str | None,
+        options.option(
+            "TOKEN", "Token for clients that change documents over HTTP; without it none can.",
+            "--write-token",
+        ),
+    ] = None  # fmt: skip
+    map: Annotated[
+        MapMethod,
+        typer.Option(help="neighbors (or umap): t-SNE, stored; pca: principal components."),
+    ] = MapMethod.neighbors
+    max_seconds: Annotated[
+        float, typer.Option(min=0.1, metavar="S", help="The time for one request.")
+    ] = 30.0
+    max_batch: Annotated[int, options.count("Texts to embed in one request.", "--max-batch")] = 2048
+    workers: Annotated[
+        int, options.count("Worker processes; they share the collection's memory.", "--workers")
+    ] = 1
+    cors: Annotated[
+        list[str] | None,
+        options.option("ORIGIN", "Origin whose pages may send requests, * for all.", "--cors"),
+    ] = None
+    root_path: Annotated[
+        str, options.option("PATH", "Path prefix of a proxy, such as /reviews.", "--root-path")
+    ] = ""
+    trusted_proxies: Annotated[
+        str,
+        options.option(
+            "ADDRESSES", "Proxies whose X-Forwarded-For names the client: addresses or networks.",
+            "--trusted-proxies",
+        ),
+    ] = ""  # fmt: skip
+    log: Annotated[
+        LogFormat | None,
+        typer.Option(
+            "--log",
+            show_default="text in a terminal, else json",
+            help="The log on stderr, without texts, queries and tokens.",
+        ),
+    ] = None
 
 
 def serve(
     collection: options.Collection,
-    host: str = options.option(
-        "ADDRESS",
-        "Address to listen on; only this machine by default.",
-        default=True,
-        value="127.0.0.1",
-    ),
-    port: int = typer.Option(
-        8000, min=0, max=65_535, metavar="N", help="The port; 0 takes a free one."
-    ),
-    token: str | None = typer.Option(
-        None,
-        envvar="DELTAVEC_TOKEN",
-        metavar="TOKEN",
-        show_default=False,
-        help="Token that clients must send; DELTAVEC_TOKEN hides it from the process list.",
-    ),
-    write_token: str | None = typer.Option(
-        None,
-        envvar="DELTAVEC_WRITE_TOKEN",
-        metavar="TOKEN",
-        show_default=False,
-        help="Token for clients that add and remove documents over HTTP; without it none can.",
-    ),
-    placed_by: MapMethod = typer.Option(
-        MapMethod.neighbors,
-        "--map",
-        help="neighbors (or umap): similar documents are near, stored; pca: principal components.",
-    ),
-    max_seconds: float = typer.Option(30.0, min=0.1, metavar="S", help="The time for one request."),
-    max_batch: int = options.count("Texts to embed in one request.", value=2048),
-    processes: int = options.count(
-        "Worker processes; they share the collection's memory.", "--workers", value=1
-    ),
-    cors: list[str] | None = options.option(
-        "ORIGIN", "Origin whose pages may send requests, * for all; repeatable.", value=None
-    ),
-    root_path: str = options.option("PATH", "Path prefix of a proxy, such as /reviews.", value=""),
-    log: bool = typer.Option(
-        True, "--log/--no-log", help="JSON log on stderr, without texts, queries and tokens."
-    ),
+    server: ServerOptions = ServerOptions(),
+    browser: bool = typer.Option(False, "--open", help="Open the page in your browser."),
     trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Explore a collection in the browser, and query it over HTTP.
+    """Serve the explorer page and the HTTP API.
 
     Search with results as you type, see why two documents are similar, and look at all of them on a
     map. Programs use the same addresses (listed at /docs); /v1/embeddings works with the OpenAI
-    client. Updates by `deltavec index` are served after a second or two. Ctrl-C stops the server.
+    client. Changes by `deltavec index` are served after a second or two. Ctrl-C stops the server.
+
+    Every option is also read from the environment, such as DELTAVEC_PORT.
 
     Examples
     --------
-    deltavec serve reviews.idx
-    deltavec serve reviews.idx --host 0.0.0.0 --port 8080 --token SECRET
+    deltavec serve reviews.idx --open
+    DELTAVEC_TOKEN=secret deltavec serve reviews.idx --host 0.0.0.0 --port 8080
     """
     require_extra()
-    address, port = available_address(host, port)
+    name = collection.resolve().stem
+    run_server(collection, name, server, trust=trust, as_json=as_json, browser=browser)
+
+
+def run_server(
+    collection: Path,
+    name: str,
+    server: ServerOptions,
+    *,
+    trust: bool,
+    as_json: bool,
+    browser: bool,
+) -> None:
+    """Serve a collection until a signal stops the server."""
+    address = available_address(server.host, server.port)
     with stages("opening"):
         from deltavec.collection import open_collection
         from deltavec.collection.map.storage import find_cached_map
@@ -112,34 +157,38 @@ def serve(
         from deltavec.server.app import require_settings
         from deltavec.server.limits import Limits
 
-        for secret in (token, write_token):
-            require_settings(secret, cors or (), root_path)
-        threads = max(1, Limits().workers // processes)
-        limits = Limits(seconds=max_seconds, batch=max_batch, workers=threads)
+        origins = tuple(server.cors or ())
+        for secret in (server.token, server.write_token):
+            require_settings(secret, origins, server.root_path)
+        threads = max(1, Limits().workers // server.workers)
+        limits = Limits(seconds=server.max_seconds, batch=server.max_batch, workers=threads)
         opened = open_collection(collection, trust=trust)
         documents = len(opened)
-    method = "pca" if placed_by == MapMethod.pca else "neighbors"
+    method = "pca" if server.map == MapMethod.pca else "neighbors"
     if method == "neighbors" and not (opened.map or find_cached_map(opened)):
         threading.Thread(target=draw_map, args=(opened,), daemon=True).start()
     del opened  # each worker opens the collection itself
     settings: dict[str, Any] = {
-        "token": token,
-        "write_token": write_token,
+        "token": server.token,
+        "write_token": server.write_token,
         "limits": limits,
-        "loopback_only": ipaddress.ip_address(address).is_loopback,
-        "name": collection.resolve().stem,
-        "origins": tuple(cors or ()),
-        "root_path": root_path,
+        "loopback_only": ipaddress.ip_address(address[0]).is_loopback,
+        "name": name,
+        "origins": origins,
+        "root_path": server.root_path,
     }
+    usual = LogFormat.text if sys.stderr.isatty() else LogFormat.json
+    log, proxies = server.log or usual, server.trusted_proxies
+
+    def on_ready() -> None:
+        announce(collection, address, documents, server.token, as_json)
+        if browser:
+            webbrowser.open(url(address))
+
     with scratch_folder() as folder:
-        run_workers(
-            partial(
-                start_app, collection, method, settings | {"metrics_folder": folder}, trust, log
-            ),
-            processes,
-            (address, port),
-            partial(announce, collection, (address, port), documents, token, as_json),
-        )
+        settings["metrics_folder"] = folder
+        load = partial(start_app, collection, method, settings, trust, log, proxies)
+        run_workers(load, server.workers, address, on_ready)
 
 
 def draw_map(opened: Collection) -> None:
@@ -179,7 +228,7 @@ def available_address(host: str, port: int) -> tuple[str, int]:
 
 
 def run_workers(
-    load: Callable[[], StartingApp],
+    load: Callable[[], Callable[..., Any]],
     processes: int,
     address: tuple[str, int],
     on_ready: Callable[[], None],
@@ -252,8 +301,8 @@ def connection_limit() -> int:
 
 
 def start_app(
-    folder: Path, method: str, settings: dict[str, Any], trust: bool, log: bool
-) -> StartingApp:
+    folder: Path, method: str, settings: dict[str, Any], trust: bool, log: LogFormat, proxies: str
+) -> Callable[..., Any]:
     """The application of one worker process, which opens the collection in the background."""
     spare_address_space()
     # granian's threads must not call a Python that is being finalized: Rust would panic.
@@ -262,11 +311,14 @@ def start_app(
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=stop_after, args=(parent.join,), daemon=True).start()
+    from granian.utils.proxies import wrap_asgi_with_proxy_headers
+
     from deltavec.server.starting import StartingApp
 
-    if log:
-        write_log()
-    return StartingApp(partial(load_app, folder, method, settings, trust), partial(os._exit, 1))
+    if log != LogFormat.none:
+        write_log(log)
+    app = StartingApp(partial(load_app, folder, method, settings, trust), partial(os._exit, 1))
+    return wrap_asgi_with_proxy_headers(app, proxies) if proxies else app
 
 
 def load_app(folder: Path, method: str, settings: dict[str, Any], trust: bool) -> Starlette:
@@ -291,12 +343,12 @@ def stop_after(wait: Callable[[], object]) -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def write_log() -> None:
-    """Write the log to stderr, one line of JSON per record."""
-    from deltavec.server.log import JsonLines, log
+def write_log(form: LogFormat) -> None:
+    """Write the log to stderr, one line per record."""
+    from deltavec.server.log import JsonLines, TextLines, log
 
     handler = logging.StreamHandler()
-    handler.setFormatter(JsonLines())
+    handler.setFormatter(TextLines() if form == LogFormat.text else JsonLines())
     log.addHandler(handler)
     log.setLevel(logging.INFO)
     log.propagate = False
@@ -322,5 +374,6 @@ def announce(
     if as_json:
         print_json({"address": url(address), "collection": folder, "documents": documents})
     else:
-        typer.echo(f"{plural(documents, 'document')} of {folder} at {url(address)} (Ctrl-C stops)")
+        typer.echo(f"Serving {folder} ({plural(documents, 'document')}) at {url(address)}")
+        typer.echo("Press Ctrl-C to stop.")
     typer.get_text_stream("stdout").flush()

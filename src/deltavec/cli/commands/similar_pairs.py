@@ -10,7 +10,7 @@ from deltavec.cli import options
 from deltavec.cli.failures import require_usage
 from deltavec.cli.inputs import open_collection
 from deltavec.cli.outputs import require_file
-from deltavec.cli.printing import plural
+from deltavec.cli.printing import plural, print_next
 from deltavec.cli.progress import stages
 
 
@@ -23,7 +23,7 @@ def similar_pairs(
     threads: options.Threads = None,
     trust: options.Trust = False,
 ) -> None:
-    """Write all pairs of documents that are about the same, by cosine similarity.
+    """Write all pairs of documents with a high cosine similarity.
 
     They need not share any text: to remove copies, use `deltavec duplicates`.
 
@@ -48,3 +48,4 @@ def similar_pairs(
             on_progress=work.reach,
         )
     typer.echo(f"{plural(count, 'pair')} at or above {threshold:g}\n\nsaved {output}")
+    print_next("duplicates", collection)

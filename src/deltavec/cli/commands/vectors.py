@@ -84,4 +84,5 @@ def train(
     size = {"words": len(vectors), "dimensions": vectors.dimensions}
     record = {"vectors": output, "method": method.value, **size}
     shown = f"{plural(len(vectors), 'word')}, {vectors.dimensions} dimensions, by {method.value}"
-    print_result(as_json, record, {"vectors": shown}, work, saved=output)
+    then = ("fit", corpus, "--vectors", output, "-o", output.with_suffix(".dv"))
+    print_result(as_json, record, {"vectors": shown}, work, saved=output, then=then)

@@ -8,7 +8,7 @@ from deltavec.cli.progress import stages
 
 
 def warm(as_json: options.AsJson = False) -> None:
-    """Compile all kernels now, so that no later command has to.
+    """Compile everything now, for instance in a container image.
 
     The machine code is kept in NUMBA_CACHE_DIR if that is set, else beside the package or in your
     cache folder. Run it once when you build a container image.

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -65,20 +63,12 @@ def topics(
     >>> topics(texts, 2).column_names
     ['id', 'cluster', 'name', 'cosine']
     """
-    from deltavec.collection.build import build_collection
-    from deltavec.collection.collection import Collection
-    from deltavec.core.fitting import fit
-    from deltavec.io.corpus.corpus import read_corpus
+    from deltavec.collection.analysis import as_collection
 
     require_whole("per_document", per_document)
-    if isinstance(documents, Collection):
-        found = documents.cluster(n, levels=levels, seed=seed, words=NAME_WORDS)
-        return topic_table(documents, found, per_document)
-    corpus = read_corpus(documents)
-    fitted = fit(corpus) if model is None else model
-    with TemporaryDirectory() as folder:
-        built = build_collection(fitted, corpus, Path(folder) / "c.idx", id_column=id_column)
-        return topics(built, n, levels=levels, per_document=per_document, seed=seed)
+    with as_collection(documents, model, id_column) as opened:
+        found = opened.cluster(n, levels=levels, seed=seed, words=NAME_WORDS)
+        return topic_table(opened, found, per_document)
 
 
 def topic_name(words: Sequence[str]) -> str:

@@ -327,6 +327,12 @@ def read_corpus(
     )
 
 
+def as_documents(source: Any) -> Any:
+    """A corpus for a path, several paths or a table; documents in memory stay as they are."""
+    is_file = isinstance(source, str | os.PathLike) or bool(_paths(source))
+    return read_corpus(source) if is_file or hasattr(source, "columns") else source
+
+
 def open_corpus(source: Any, reading: Reading) -> Corpus:
     """The documents of a source, read as the options say; see `read_corpus`."""
     if isinstance(source, Corpus):
