@@ -167,7 +167,7 @@ def duplicate_questions(
     tokenizer: options.Tokenizer = options.TokenizerName.words,
     as_json: options.AsJson = False,
 ) -> None:
-    """Measure which recipe finds duplicate questions, forum by forum.
+    """Measure which recipe finds duplicate questions.
 
     The score of a method is the area under the ROC curve of its cosines over pairs of questions:
     are duplicates closer than others? Weights come from the forum's own questions, vectors from

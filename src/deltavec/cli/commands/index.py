@@ -220,7 +220,7 @@ def read_ids(source: str) -> list[str]:
 
 
 def compact(collection: options.Collection, as_json: options.AsJson = False) -> None:
-    """Merge all segments of a collection into one, without deleted documents.
+    """Merge all segments into one, without deleted documents.
 
     Seldom needed: changes merge small segments. Afterwards nothing of removed documents is left on
     disk, and searches are a little faster. An interrupted command changes nothing.
@@ -255,7 +255,7 @@ def backup(
     output: Path = options.output("BACKUP.idx", "The folder to write the copy to."),
     as_json: options.AsJson = False,
 ) -> None:
-    """Copy a collection as it is at one moment, while others may write to it.
+    """Copy a collection at one moment, while others write to it.
 
     Files are hard links where the file system allows it, which takes no time and no room. A
     collection at the output is replaced atomically.
@@ -281,7 +281,7 @@ def refit(
     trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Fit a new model on the documents of a collection, and build it anew with it.
+    """Fit a new model on the documents of a collection.
 
     For a collection whose documents have changed: `deltavec info` says when it is due. The old
     version is served until the new one is complete. Documents that are added while the model is
