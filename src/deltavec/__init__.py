@@ -49,7 +49,6 @@ if TYPE_CHECKING:
         Hits,
         Index,
         duplicates,
-        load_index,
         neighbors,
         similar_pairs,
         write_similar_pairs,
@@ -75,8 +74,7 @@ _NAMES = {
     "io.corpus.corpus": "Corpus read_corpus",
     "io.artifacts.model": "load",
     "io.vectors.load": "load_vectors save_vectors",
-    "search": "Duplicates Hits Index duplicates load_index neighbors similar_pairs "
-    "write_similar_pairs",
+    "search": "Duplicates Hits Index duplicates neighbors similar_pairs write_similar_pairs",
     "training": "fit train_vectors",
     "lab.tuning.tune": "tune",
 }
@@ -117,7 +115,6 @@ __all__ = [
     "keywords",
     "label",
     "load",
-    "load_index",
     "load_query_encoder",
     "load_vectors",
     "neighbors",

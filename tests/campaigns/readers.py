@@ -22,11 +22,10 @@ import deltavec as dv
 from campaigns.mutations import (
     ODD_VALUES,
     changed_bytes,
-    changed_numbers,
     changed_tensors,
     changed_value,
 )
-from campaigns.seals import Files, entries_of, seal_collection, seal_index, seal_model, sealed
+from campaigns.seals import Files, entries_of, seal_collection, seal_model, sealed
 from deltavec.collection.segment_writer import SegmentWriter
 from deltavec.io.artifacts.model import model_layout
 from deltavec.io.output.json_values import rows_of
@@ -124,40 +123,6 @@ def use_model(model: dv.EmbeddingModel, rng: Random) -> None:
     assert model.fingerprint
 
 
-# indexes
-
-
-def make_index(folder: Path) -> None:
-    vectors = dv.fit(TEXTS, word_vectors(), "idf-sum").embed(TEXTS)
-    dv.Index(vectors, [f"document {number} ö" for number in range(len(TEXTS))]).save(
-        folder / "text"
-    )
-    dv.Index(vectors, np.arange(len(TEXTS)) * 3 - 5).save(folder / "numbers")
-    rows = dv.Index(vectors)
-    rows.remove([3, 4])
-    rows.save(folder / "rows")
-
-
-def mutated_index(files: Files, rng: Random) -> Files:
-    folder = rng.choice(["text/", "numbers/", "rows/"])
-    own = {name.removeprefix(folder): files[name] for name in files if name.startswith(folder)}
-    kind = rng.randrange(10)
-    if kind < 3:
-        own["index.json"] = sealed(changed_value(entries_of(own["index.json"]), rng))
-    elif kind < 5:
-        begin = 128
-        array = np.frombuffer(own["vectors.npy"][begin:], "<f4")
-        own["vectors.npy"] = own["vectors.npy"][:begin] + changed_numbers(array, rng).tobytes()
-    elif kind < 7:
-        own["ids.arrow"] = changed_table(own["ids.arrow"], rng)
-    else:
-        name = rng.choice(list(own))
-        own[name] = changed_bytes(own[name], rng)
-    if rng.random() < 0.9:
-        seal_index(own)
-    return {folder + name: data for name, data in own.items()}
-
-
 def changed_table(data: bytes, rng: Random) -> bytes:
     """An Arrow file with other values or types in a column."""
     table = pa.ipc.open_file(pa.BufferReader(data)).read_all()
@@ -202,17 +167,6 @@ def broken_strings(count: int) -> pa.Array:
     ends = np.arange(0, 2 * count + 1, 2, dtype=np.int32)
     buffers = [None, pa.py_buffer(ends.tobytes()), pa.py_buffer(b"\xc3\x28" * count)]
     return pa.Array.from_buffers(pa.string(), count, buffers)
-
-
-def read_index(folder: Path, rng: Random) -> None:
-    queries = np.eye(3, 6, dtype=np.float32)
-    for path in sorted(folder.iterdir()):
-        index = dv.load_index(path, verify=rng.random() < 0.6, mmap=rng.random() < 0.5)
-        index.search(queries, k=4)
-        index.info()
-        if rng.random() < 0.5:
-            index.remove(index.ids[:1])
-            index.search(queries[0], k=100)
 
 
 # collections
@@ -503,7 +457,6 @@ def read_archives(folder: Path, rng: Random) -> None:
 
 READERS = {
     "model": Reader(make_model, mutated_model, read_model),
-    "index": Reader(make_index, mutated_index, read_index),
     "collection": Reader(make_collection, mutated_collection, read_collection),
     "vectors": Reader(make_vectors, mutated_vectors, read_vectors),
     "parquet": Reader(make_parquet, mutated_one, read_corpus),

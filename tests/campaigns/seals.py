@@ -43,17 +43,6 @@ def seal_model(files: Files, folder: str = "") -> None:
         files[name] = sealed(entries)
 
 
-def seal_index(files: Files) -> None:
-    """Give the files of an index their sizes and checksums."""
-    with suppress(ValueError, TypeError, AttributeError, KeyError):
-        entries = entries_of(files["index.json"])
-        for name in entries["files"]:
-            if name in files:
-                stated = {"bytes": len(files[name]), "sha256": digest(files[name])}
-                entries["files"][name] = stated
-        files["index.json"] = sealed(entries)
-
-
 def seal_collection(files: Files) -> None:
     """Give the files of a collection their sizes and checksums."""
     seal_model(files, "model.dv/")

@@ -50,16 +50,10 @@ def test_a_collection(
         use(collection)
 
 
-def test_a_model_and_an_index(tmp_path: Path) -> None:
+def test_a_model(tmp_path: Path) -> None:
     texts = ["a quiet room", "the quiet sea", "a room by the sea"] * 3
     dv.fit(texts).save(tmp_path / "model.dv")
     model = dv.load(tmp_path / "model.dv")
-    vectors = model.embed(texts)
-    dv.Index(vectors).save(tmp_path / "rows.idx")
-    index = dv.load_index(tmp_path / "rows.idx")
     cut(tmp_path / "model.dv" / "model.safetensors")
-    cut(tmp_path / "rows.idx" / "vectors.npy")
     with pytest.raises(dv.DeltavecError, match=TOLD):
         model.embed(texts)
-    with pytest.raises(dv.DeltavecError, match=TOLD):
-        index.search(vectors[:1])

@@ -2,7 +2,7 @@
 
 from deltavec.search.duplicates import DuplicatePairs, Duplicates, duplicates
 from deltavec.search.hits import Hit, Hits
-from deltavec.search.index import Index, load_index
+from deltavec.search.index import Index
 from deltavec.search.neighbors import neighbors
 from deltavec.search.similar import Pairs, similar_pairs, write_similar_pairs
 
@@ -14,7 +14,6 @@ __all__ = [
     "Index",
     "Pairs",
     "duplicates",
-    "load_index",
     "neighbors",
     "similar_pairs",
     "write_similar_pairs",

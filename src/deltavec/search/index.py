@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import threading
-from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +10,6 @@ import numpy.typing as npt
 
 from deltavec.core.arrays import Float32s
 from deltavec.core.threads import thread_count
-from deltavec.search import storage
 from deltavec.search.hits import Hits
 from deltavec.search.ids import Ids, IdsLike
 from deltavec.search.matrix import ChunkedMatrix
@@ -173,42 +170,7 @@ class Index:
             "bytes": 4 * len(pieces) * pieces.dimensions,
         }
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the index to a folder, which appears whole or not at all.
-
-        An index that stands there already is replaced; whoever has it loaded keeps it.
-        """
-        with self._changing:
-            storage.save(self._state, Path(path))
-
 
 def index_of_pieces(pieces: ChunkedMatrix) -> Index:
     """The index of rows that were measured before; those that are not deleted count from 0 on."""
     return Index._of(IndexState(pieces, Ids.counted(len(pieces) - sum(map(len, pieces.deleted)))))
-
-
-def load_index(
-    path: str | PathLike[str], *, mmap: bool = True, verify: bool = True, threads: int | None = None
-) -> Index:
-    """The index in a folder, as it was saved.
-
-    Parameters
-    ----------
-    path
-        What `Index.save` wrote.
-    mmap
-        Whether rows are mapped into memory, and read from disk when they are needed, or read at
-        once.
-    verify
-        Whether to read all rows once, to see that none of them has changed. Without it a large
-        index opens at once.
-    threads
-        How many cores a search takes; all of them by default.
-
-    Raises
-    ------
-    InputError
-        If the folder is missing, damaged, not an index, or written by a newer version.
-    """
-    thread_count(threads)
-    return Index._of(storage.load(Path(path), mmap=mmap, verify=verify), threads)

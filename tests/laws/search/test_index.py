@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -146,20 +143,6 @@ def test_adding_and_removing_is_the_same_as_making_an_index_of_what_is_left(rows
     check(index.search(rows[:4], 5), expected)
     assert index.vectors.tobytes() == rows[kept].tobytes()
     check(index.search(rows[:4], 5), expected)
-
-
-@given(coarse_rows(2), st.booleans(), st.data())
-def test_what_is_loaded_is_what_was_saved(rows, mmap, data):
-    index = dv.Index(rows, data.draw(ids_for(len(rows))))
-    index.remove(index.ids[: data.draw(st.integers(0, len(rows)))].tolist())
-    with tempfile.TemporaryDirectory() as folder:
-        index.save(Path(folder) / "x.idx")
-        again = dv.load_index(Path(folder) / "x.idx", mmap=mmap)
-        assert again.info() == index.info()
-        assert again.ids.tolist() == index.ids.tolist()
-        assert again.vectors.tobytes() == index.vectors.tobytes()
-        hits = again.search(rows, 4)
-        check(hits, (index.search(rows, 4).ids.tolist(), index.search(rows, 4).scores.tolist()))
 
 
 @given(
