@@ -79,6 +79,27 @@ class EmbeddingTable:
     def __reduce__(self) -> tuple[Any, ...]:
         return EmbeddingTable, tuple(getattr(self, one.name) for one in fields(self))
 
+    @classmethod
+    def of_rows(
+        cls,
+        rows: Float32s,
+        norms: Float32s | None = None,
+        *,
+        spectrum: Float64s | None = None,
+    ) -> EmbeddingTable:
+        """The table of these rows, nothing taken off; the norms are theirs unless told."""
+        words, dimensions = rows.shape
+        return cls(
+            rows=rows,
+            penalties=np.zeros(words),
+            offset=np.zeros(dimensions),
+            norms=np.linalg.norm(rows, axis=1) if norms is None else norms,
+            offset_norm=0.0,
+            spectrum=np.ones(dimensions) if spectrum is None else spectrum,
+            length_ratio=1.0,
+            **no_components(words, dimensions),
+        )
+
     @functools.cached_property
     def terms(self) -> TableView:
         """The table as the kernels read it."""
@@ -210,16 +231,8 @@ def no_components(words: int, dimensions: int) -> dict[str, Any]:
 def weighted(vectors: WordVectors, weights: Weights) -> EmbeddingTable:
     """The table of weighted rows, nothing taken off."""
     weights32 = weights.astype(np.float32)
-    return EmbeddingTable(
-        rows=vectors.matrix * weights32[:, None],
-        penalties=np.zeros(len(vectors)),
-        offset=np.zeros(vectors.dimensions),
-        norms=np.abs(weights32),  # word vectors have unit length
-        offset_norm=0.0,
-        spectrum=np.ones(vectors.dimensions),
-        length_ratio=1.0,
-        **no_components(len(vectors), vectors.dimensions),
-    )
+    # Word vectors have unit length.
+    return EmbeddingTable.of_rows(vectors.matrix * weights32[:, None], np.abs(weights32))
 
 
 def sum_(

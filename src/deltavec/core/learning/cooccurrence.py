@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -158,31 +159,8 @@ def cooccurrence(
         Bytes that may be in use at once, besides the ids and what ``allocate`` gives. Rows are
         counted so many at a time.
     """
-    whole, _ = count_separately(
-        ids, None, words, window, allocate, threads=threads, max_memory=max_memory
-    )
-    return whole
-
-
-def count_separately(
-    ids: npt.NDArray[np.int32],
-    second: int | None,
-    words: int,
-    window: int,
-    allocate: Allocate = np.empty,
-    *,
-    threads: int | None = None,
-    max_memory: int = DEFAULT_MEMORY,
-) -> tuple[Cooccurrence, Cooccurrence]:
-    """What `cooccurrence` counts, and the same of the documents in front of a place, in one pass.
-
-    ``second`` is the place where the documents begin that are not; None if all of them are.
-    """
-    counted = [*count_blocks(ids, second, words, window, allocate, threads, max_memory)]
-    return (
-        Cooccurrence(words, tuple(whole for whole, _ in counted)),
-        Cooccurrence(words, tuple(in_front for _, in_front in counted)),
-    )
+    counted = count_blocks(ids, None, words, window, allocate, threads, max_memory)
+    return Cooccurrence(words, tuple(rows for rows, _ in counted))
 
 
 def count_blocks(
@@ -195,10 +173,12 @@ def count_blocks(
     max_memory: int,
     kind: Any = None,
 ) -> Iterator[tuple[SparseRows, SparseRows]]:
-    """The rows of all words, a few of them at a time: see `count_rows`.
+    """The rows of all words, a few of them at a time.
 
-    The places of many words are listed in one go over the ids; their rows, which need more room,
-    are counted in several. The counts are of the kind that is asked for, or of one that holds them.
+    Those of all documents, and those of the documents in front of the place ``second``, where a
+    document begins; the same twice if that is None. The positions of many words are listed in one
+    go over the ids; their rows, which need more room, are counted in several. The counts are of
+    the kind that is asked for, or of the smallest that holds them.
     """
     workers = thread_count(threads)
     parts = [*blocks(len(ids), max(-(-len(ids) // workers), 1))]
@@ -211,11 +191,33 @@ def count_blocks(
     occurrences = in_parts.sum(axis=0)
     at_most = np.minimum(2 * window * occurrences, words) * BYTES_PER_COUNT
     for first, last in ranges(8 * occurrences, max_memory // 4):
-        occurring = list_positions(ids, parts, in_parts, first, last, workers)
+        offsets, positions = list_positions(ids, parts, in_parts, first, last, workers)
         for begin, end in ranges(at_most[first:last], max_memory // 2):
-            smallest = smallest_kind(2 * window * occurrences[first + begin : first + end])
-            some = Positions(first + begin, occurring.begins[begin : end + 1], occurring.places)
-            yield count_rows(ids, second, words, some, window, kind or smallest, workers, allocate)
+            most = 2 * window * int(occurrences[first + begin : first + end].max(initial=0))
+            smallest = kind or (np.int32 if most <= MOST_SMALL else np.int64)
+            some = offsets[begin : end + 1]
+            write = partial(write_windows, ids, window, some, positions, words, second)
+            room = offsets_of(np.minimum(2 * window * np.diff(some), words))
+            kinds = [smallest, smallest] if second is not None else [smallest]
+            ends, columns, *counts = split_rows(write, some, room, kinds, workers, allocate)
+            whole = SparseRows(first + begin, ends, columns, counts[0])
+            yield whole, whole._replace(values=counts[-1])
+
+
+def write_windows(
+    ids: npt.NDArray[np.int32],
+    window: int,
+    begins: npt.NDArray[np.int64],
+    positions: npt.NDArray[np.int64],
+    words: int,
+    second: int | None,
+    *rows: Any,
+) -> int:
+    """Count the neighbors of some words; without ``second`` there is no room for two counts."""
+    first, last, *arrays = rows if second is not None else (*rows, rows[-1][:0])
+    return pair_kernels.count_windows(
+        ids, window, begins, positions, first, last, words, second or 0, *arrays
+    )
 
 
 def list_positions(
@@ -225,8 +227,8 @@ def list_positions(
     first: int,
     last: int,
     threads: int,
-) -> Positions:
-    """Where the words ``first`` to ``last`` occur.
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The positions of the words ``first`` to ``last``: where each word's begin, and all of them.
 
     Threads list the parts of the ids; it is known how often each word occurs in each.
     """
@@ -240,12 +242,7 @@ def list_positions(
         pair_kernels.positions_of(ids, begin, end, first, last, free[number], places)
 
     list(parallel_map(listed, range(len(parts)), threads))
-    return Positions(first, begins, places)
-
-
-def smallest_kind(counts: npt.NDArray[np.int64]) -> Any:
-    """The type of whole numbers that holds counts up to these."""
-    return np.int32 if counts.max(initial=0) <= MOST_SMALL else np.int64
+    return begins, places
 
 
 def ranges(sizes: npt.NDArray[np.int64], most: int) -> Iterator[tuple[int, int]]:
@@ -257,54 +254,6 @@ def ranges(sizes: npt.NDArray[np.int64], most: int) -> Iterator[tuple[int, int]]
         last = max(int(np.searchsorted(needed, before + most, side="right")), first + 1)
         yield first, last
         first = last
-
-
-class Positions(NamedTuple):
-    """Where some successive words occur.
-
-    Attributes
-    ----------
-    first : int
-        The first of the words.
-    begins : ndarray of int64
-        Where each word's list of places begins, and where the last one's ends.
-    places : ndarray of int64
-        The lists.
-    """
-
-    first: int
-    begins: npt.NDArray[np.int64]
-    places: npt.NDArray[np.int64]
-
-
-def count_rows(
-    ids: npt.NDArray[np.int32],
-    second: int | None,
-    words: int,
-    occurring: Positions,
-    window: int,
-    kind: Any,
-    threads: int,
-    allocate: Allocate,
-) -> tuple[SparseRows, SparseRows]:
-    """The rows of words whose places are known, shared out among threads.
-
-    Those of all documents, and those of the documents in front of the place ``second``.
-    """
-    first, begins, places = occurring
-    room = offsets_of(np.minimum(2 * window * np.diff(begins), words))
-    nothing = np.zeros(0, kind)
-
-    def write(begin: int, end: int, *rows: npt.NDArray[Any]) -> int:
-        apart = rows if second is not None else (*rows, nothing)
-        return pair_kernels.count_windows(
-            ids, window, begins, places, begin, end, words, second or 0, *apart
-        )
-
-    kinds = [kind] if second is None else [kind, kind]
-    ends, columns, *counts = split_rows(write, begins, room, kinds, threads, allocate)
-    whole = SparseRows(first, ends, columns, counts[0])
-    return whole, whole._replace(values=counts[-1])
 
 
 def split_rows(

@@ -9,7 +9,7 @@ import numpy as np
 
 from deltavec.core.arrays import Float32s, Float64s
 from deltavec.core.learning.basis import Prior, learn_basis, prior_spectrum, whitening
-from deltavec.core.learning.cooccurrence import Cooccurrence, count_separately
+from deltavec.core.learning.cooccurrence import Cooccurrence, count_blocks
 from deltavec.core.learning.corpora import LearnedVocabulary, LearningCorpus, statistics_of
 from deltavec.core.learning.spill import Spill
 from deltavec.core.learning.split_half import (
@@ -53,16 +53,12 @@ def count_folds(
     folds: Folds, words: LearnedVocabulary, corpus: LearningCorpus, window: int, allocate: Spill
 ) -> FoldCounts:
     """Two folds of documents with their pairs, counted in one pass."""
-    pairs = count_separately(
-        folds.ids,
-        folds.second,
-        len(words.vocabulary),
-        window,
-        allocate,
-        threads=corpus.threads,
-        max_memory=corpus.max_memory,
+    size, threads = len(words.vocabulary), corpus.threads
+    counted = count_blocks(
+        folds.ids, folds.second, size, window, allocate, threads, corpus.max_memory
     )
-    return FoldCounts(folds, *pairs, allocate)
+    both, first = (Cooccurrence(size, rows) for rows in zip(*counted, strict=True))
+    return FoldCounts(folds, both, first, allocate)
 
 
 def fold_basis(

@@ -22,12 +22,11 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.forms import EmbeddingTable, length_weights, no_components
+from deltavec.core.forms import EmbeddingTable, length_weights
 from deltavec.core.kernels.count import UNITS_A_WORD
 from deltavec.core.learning.basis import Prior, learn_basis, prior_spectrum, whitening
 from deltavec.core.learning.cooccurrence import Cooccurrence
@@ -50,22 +49,12 @@ from deltavec.core.text.batches import Tokenizer
 from deltavec.core.text.rules import units_of
 from deltavec.core.threads import thread_count
 from deltavec.core.vectors import WordVectors
-from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import CorpusError, RecipeError, SmallModelWarning
 
 NARROWEST_WINDOW = 5
 WIDEST_WINDOW = 100
 LARGE_CORPUS = 1_000_000  # words
 NGRAM_STEEPNESS = 0.15  # n-grams of one document overlap, so weak directions look too strong
-
-
-class Spectral(NamedTuple):
-    """What the factorization gives: words, their counts, the table, and what was derived."""
-
-    vocabulary: Vocabulary
-    statistics: CorpusStatistics
-    table: EmbeddingTable
-    derived: dict[str, str]
 
 
 def spectral(
@@ -84,29 +73,24 @@ def spectral(
             "above 0"
         )
     corpus = corpus.with_chosen_units()
-    learned, folds = learn_table(corpus, choice.recipe, Spill(corpus.max_memory), prior)
+    model, folds = learn_table(corpus, choice, Spill(corpus.max_memory), prior)
     if folds is not None:
-        corpus.begin("comparing halves of documents")
-        found = split_half_evidence(learned, folds, corpus, choice.recipe)
+        corpus.begin("split-half measurement")
+        found = split_half_evidence(model, folds, corpus, choice.recipe)
         steepness = choice.recipe.steepness + NGRAM_STEEPNESS * has_ngrams(corpus.tokenizer)
-        learned = reweight(learned, found, steepness)
-    notes = {
-        "vectors": "learned with the model",
-        "units": corpus.units,
-        **learned.derived,
-        "lambda": "1: for documents as long as those of the corpus",
-    }
-    return EmbeddingModel(choice.recipe, choice.reason, *learned[:3], corpus.tokenizer, notes)
+        model = reweight(model, found, steepness)
+    ratio = {"lambda": "1: for documents as long as those of the corpus"}
+    return replace(model, notes={**model.notes, **ratio})
 
 
 def learn_table(
     corpus: LearningCorpus,
-    recipe: SpectralRecipe,
+    choice: Choice[SpectralRecipe],
     allocate: Spill,
     vectors: WordVectors | None = None,
-) -> tuple[Spectral, FoldCounts | None]:
-    """The table of a corpus, and the folds of its documents if they are to be measured."""
-    words = corpus.words()
+) -> tuple[EmbeddingModel, FoldCounts | None]:
+    """The model of a corpus, and the folds of its documents if they are to be measured."""
+    recipe, words = choice.recipe, corpus.words()
     vocabulary, statistics = words.vocabulary, words.statistics
     prior = None if vectors is None else Prior.of(vectors, vocabulary)
     is_large = is_large_corpus(statistics, corpus.tokenizer)
@@ -114,10 +98,10 @@ def learn_table(
     corpus.begin("counting pairs of words")
     pairs, folds = count_pairs(words, corpus, window, recipe, allocate)
     del words  # those of the corpus take room
-    derived = {}
+    notes = {"vectors": "learned with the model", "units": corpus.units}
     if folds is not None and prior is not None:
         corpus.begin("asking halves of documents about prior vectors")
-        helps, derived["prior"] = asked(folds, prior, statistics, corpus, recipe)
+        helps, notes["prior"] = asked(folds, prior, statistics, corpus, recipe)
         folds = folds._replace(prior=prior if helps else None)
     corpus.begin("finding leading directions")
     helping = None if folds is None else folds.prior
@@ -129,14 +113,15 @@ def learn_table(
             "no word of the corpus tells its documents apart: they hold the same words"
         )
     warn_fewer_dimensions(len(directions.values), recipe.dimensions, len(vocabulary))
-    derived |= {
+    notes |= {
         "window": f"{window} words to either side"
         + reason_for_window(recipe, statistics, is_large),
         "alpha": f"{alpha:.4g}, {recipe.identity_share:g} times the mean length of a word's row",
         "directions": f"{len(directions.values)} of {recipe.dimensions} asked for",
     }
     table = embedding_table(directions, statistics, recipe)
-    return Spectral(vocabulary, statistics, table, derived), folds
+    parts = vocabulary, statistics, table, corpus.tokenizer, notes
+    return EmbeddingModel(recipe, choice.reason, *parts), folds
 
 
 def count_pairs(
@@ -158,19 +143,19 @@ def count_pairs(
 
 
 def split_half_evidence(
-    learned: Spectral, counted: FoldCounts, corpus: LearningCorpus, recipe: SpectralRecipe
+    model: EmbeddingModel, counted: FoldCounts, corpus: LearningCorpus, recipe: SpectralRecipe
 ) -> Evidence:
     """What halves of documents share in a table, by tables that learned from other documents."""
-    words = len(learned.vocabulary)
+    words = len(model.vocabulary)
 
     def fold_rows(number: int) -> npt.NDArray[np.float32]:
         return fold_basis(counted, number, words, corpus.threads, recipe).vectors
 
-    weights = learned.table.direction_weights.astype(np.float32)
+    weights = model.table.direction_weights.astype(np.float32)
     return evidence(
-        learned.table.rows / weights,
-        learned.statistics.term_frequencies,
-        learned.statistics.mean_length,
+        model.table.rows / weights,
+        model.statistics.term_frequencies,
+        model.statistics.mean_length,
         counted.folds,
         fold_rows,
         most_documents=recipe.measured_documents,
@@ -178,22 +163,19 @@ def split_half_evidence(
     )
 
 
-def reweight(learned: Spectral, found: Evidence, steepness: float = 0.0) -> Spectral:
-    """The table along the directions that halves of documents share, as strong as they say."""
-    made = measure(found, learned.table.spectrum, steepness)
+def reweight(model: EmbeddingModel, found: Evidence, steepness: float = 0.0) -> EmbeddingModel:
+    """The model along the directions that split halves share, as strong as they say."""
+    made = measure(found, model.table.spectrum, steepness)
     if made is None:
-        note = f"those of the spectrum: too few documents have {FEWEST_WORDS} words to be halved"
-        return learned._replace(derived={**learned.derived, "spectrum": note})
+        note = f"those of the spectrum: too few documents have {FEWEST_WORDS} words to be split"
+        return replace(model, notes={**model.notes, "spectrum": note})
     note = (
-        f"measured: the halves of {found.documents:,} documents, against {PRIOR_DOCUMENTS:,} for "
+        f"measured: split halves of {found.documents:,} documents, against {PRIOR_DOCUMENTS:,} for "
         f"the spectrum, share half of their signal in {made.carrying_half} directions"
     )
-    turned = learned.table.turned(*made.axes)
     signal, deflation = made.signal
-    return learned._replace(
-        table=replace(turned, signal=signal, deflation=deflation),
-        derived={**learned.derived, "spectrum": note},
-    )
+    turned = replace(model.table.turned(*made.axes), signal=signal, deflation=deflation)
+    return replace(model, table=turned, notes={**model.notes, "spectrum": note})
 
 
 def warn_fewer_dimensions(found: int, asked_for: int, words: int) -> None:
@@ -244,13 +226,4 @@ def embedding_table(
     spectrum = prior_spectrum(directions.values, recipe)
     p = statistics.term_frequencies
     rows = directions.vectors * whitening(p) * length_weights(spectrum, 1.0).astype(np.float32)
-    return EmbeddingTable(
-        rows=rows,
-        penalties=np.zeros(len(rows)),
-        offset=np.zeros(rows.shape[1]),
-        norms=np.linalg.norm(rows, axis=1),
-        offset_norm=0.0,
-        spectrum=spectrum,
-        length_ratio=1.0,
-        **no_components(*rows.shape),
-    ).with_offset(p)
+    return EmbeddingTable.of_rows(rows, spectrum=spectrum).with_offset(p)

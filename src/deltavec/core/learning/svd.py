@@ -116,8 +116,10 @@ def krylov_space(
         del across
         known = basis[:, :end]
         largest = float(np.linalg.norm(image, axis=0).max())
-        found = remove(image, known, threads)
-        inside[begin:end, begin:end] = found[begin:end]
+        # Beyond rounding only the last two blocks have a part in the image; `orthogonalize` takes
+        # off what rounding left along the others.
+        found = remove(image, basis[:, max(begin - width, 0) : end], threads)
+        inside[begin:end, begin:end] = found[begin - end :]
         block = orthogonalize(image, known, NEGLIGIBLE * largest, threads)
         if block.shape[1] < width:  # a space that is used up: directions that it does not know
             more = drawn(width - block.shape[1])

@@ -29,8 +29,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg, sparse
 
-from deltavec.core.arrays import Float32s, Float64s, fix_signs
-from deltavec.core.forms import EmbeddingTable, no_components
+from deltavec.core.arrays import Float64s, fix_signs
+from deltavec.core.forms import EmbeddingTable
 from deltavec.core.learning.cooccurrence import ids_of
 from deltavec.core.learning.kernels import document_ends
 from deltavec.core.model import EmbeddingModel
@@ -151,22 +151,9 @@ def learn_from(model: EmbeddingModel, corpus: Chunked, targets: Targets) -> Embe
     documents = means @ joined - m @ joined
     axes = np.linalg.eigh(documents.T @ documents)[1][:, ::-1][:, : model.dimensions]
     turned = (joined @ fix_signs(axes, axis=0)).astype(np.float32)
+    table = EmbeddingTable.of_rows(turned).with_offset(m)
     note = f"{len(targets.texts):,} documents, weight {targets.weight:g}; {note}"
-    return replace(model, table=table_of(turned, m), notes={**model.notes, "targets": note})
-
-
-def table_of(rows: Float32s, shares: Float64s) -> EmbeddingTable:
-    """A table of these rows, as long as they are, centered by these shares."""
-    return EmbeddingTable(
-        rows=rows,
-        penalties=np.zeros(len(rows)),
-        offset=np.zeros(rows.shape[1]),
-        norms=np.linalg.norm(rows, axis=1),
-        offset_norm=0.0,
-        spectrum=np.ones(rows.shape[1]),
-        length_ratio=1.0,
-        **no_components(*rows.shape),
-    ).with_offset(shares)
+    return replace(model, table=table, notes={**model.notes, "targets": note})
 
 
 def corpus_part(corpus: Chunked) -> list[Any]:

@@ -15,7 +15,7 @@ import reference
 from deltavec.core.learning.cooccurrence import (
     Cooccurrence,
     cooccurrence,
-    count_separately,
+    count_blocks,
     list_token_ids,
 )
 from deltavec.core.learning.ppmi import Ppmi
@@ -100,14 +100,9 @@ def test_counted_apart_in_one_pass_is_counted_twice(
         list_token_ids(as_corpus(part), Vocabulary.of(words), "words")
         for part in (texts[:cut], texts[cut:])
     )
-    whole, in_front = count_separately(
-        np.concatenate([first, second]),
-        len(first),
-        len(words),
-        window,
-        threads=threads,
-        max_memory=max_memory,
-    )
+    ids = np.concatenate([first, second])
+    blocks = count_blocks(ids, len(first), len(words), window, np.empty, threads, max_memory)
+    whole, in_front = (Cooccurrence(len(words), rows) for rows in zip(*blocks, strict=True))
     assert np.array_equal(dense(whole), dense(counted(texts, words, window)))
     assert np.array_equal(dense(in_front), dense(counted(texts[:cut], words, window)))
     rest = counted(texts[cut:], words, window)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from deltavec.core.learning.cooccurrence import cooccurrence, count_separately
+from deltavec.core.learning.cooccurrence import Cooccurrence, cooccurrence, count_blocks
 from deltavec.core.learning.kernels import CACHED_BYTES
 from deltavec.core.learning.ppmi import LOGS, Ppmi
 from deltavec.errors import CorpusError
@@ -37,7 +37,8 @@ def test_a_matrix_beyond_the_cache_is_multiplied_in_parts():
 
 
 def test_counts_of_a_part_are_taken_off():
-    whole, front = count_separately(IDS, 5, 4, 2)
+    counted = count_blocks(IDS, 5, 4, 2, np.empty, 1, 1 << 20)
+    whole, front = (Cooccurrence(4, rows) for rows in zip(*counted, strict=True))
     rest = dense_ppmi(cooccurrence(IDS[5:], 4, 2).matrix().toarray())
     ppmi = Ppmi(whole, 0.75, without=front)
     matrix = np.eye(4, dtype=np.float32)

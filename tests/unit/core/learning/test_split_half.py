@@ -99,7 +99,7 @@ def test_too_little_evidence_leaves_the_spectrum_s_strengths(documents):
 
 def test_what_was_measured_is_told():
     model = dv.fit(corpus(), recipe=recipe(dimensions=6))
-    assert model.info()["spectrum"].startswith("measured: the halves of 90 documents, against")
+    assert model.info()["spectrum"].startswith("measured: split halves of 90 documents, against")
 
 
 def test_a_collection_without_halves_or_known_words_is_no_evidence():
