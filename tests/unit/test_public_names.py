@@ -1,8 +1,10 @@
 """The public face: what `import deltavec` offers, and what it costs."""
 
+import re
 import subprocess
 import sys
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
@@ -20,14 +22,15 @@ def names_after(statement: str) -> set[str]:
     return set(done.stdout.split())
 
 
-def constants_classes_functions(name: str) -> tuple[int, str]:
-    """Where a name stands among public names: by kind, as its case tells, then by alphabet."""
-    return 0 if name.isupper() else 1 if name[0].isupper() else 2, name
-
-
 def test_public_names_are_sorted_and_unique():
-    expected = sorted(set(deltavec.__all__), key=constants_classes_functions)
-    assert list(deltavec.__all__) == expected
+    assert list(deltavec.__all__) == sorted(set(deltavec.__all__))
+
+
+def test_the_stub_has_the_types_of_every_public_name():
+    stub = Path(deltavec.__file__).with_suffix(".pyi").read_text("utf-8")
+    assert sorted(re.findall(r"^from .* import (\w+) as \1$", stub, re.MULTILINE)) == sorted(
+        deltavec.__all__
+    )
 
 
 @pytest.mark.parametrize("name", deltavec.__all__)

@@ -16,9 +16,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from deltavec.adapters.haystack import HaystackDocumentEmbedder, HaystackTextEmbedder
-    from deltavec.adapters.langchain import LangChainEmbeddings
-    from deltavec.adapters.llama_index import LlamaIndexEmbedding
+    from deltavec.adapters.haystack import HaystackDocumentEmbedder as HaystackDocumentEmbedder
+    from deltavec.adapters.haystack import HaystackTextEmbedder as HaystackTextEmbedder
+    from deltavec.adapters.langchain import LangChainEmbeddings as LangChainEmbeddings
+    from deltavec.adapters.llama_index import LlamaIndexEmbedding as LlamaIndexEmbedding
 
 # Imported on first use, so that the other libraries need not be installed.
 _HOMES = {
@@ -28,12 +29,7 @@ _HOMES = {
     "LlamaIndexEmbedding": "llama_index",
 }
 
-__all__ = [
-    "HaystackDocumentEmbedder",
-    "HaystackTextEmbedder",
-    "LangChainEmbeddings",
-    "LlamaIndexEmbedding",
-]
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:

@@ -33,7 +33,7 @@ from deltavec.core.arrays import (
 )
 from deltavec.errors import InputError
 from deltavec.io.artifacts.tensors import Layout, Shapes, layout, mapped_tensors
-from deltavec.io.output.json_values import value_of
+from deltavec.io.output.tables import value_of
 from deltavec.search.hybrid.score_scale import ScoreScale
 from deltavec.search.lexical.index import PostingsSegment
 from deltavec.search.lexical.storage import Sizes, map_postings

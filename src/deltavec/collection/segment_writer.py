@@ -35,8 +35,7 @@ from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import CorpusError, InputError
 from deltavec.io.artifacts.atomic import flush_to_disk, on_disk
 from deltavec.io.artifacts.tensors import DTYPES, Arrays, Layout, write_tensors
-from deltavec.io.corpus.column_types import without_missing
-from deltavec.io.corpus.columns import Piece
+from deltavec.io.corpus.columns import Piece, without_missing
 from deltavec.io.corpus.corpus import Corpus
 from deltavec.io.output.embed_to_file import Progress
 from deltavec.io.output.pipeline import embedded_pieces, pieces_ahead

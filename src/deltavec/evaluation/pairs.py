@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -50,3 +51,55 @@ def as_label(value: Any, path: Path, row: int) -> bool:
             f"{path}, row {row}: expected the label 1 (duplicates) or 0 (not), got {value!r}"
         )
     return LABELS[spelled]
+
+
+THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98, 0.99)
+
+
+class AtThreshold(NamedTuple):
+    """What is found at a threshold.
+
+    Attributes
+    ----------
+    threshold : float
+        A cosine; pairs at or above it are taken for pairs that belong together.
+    found : int
+        How many pairs these are.
+    precision : float or None
+        The share of them that do belong together; None of none.
+    recall : float
+        The share of those that belong together which is among them.
+    """
+
+    threshold: float
+    found: int
+    precision: float | None
+    recall: float
+
+
+def at_thresholds(
+    cosines: npt.NDArray[np.float32],
+    positive: npt.NDArray[np.bool_],
+    thresholds: Sequence[float] = THRESHOLDS,
+) -> tuple[AtThreshold, ...]:
+    """What each threshold finds among labeled pairs, at least one of which belongs together."""
+    steps = []
+    for threshold in thresholds:
+        above = cosines >= np.float32(threshold)
+        found, right = int(above.sum()), int((above & positive).sum())
+        precision = right / found if found else None
+        steps.append(AtThreshold(threshold, found, precision, right / int(positive.sum())))
+    return tuple(steps)
+
+
+def best_threshold(cosines: npt.NDArray[np.float32], positive: npt.NDArray[np.bool_]) -> float:
+    """The cosine with the highest F1, the harmonic mean of precision and recall.
+
+    The highest of several. It is the cosine of a pair, which the threshold lets through.
+    """
+    order = np.argsort(-cosines, kind="stable")
+    scores, right = cosines[order], np.cumsum(positive[order])
+    found = np.arange(1, len(scores) + 1)
+    f1 = 2 * right / (found + int(positive.sum()))
+    ends = np.append(scores[1:] < scores[:-1], True)  # equal cosines are let through together
+    return float(scores[np.argmax(np.where(ends, f1, -1))])

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from deltavec.collection.topics.names import group_names
 from deltavec.core.arrays import Float32s, Float64s, Int64s
-from deltavec.io.output.json_values import json_value, rows_of
+from deltavec.io.output.tables import json_value, rows_of
 from deltavec.search.hybrid.search import TopDocuments
 from deltavec.server.errors import as_json, invalid
 from deltavec.server.explorer import Explorer

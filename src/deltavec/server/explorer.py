@@ -27,7 +27,7 @@ from deltavec.core.explain import (
 )
 from deltavec.core.threads import stop_if_cancelled
 from deltavec.errors import InputError
-from deltavec.io.output.json_values import json_value
+from deltavec.io.output.tables import json_value
 from deltavec.search.hybrid.search import TopDocuments
 from deltavec.search.marks import Marks, shared_spans
 from deltavec.server.batching import TurnLock

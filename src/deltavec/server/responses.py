@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from deltavec.io.output.json_values import json_value
+from deltavec.io.output.tables import json_value
 
 LONGEST_VALUE = 1000  # characters of a column's value
 EXACT_INTEGERS = 2**53  # from here on a browser would round

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from deltavec.evaluation.thresholds import AtThreshold, at_thresholds, best_threshold
+from deltavec.evaluation.pairs import AtThreshold, at_thresholds, best_threshold
 
 COSINES = np.array([0.9, 0.8, 0.8, 0.6, 0.4, 0.1], np.float32)
 POSITIVE = np.array([True, True, False, True, False, False])

@@ -210,7 +210,7 @@ def lee(
     deltavec evaluate lee --vectors-method word2vec -o report
     """
     from deltavec.lab.lee import lee_benchmark
-    from deltavec.lab.report.published_tables import LEE
+    from deltavec.lab.report.tables import LEE
 
     run_experiment(lee_benchmark, output, as_json, methods)
     if not as_json:
@@ -318,7 +318,7 @@ def run_experiment(
 
 def require_report_folder(path: Path) -> None:
     """Refuse a folder that a report cannot be written to; it may be new, empty or a report's."""
-    from deltavec.lab.report.drawing import require_matplotlib
+    from deltavec.lab.report.figures import require_matplotlib
 
     require_matplotlib()
     if not path.exists():

@@ -127,8 +127,7 @@ def fit(
 
         from deltavec.core.fitting import fit as fitted
         from deltavec.io.corpus.files import COLUMN, TEXT
-        from deltavec.io.vectors.load import load_vectors
-        from deltavec.io.vectors.targets import read_targets
+        from deltavec.io.vectors.load import load_vectors, read_targets
 
         if vectors is not None:
             work.begin(f"loading {vectors.name}")
@@ -206,7 +205,7 @@ def with_parameter(recipe: Recipe, name: str, value: float) -> Recipe:
 
 def recipe_in_file(path: Path, vectors: Path | None) -> Recipe:
     """The recipe in a file; raise an error if --vectors does not fit it."""
-    from deltavec.io.artifacts.recipes import load_recipe
+    from deltavec.io.artifacts.model import load_recipe
 
     stored = load_recipe(path)
     if stored.vectors is not None and vectors is None:

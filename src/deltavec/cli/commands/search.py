@@ -293,7 +293,7 @@ def near_words(why: SearchExplanation, word: str) -> str:
 
 def as_records(hits: Sequence[Hit]) -> list[dict[str, object]]:
     """The documents as JSON objects, with all their words if explained."""
-    from deltavec.io.output.json_values import json_value
+    from deltavec.io.output.tables import json_value
 
     return [
         {

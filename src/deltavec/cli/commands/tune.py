@@ -15,7 +15,7 @@ from deltavec.cli.printing import console, duration, plural, print_result, table
 from deltavec.cli.progress import stages
 
 if TYPE_CHECKING:
-    from deltavec.evaluation.thresholds import AtThreshold
+    from deltavec.evaluation.pairs import AtThreshold
     from deltavec.lab.tuning.jackknife import Gain
     from deltavec.lab.tuning.results import Trial, Tuning
 

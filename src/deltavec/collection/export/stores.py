@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 from deltavec.core.arguments import require_one_of, require_whole
 from deltavec.core.arrays import Float64s
 from deltavec.errors import needing
-from deltavec.io.output.json_values import json_value
+from deltavec.io.output.tables import json_value
 
 if TYPE_CHECKING:
     from deltavec.collection.export.encoder import EncodedQuery, QueryEncoder

@@ -6,13 +6,14 @@ values against the ranges of a fitted model before anything is computed from the
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,10 +25,11 @@ from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.text.external import STORED, NamedTokenizer, named_tokenizer
 from deltavec.core.text.rules import rule
 from deltavec.core.vocabulary import Vocabulary
-from deltavec.errors import InputError, ModelError, OtherTokenizerWarning
-from deltavec.io.artifacts.atomic import on_disk
+from deltavec.errors import InputError, ModelError, OtherTokenizerWarning, RecipeError
+from deltavec.io.artifacts.atomic import on_disk, replacing
 from deltavec.io.artifacts.manifest import (
     LARGEST_COUNT,
+    LONGEST,
     Artifact,
     names,
     problems_of,
@@ -43,6 +45,7 @@ from deltavec.io.artifacts.tensors import (
     require_words,
     write_tensors,
 )
+from deltavec.version import __version__
 
 MANIFEST, TENSORS = FILES = ("model.json", "model.safetensors")
 MODEL_OF_COLLECTION = "model.dv"  # in the folder of a collection
@@ -345,3 +348,83 @@ def stored_recipe(entries: Mapping[str, Any]) -> Recipe:
             f"the table lacks {entries['components_removed']}"
         )
     return recipe
+
+
+FORMAT = "deltavec recipe"
+VERSION = 1
+
+
+class StoredRecipe(NamedTuple):
+    """A recipe, and the word vectors it was chosen with.
+
+    Attributes
+    ----------
+    recipe : Recipe
+        The recipe.
+    vectors : str or None
+        What the vectors are called; None if none were given.
+    """
+
+    recipe: Recipe
+    vectors: str | None
+
+
+def save_recipe(
+    recipe: Recipe,
+    path: Path,
+    *,
+    vectors: str | None = None,
+    about: Mapping[str, Any] | None = None,
+) -> None:
+    """Write a recipe to a file.
+
+    Parameters
+    ----------
+    recipe
+        The recipe.
+    path
+        The file; an existing one is replaced.
+    vectors
+        The name of the word vectors that it needs; None if it needs none.
+    about
+        Where it comes from, for people to read.
+    """
+    entries = {
+        "format": FORMAT,
+        "format_version": VERSION,
+        "library_version": __version__,
+        "name": recipe.name,
+        "recipe": recipe.entries,
+        "vectors": vectors,
+        "about": dict(about or {}),
+    }
+    with replacing(path) as temporary:
+        temporary.write_text(json.dumps(entries, indent=2, allow_nan=False) + "\n", "utf-8")
+
+
+def load_recipe(path: Path) -> StoredRecipe:
+    """The recipe in a file; missing parameters have their defaults."""
+    with problems_of(path, RecipeError):
+        with path.open("rb") as file:
+            data = file.read(LONGEST + 1)
+        if len(data) > LONGEST:
+            raise RecipeError(f"expected at most {LONGEST:,} bytes: this is not a recipe")
+        try:
+            entries = json.loads(data.decode())
+        except (ValueError, RecursionError):
+            raise RecipeError("expected JSON, as deltavec tune writes it") from None
+        if not isinstance(entries, dict) or entries.get("format") != FORMAT:
+            raise RecipeError(f'expected a JSON object with "format": "{FORMAT}"')
+        version, parameters, vectors = map(entries.get, ("format_version", "recipe", "vectors"))
+        if version != VERSION:
+            raise RecipeError(
+                f"expected version {VERSION} of the format, got {version!r:.60}: upgrade deltavec"
+            )
+        if not isinstance(parameters, dict):
+            raise RecipeError(f'expected an object under "recipe", got {parameters!r:.60}')
+        if vectors is not None and not isinstance(vectors, str):
+            raise RecipeError(f'expected a name or null under "vectors", got {vectors!r:.60}')
+        for name in parameters:
+            if name not in DEFAULTS:
+                raise RecipeError(f"a recipe has no {name!r:.60}; it has {', '.join(DEFAULTS)}")
+        return StoredRecipe(Recipe.stored(parameters), vectors)

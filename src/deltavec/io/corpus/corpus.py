@@ -14,6 +14,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,27 @@ import numpy as np
 import pyarrow as pa
 
 from deltavec.core.arguments import require_one_of
-from deltavec.core.text.batches import Once, as_strings, replace_missing
+from deltavec.core.text.batches import (
+    Once,
+    as_arrow,
+    as_strings,
+    describe,
+    replace_missing,
+    string_array,
+)
 from deltavec.errors import CorpusError
 from deltavec.io.corpus.blocks import Stream
-from deltavec.io.corpus.column_types import Kind, Seen, without_missing
-from deltavec.io.corpus.columns import Piece, bounded, require_columns, require_text, text_schema
+from deltavec.io.corpus.columns import (
+    CHUNK_DOCUMENTS,
+    Kind,
+    Piece,
+    Seen,
+    bounded,
+    require_columns,
+    require_text,
+    text_schema,
+    without_missing,
+)
 from deltavec.io.corpus.encodings import checked_encoding
 from deltavec.io.corpus.files import (
     FORMATS,
@@ -37,15 +54,64 @@ from deltavec.io.corpus.files import (
     find_files,
     require_use,
 )
-from deltavec.io.corpus.memory import (
-    describe_type,
-    document_column,
-    select_columns,
-    string_pieces,
-    table_pieces,
-)
 from deltavec.io.corpus.readers import read_pieces
 from deltavec.io.corpus.sniff import checked_delimiter, choose_column, sniff
+
+STRINGS_AT_ONCE = 1024
+
+
+def describe_type(source: Any) -> str:
+    """The type of an object, with the package for columns and tables."""
+    package, name = type(source).__module__.partition(".")[0], type(source).__name__
+    return f"{package} {name}" if package in ("pandas", "polars", "pyarrow") else name
+
+
+def document_column(source: Any, column: str, name: str) -> pa.ChunkedArray:
+    """The column of a table that holds the documents."""
+    try:
+        array = as_arrow(source[column])
+    except CorpusError as error:
+        raise CorpusError(f"{name}: column {column!r} mixes types ({error})") from error
+    require_text(name, column, array.type)
+    return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+
+
+def select_columns(source: Any, names: Sequence[str]) -> pa.Table:
+    """Some columns of a table in memory."""
+    if describe_type(source) == "polars DataFrame":
+        return source.select(names).to_arrow()
+    if isinstance(source, pa.Table):
+        return source.select(names)
+    try:
+        return pa.table({name: pa.Array.from_pandas(source[name]) for name in names})
+    except pa.ArrowException as error:
+        raise CorpusError(f"pandas DataFrame: a column to keep mixes types ({error})") from error
+
+
+def table_pieces(table: pa.Table) -> Iterator[Piece]:
+    """The rows of a table, and the fraction of them given."""
+    done = 0
+    for batch in table.to_batches(max_chunksize=CHUNK_DOCUMENTS):
+        done += batch.num_rows
+        yield Piece(batch, done / len(table))
+
+
+def string_pieces(
+    texts: Iterable[Any], name: str, column: str, documents: int | None
+) -> Iterator[Piece]:
+    """Documents that are Python strings, and the fraction given if their number is known."""
+    source, done = iter(texts), 0
+    while chunk := list(islice(source, STRINGS_AT_ONCE)):
+        for position, document in enumerate(chunk, done):
+            if not (document is None or isinstance(document, str)):
+                advice = "; documents that are lists of words are passed to deltavec as they are"
+                raise CorpusError(
+                    f"{name}: every document must be a string, found {describe(document)} at "
+                    f"position {position}{advice if isinstance(document, list | tuple) else ''}"
+                )
+        done += len(chunk)
+        batch = pa.record_batch([string_array(chunk, pa.string())], names=[column])
+        yield Piece(batch, done / documents if documents else None)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

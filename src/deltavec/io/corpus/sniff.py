@@ -23,9 +23,15 @@ from deltavec.io.corpus.columns import show_columns, text_schema
 from deltavec.io.corpus.encodings import as_utf8
 from deltavec.io.corpus.excel import open_sheet
 from deltavec.io.corpus.files import DELIMITED, TEXT, CorpusFile
-from deltavec.io.corpus.formats import SEPARATOR_LINE, column_names
 from deltavec.io.corpus.parquet import open_parquet
-from deltavec.io.corpus.readers import HEAD_BYTES, open_bytes, read_pieces, text_blocks
+from deltavec.io.corpus.readers import (
+    HEAD_BYTES,
+    SEPARATOR_LINE,
+    column_names,
+    open_bytes,
+    read_pieces,
+    text_blocks,
+)
 
 DELIMITERS = (",", ";", "\t", "|")
 DELIMITER_NAMES = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "\\t": "\t"}

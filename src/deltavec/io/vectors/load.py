@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from deltavec.core.arguments import require_whole
 from deltavec.core.vectors import WordVectors
@@ -160,3 +161,34 @@ def save_vectors(vectors: WordVectors, path: str | os.PathLike[str]) -> None:
         raise VectorsError(f"expected an existing folder, found none: {path.parent}")
     with replacing(path) as temporary:
         write(Table(vectors.vocabulary, vectors.matrix), temporary)
+
+
+TEXT, ROW, VECTOR = "text", "row", "vector"
+
+
+def read_targets(path: Path) -> tuple[list[Any], npt.NDArray[np.float64]]:
+    """The targets in a Parquet file with the columns ``text`` (or ``row``) and ``vector``.
+
+    Raises
+    ------
+    VectorsError
+        If the file cannot be read, a column is missing, or vectors differ in length.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(path)
+    except (OSError, pa.ArrowException) as error:
+        raise VectorsError(f"{path}: expected a Parquet file ({error})") from None
+    named = next((name for name in (TEXT, ROW) if name in table.column_names), None)
+    if named is None or VECTOR not in table.column_names:
+        raise VectorsError(
+            f"{path}: expected the columns 'text' (or 'row', numbers of documents from 0 on) and "
+            f"'vector', found {', '.join(map(repr, table.column_names))}"
+        )
+    try:
+        vectors = np.array(table[VECTOR].to_pylist(), np.float64)
+    except (TypeError, ValueError):
+        raise VectorsError(f"{path}: vectors must be lists of numbers of one length") from None
+    return table[named].to_pylist(), vectors

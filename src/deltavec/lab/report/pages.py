@@ -9,7 +9,7 @@ from pathlib import Path
 from string import Template
 from typing import NamedTuple
 
-from deltavec.lab.report.drawing import Figure
+from deltavec.lab.report.figures import Figure
 from deltavec.lab.report.tables import Cell, Table
 from deltavec.lab.results import write_atomically
 

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from deltavec.lab.report.drawing import drawing_style
 from deltavec.lab.report.figures import (
     are_numbered,
+    drawing_style,
     scores_against_k,
     weight_functions,
     weight_histograms,
 )
 from deltavec.lab.report.pages import Block, Report, Section, write_pages
-from deltavec.lab.report.published_tables import LEE, published
 from deltavec.lab.report.tables import (
+    LEE,
     Table,
     decimals,
     fact_table,
@@ -25,6 +25,7 @@ from deltavec.lab.report.tables import (
     method_table,
     paper_columns,
     problem_table,
+    published,
 )
 from deltavec.lab.results import Problem, Results
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from deltavec.core.recipes import Recipe
-from deltavec.evaluation.thresholds import AtThreshold
-from deltavec.io.artifacts.recipes import save_recipe
+from deltavec.evaluation.pairs import AtThreshold
+from deltavec.io.artifacts.model import save_recipe
 from deltavec.lab.tuning.jackknife import Gain
 
 

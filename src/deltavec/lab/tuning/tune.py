@@ -20,7 +20,7 @@ from deltavec.core.recipes import Recipe
 from deltavec.core.text.batches import Tokenizer, require_reiterable
 from deltavec.core.vectors import WordVectors
 from deltavec.errors import CorpusError, InputError, LowCoverageWarning, SmallModelWarning
-from deltavec.evaluation.thresholds import at_thresholds, best_threshold
+from deltavec.evaluation.pairs import at_thresholds, best_threshold
 from deltavec.io.corpus.corpus import Corpus, read_corpus
 from deltavec.io.vectors.load import load_vectors
 from deltavec.lab.tuning.candidates import (

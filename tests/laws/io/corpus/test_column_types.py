@@ -6,7 +6,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deltavec.io.corpus.column_types import MISSING, Seen, without_missing
+from deltavec.io.corpus.columns import MISSING, Seen, without_missing
 
 NUMBERS = st.integers(-(10**18) + 1, 10**18 - 1)
 FLOATS = st.floats(-1e8, 1e8).map(  # with six decimals 15 digits at most

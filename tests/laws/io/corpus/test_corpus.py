@@ -19,7 +19,7 @@ from deltavec.io.corpus.columns import Piece, bounded
 from deltavec.io.corpus.corpus import read_corpus
 from deltavec.io.corpus.encodings import checked_blocks
 from deltavec.io.corpus.files import CorpusFile
-from deltavec.io.corpus.formats import BATCHES
+from deltavec.io.corpus.readers import BATCHES
 
 BYTE_ORDER_MARK = "\ufeff"  # at the very start of a file it is no part of the text
 

@@ -7,7 +7,7 @@ import pytest
 
 import deltavec as dv
 from deltavec.errors import RecipeError
-from deltavec.io.artifacts.recipes import FORMAT, load_recipe, save_recipe
+from deltavec.io.artifacts.model import FORMAT, load_recipe, save_recipe
 
 SPECTRAL = dv.Recipe.named("spectral")
 

@@ -5,7 +5,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from deltavec.errors import CorpusError
-from deltavec.io.corpus.column_types import Seen, without_missing
+from deltavec.io.corpus.columns import Seen, without_missing
 from deltavec.io.corpus.corpus import read_corpus
 
 

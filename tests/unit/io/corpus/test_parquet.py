@@ -3,9 +3,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from deltavec.errors import CorpusError
-from deltavec.io.corpus import columns, parquet, parquet_metadata
+from deltavec.io.corpus import columns, parquet
 from deltavec.io.corpus.corpus import read_corpus
-from deltavec.io.corpus.parquet_metadata import dictionary_of, longest_value, row_groups
+from deltavec.io.corpus.parquet import dictionary_of, longest_value, row_groups
 
 
 def folded(path, text, rows, **options):
@@ -83,7 +83,7 @@ def test_of_a_dictionary_that_is_not_what_it_says_all_counts_as_one_value(tmp_pa
         assert longest_value(file, chunk._replace(codec=6), sound) == 808  # not zstd
         assert longest_value(file, chunk._replace(codec=3), sound) == 808  # lzo, which none reads
         assert longest_value(file, chunk._replace(kind=2), sound) == 808  # numbers
-        large = sound._replace(size=parquet_metadata.LARGEST_DICTIONARY + 1)
+        large = sound._replace(size=parquet.LARGEST_DICTIONARY + 1)
         assert longest_value(file, chunk, large) == large.size
         file.seek(0, 2)
         behind_the_end = chunk._replace(begin=file.tell())

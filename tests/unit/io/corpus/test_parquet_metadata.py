@@ -14,7 +14,7 @@ import pytest
 
 from deltavec.errors import CorpusError
 from deltavec.io.corpus.corpus import read_corpus
-from deltavec.io.corpus.parquet_metadata import row_groups
+from deltavec.io.corpus.parquet import row_groups
 
 FOUND = Path(__file__).parents[3] / "campaigns" / "found"
 

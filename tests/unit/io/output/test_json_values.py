@@ -9,7 +9,7 @@ import json
 import pyarrow as pa
 import pytest
 
-from deltavec.io.output.json_values import json_value, rows_of
+from deltavec.io.output.tables import json_value, rows_of
 
 
 @pytest.mark.parametrize(

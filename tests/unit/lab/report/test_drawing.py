@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from deltavec.errors import MissingDependencyError
-from deltavec.lab.report import drawing
+from deltavec.lab.report import figures as drawing
 
 
 def line(title="a line"):

@@ -1,9 +1,9 @@
 import pytest
 
 from deltavec.core.recipes import RECIPES
-from deltavec.lab.report.drawing import drawing_style
 from deltavec.lab.report.figures import (
     are_numbered,
+    drawing_style,
     power_of_ten,
     rescale,
     scores_against_k,

@@ -12,7 +12,7 @@ from deltavec.lab.report.findings import (
     weight_differences,
     wins,
 )
-from deltavec.lab.report.published_tables import published
+from deltavec.lab.report.tables import published
 from deltavec.lab.results import Lengths, Problem
 
 

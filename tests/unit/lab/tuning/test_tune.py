@@ -8,7 +8,7 @@ import pytest
 import deltavec as dv
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.errors import CorpusError, InputError
-from deltavec.io.artifacts.recipes import load_recipe
+from deltavec.io.artifacts.model import load_recipe
 from deltavec.io.corpus.corpus import read_corpus
 from deltavec.lab.tuning.candidates import DEFAULT, combine, other_candidates, other_windows
 from deltavec.lab.tuning.jackknife import Gain
