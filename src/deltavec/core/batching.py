@@ -10,13 +10,12 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
-from deltavec.core.arrays import Float32s, Float64s, Int64s, UInt8s, allocate_rows
+from deltavec.core.arrays import Float32s, Float64s, Int64s, allocate_rows
 from deltavec.core.fallback import embed_small_batch, work_for
 from deltavec.core.forms import EmbeddingTable
 from deltavec.core.jit import BUDGET
-from deltavec.core.kernels.count import DocumentTerms, count_ids
+from deltavec.core.kernels.count import count_ids
 from deltavec.core.kernels.embed import sum_rows
 from deltavec.core.statistics import CorpusStatistics, TextCounts
 from deltavec.core.text.rules import TextBatch
@@ -30,8 +29,6 @@ BYTES_WORTH_A_THREAD = 65_536
 PIECES_PER_THREAD = 6
 LOW_UNITS = 1 << 20  # of a sum of shares
 SHARE_UNITS = 2.0**40
-GIANT_BYTES = 8 << 20  # a document from which on threads share it
-GAP_WINDOW = 65_536
 
 
 def map_ranges(
@@ -113,39 +110,16 @@ def embed_batch(
     folded: EmbeddingTable,
     threads: int | None = None,
     *,
-    giant_bytes: int = GIANT_BYTES,
     vectors: Float32s | None = None,
 ) -> EmbeddedBatch:
     """The vectors of these documents, one a row, of unit length or zero, and their words counted.
 
-    The vectors are written into ``vectors`` if it is given. A document of more than ``giant_bytes``
-    is cut up, so that all threads share it.
+    The vectors are written into ``vectors`` if it is given.
     """
     if vectors is None:
         vectors = allocate_rows(texts.documents, folded.rows.shape[1])
     if BUDGET.allows(work_for(texts, folded.rows.shape[1])):
         return EmbeddedBatch(vectors, embed_small_batch(texts, vocabulary, folded, vectors))
-    counts: list[TextCounts] = []
-    begin = 0
-    for giant in np.flatnonzero(np.diff(texts.ends) > giant_bytes).tolist():
-        small = between(texts, begin, giant)
-        counts.append(embed_small(small, vocabulary, folded, threads, vectors[begin:giant]))
-        parts = split_tokens(between(texts, giant, giant + 1), giant_bytes)
-        counts.append(embed_giant(parts, vocabulary, folded, threads, vectors[giant]))
-        begin = giant + 1
-    rest = between(texts, begin, texts.documents)
-    counts.append(embed_small(rest, vocabulary, folded, threads, vectors[begin:]))
-    return EmbeddedBatch(vectors, sum(counts, TextCounts()))
-
-
-def embed_small(
-    texts: TextBatch,
-    vocabulary: Vocabulary,
-    folded: EmbeddingTable,
-    threads: int | None,
-    vectors: Float32s,
-) -> TextCounts:
-    """Write the vectors of documents that are shared out whole; their words, counted."""
 
     def work(first: int, last: int) -> TextCounts:
         row, known, unknown = first, 0, 0
@@ -158,60 +132,5 @@ def embed_small(
                 unknown += int((terms.lengths == 0).sum())
         return TextCounts(last - first, stream.tokens, known, unknown)
 
-    return sum(map_ranges(work, texts, threads, PIECES_PER_THREAD), TextCounts())
-
-
-def embed_giant(
-    parts: TextBatch,
-    vocabulary: Vocabulary,
-    folded: EmbeddingTable,
-    threads: int | None,
-    vector: Float32s,
-) -> TextCounts:
-    """Write the vector of one document that was cut up: its words are counted on all threads."""
-    statistics = count_batch(parts, vocabulary, threads)
-    embed_statistics(statistics, folded, vector)
-    known = statistics.known_tokens
-    return TextCounts(1, statistics.tokens, known, int(known == 0))
-
-
-def embed_statistics(
-    statistics: CorpusStatistics, folded: EmbeddingTable, vector: Float32s
-) -> None:
-    """Write the vector of the one document that was counted."""
-    known = statistics.known_tokens
-    if known == 0:
-        vector[:] = 0
-    else:
-        ids = np.flatnonzero(statistics.token_counts).astype(np.int32)
-        counts, ends = statistics.token_counts[ids], np.array([0, len(ids)])
-        terms = DocumentTerms(ids, counts, ends, np.array([known]))
-        sum_rows(terms, folded.terms, np.empty(len(ids), np.float32), vector[None], 0)
-
-
-def between(texts: TextBatch, first: int, last: int) -> TextBatch:
-    """The documents ``first`` to ``last``, on the same bytes."""
-    return texts._replace(ends=texts.ends[first : last + 1])
-
-
-def split_tokens(document: TextBatch, size: int) -> TextBatch:
-    """One document as parts of about this size, each cut behind a byte that parts words.
-
-    Of UTF-8 text only ASCII bytes are looked at; one without any is not cut.
-    """
-    separates = document.rule.bytes == 0
-    begin, end = document.ends.tolist()
-    ends = [begin]
-    while ends[-1] < end:
-        ends.append(gap_after(document.data, ends[-1] + size, end, separates))
-    return document._replace(ends=np.array(ends, np.int64))
-
-
-def gap_after(data: UInt8s, place: int, end: int, separates: npt.NDArray[np.bool_]) -> int:
-    """The first place from here on that has a separating byte before it, or the end."""
-    while place < end:
-        window = separates[data[place - 1 : min(place - 1 + GAP_WINDOW, end)]]
-        if window.any():
-            return place + int(window.argmax())
-        place += GAP_WINDOW
-    return end
+    counts = sum(map_ranges(work, texts, threads, PIECES_PER_THREAD), TextCounts())
+    return EmbeddedBatch(vectors, counts)

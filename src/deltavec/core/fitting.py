@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -197,7 +197,10 @@ def fit_recipe(
     prior: WordVectors | None = None,
 ) -> EmbeddingModel:
     """The model of a recipe, of whichever kind; prior vectors are for spectral alone."""
-    model = FITTED[type(choice.recipe)](corpus, choice, vectors, prior)
+    if isinstance(choice.recipe, SpectralRecipe):
+        model = spectral(corpus, Choice(choice.recipe, choice.reason), prior)
+    else:
+        model = fit_weighted(corpus, cast(WeightedRecipe, choice.recipe), vectors)
     statistics = model.statistics
     warn_low_coverage(
         TextCounts.of(statistics),
@@ -225,10 +228,7 @@ def vectors_note(vectors: WordVectors) -> str:
 
 
 def fit_weighted(
-    corpus: LearningCorpus,
-    choice: Choice[WeightedRecipe],
-    vectors: WordVectors | None,
-    prior: None = None,
+    corpus: LearningCorpus, recipe: WeightedRecipe, vectors: WordVectors | None
 ) -> EmbeddingModel:
     """The model of one of the paper's recipes, with word vectors given or trained on the corpus."""
     if vectors is not None:
@@ -238,17 +238,11 @@ def fit_weighted(
         note = f"trained on the corpus: ppmi, {vectors.dimensions} dimensions"
     statistics = corpus.statistics(vectors.vocabulary)
     notes = {"vectors": note, "units": corpus.units}
-    model = model_of_table(vectors, statistics, choice.recipe, corpus.tokenizer, notes)
-    if not choice.recipe.n_components_removed:
+    model = model_of_table(vectors, statistics, recipe, corpus.tokenizer, notes)
+    if not recipe.n_components_removed:
         return model
     corpus.begin("finding common components")
     return corpus.remove_components(model)
-
-
-FITTED: dict[type[Recipe], Callable[..., EmbeddingModel]] = {
-    WeightedRecipe: fit_weighted,
-    SpectralRecipe: spectral,
-}
 
 
 def model_of_table(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -109,20 +110,10 @@ class TextCounts:
         )
 
     def __add__(self, other: TextCounts) -> TextCounts:
-        return TextCounts(
-            self.documents + other.documents,
-            self.tokens + other.tokens,
-            self.known_tokens + other.known_tokens,
-            self.unknown_documents + other.unknown_documents,
-        )
+        return TextCounts(*map(operator.add, astuple(self), astuple(other)))
 
     def __sub__(self, other: TextCounts) -> TextCounts:
-        return TextCounts(
-            self.documents - other.documents,
-            self.tokens - other.tokens,
-            self.known_tokens - other.known_tokens,
-            self.unknown_documents - other.unknown_documents,
-        )
+        return TextCounts(*map(operator.sub, astuple(self), astuple(other)))
 
     @property
     def coverage(self) -> float | None:

@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from deltavec.core.arrays import offsets_of
+from deltavec.core.arrays import Int32s, offsets_of
 from deltavec.core.learning.cooccurrence import Cooccurrence, SparseRows, count_blocks, ids_of
 from deltavec.core.learning.spill import Allocate
-from deltavec.core.learning.split_half import Folds, Ids, folds_of
+from deltavec.core.learning.split_half import Folds, folds_of
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.text.batches import Tokenizer, as_text_batch
 from deltavec.core.vocabulary import Vocabulary
@@ -96,7 +96,7 @@ def sampled_folds(texts: DataFrame, tokenizer: Tokenizer, key: str, share: float
                 [pa.array([0, 1], pa.int32()), pa.array(folds, stored)], ["fold", "ids"]
             )
 
-    found: tuple[list[Ids], list[Ids]] = ([], [])
+    found: tuple[list[Int32s], list[Int32s]] = ([], [])
     with failing_clearly():
         for row in texts.mapInArrow(tokenize, "fold int, ids binary").toLocalIterator():
             found[row.fold].append(np.frombuffer(row.ids, np.int32))

@@ -6,7 +6,6 @@ import pytest
 
 from deltavec.core import batching
 from deltavec.core.fitting import fit
-from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.text.batches import as_text_batch
 from deltavec.core.vectors import WordVectors
 from deltavec.core.vocabulary import Vocabulary
@@ -20,14 +19,6 @@ def test_threads_count_what_one_thread_counts():
     one, two = (batching.count_batch(texts, vocabulary, threads) for threads in (1, 2))
     assert one.token_counts.tolist() == two.token_counts.tolist() == [20_010, 20_000]
     assert one.document_counts.tolist() == two.document_counts.tolist() == [20, 10]
-
-
-def test_a_word_more_often_than_int32_counts_keeps_its_direction():
-    model = fit(["sea room sea", "room"], WordVectors(["sea", "room"], np.eye(2)), "idf-sum")
-    often = CorpusStatistics(np.array([2**31 + 5, 1]), np.array([1, 1]), 1, 2**31 + 6, 0)
-    vector = np.empty(2, np.float32)
-    batching.embed_statistics(often, model.table, vector)
-    np.testing.assert_allclose(vector, model.embed(["sea"])[0], atol=1e-6)
 
 
 @pytest.mark.compiled

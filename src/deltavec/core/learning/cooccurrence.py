@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.arrays import blocks, offsets_of
+from deltavec.core.arrays import Int32s, Int64s, blocks, offsets_of
 from deltavec.core.batching import map_ranges
 from deltavec.core.learning import kernels as pair_kernels
 from deltavec.core.learning.spill import Allocate, collect
@@ -34,8 +34,8 @@ class SparseRows(NamedTuple):
     """What is not zero in some successive rows of a matrix."""
 
     first: int
-    begins: npt.NDArray[np.int64]
-    columns: npt.NDArray[np.int32]
+    begins: Int64s
+    columns: Int32s
     values: npt.NDArray[Any]
 
     def write_sums(self, sums: npt.NDArray[Any], values: npt.NDArray[Any]) -> None:
@@ -93,7 +93,7 @@ class Cooccurrence:
         return Cooccurrence.of_matrix(self.matrix() + other.matrix())
 
     @property
-    def totals(self) -> npt.NDArray[np.int64]:
+    def totals(self) -> Int64s:
         """How many neighbors each word has, repeats counted."""
         sums = np.zeros(self.words, np.int64)
         for block in self.blocks:
@@ -107,7 +107,7 @@ def list_token_ids(
     tokenizer: Tokenizer,
     threads: int | None = None,
     max_memory: int = DEFAULT_MEMORY,
-) -> npt.NDArray[np.int32]:
+) -> Int32s:
     """The corpus as the ids of its known words, each document closed by -1.
 
     They lie in a temporary file if they need more than a quarter of the memory.
@@ -120,12 +120,10 @@ def list_token_ids(
     return collect(pieces, np.int32, max_memory // 4)
 
 
-def ids_of(
-    texts: TextBatch, vocabulary: Vocabulary, threads: int | None
-) -> list[npt.NDArray[np.int32]]:
+def ids_of(texts: TextBatch, vocabulary: Vocabulary, threads: int | None) -> list[Int32s]:
     """The ids of a chunk, a few arrays to be read one after the other."""
 
-    def work(first: int, last: int) -> npt.NDArray[np.int32]:
+    def work(first: int, last: int) -> Int32s:
         with vocabulary.scratch() as scratch:
             stream = TokenStream(texts, first, last, scratch.tokens)
             parts = [ids.copy() for ids in stream.ids(vocabulary.table)]
@@ -135,7 +133,7 @@ def ids_of(
 
 
 def cooccurrence(
-    ids: npt.NDArray[np.int32],
+    ids: Int32s,
     words: int,
     window: int,
     allocate: Allocate = np.empty,
@@ -164,7 +162,7 @@ def cooccurrence(
 
 
 def count_blocks(
-    ids: npt.NDArray[np.int32],
+    ids: Int32s,
     second: int | None,
     words: int,
     window: int,
@@ -205,10 +203,10 @@ def count_blocks(
 
 
 def write_windows(
-    ids: npt.NDArray[np.int32],
+    ids: Int32s,
     window: int,
-    begins: npt.NDArray[np.int64],
-    positions: npt.NDArray[np.int64],
+    begins: Int64s,
+    positions: Int64s,
     words: int,
     second: int | None,
     *rows: Any,
@@ -221,13 +219,8 @@ def write_windows(
 
 
 def list_positions(
-    ids: npt.NDArray[np.int32],
-    parts: Sequence[slice],
-    in_parts: npt.NDArray[np.int64],
-    first: int,
-    last: int,
-    threads: int,
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    ids: Int32s, parts: Sequence[slice], in_parts: Int64s, first: int, last: int, threads: int
+) -> tuple[Int64s, Int64s]:
     """The positions of the words ``first`` to ``last``: where each word's begin, and all of them.
 
     Threads list the parts of the ids; it is known how often each word occurs in each.
@@ -245,7 +238,7 @@ def list_positions(
     return begins, places
 
 
-def ranges(sizes: npt.NDArray[np.int64], most: int) -> Iterator[tuple[int, int]]:
+def ranges(sizes: Int64s, most: int) -> Iterator[tuple[int, int]]:
     """Successive ranges whose sizes add up to no more than this, or that hold one alone."""
     needed = np.cumsum(sizes)
     first = 0
@@ -258,8 +251,8 @@ def ranges(sizes: npt.NDArray[np.int64], most: int) -> Iterator[tuple[int, int]]
 
 def split_rows(
     write: Callable[..., int],
-    begins: npt.NDArray[np.int64],
-    room: npt.NDArray[np.int64],
+    begins: Int64s,
+    room: Int64s,
     kinds: Sequence[Any],
     threads: int,
     allocate: Allocate,

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from deltavec.core.arguments import require_whole
+from deltavec.core.arrays import Int32s
 from deltavec.core.batching import count_batch
 from deltavec.core.kernels.count import count_ids
 from deltavec.core.learning.cooccurrence import (
@@ -20,7 +21,7 @@ from deltavec.core.learning.cooccurrence import (
     list_token_ids,
 )
 from deltavec.core.learning.spill import Allocate
-from deltavec.core.learning.split_half import Folds, Ids, folds_of
+from deltavec.core.learning.split_half import Folds, folds_of
 from deltavec.core.learning.vocabulary_builder import WordCounts, frequent_words, word_counts
 from deltavec.core.model import EmbeddingModel, remove_components
 from deltavec.core.statistics import CorpusStatistics
@@ -138,7 +139,7 @@ def corpus_statistics(
     )
 
 
-def statistics_of(ids: Ids, words: int, tokens: int) -> CorpusStatistics:
+def statistics_of(ids: Int32s, words: int, tokens: int) -> CorpusStatistics:
     """The statistics of documents given as ids, each document closed by -1."""
     token_counts, document_counts = np.zeros((2, words), np.int64)
     progress = np.zeros(3, np.int64)

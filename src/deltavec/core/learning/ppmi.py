@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.arrays import read_only
+from deltavec.core.arrays import Float32s, Float64s, read_only
 from deltavec.core.kernels.embed import ROUNDING
 from deltavec.core.learning import kernels as pair_kernels
 from deltavec.core.learning.cooccurrence import (
@@ -79,7 +79,7 @@ class Ppmi:
             for block, off in zip(counts.blocks, taken_off, strict=True)
         ]
 
-    def row_norms(self) -> npt.NDArray[np.float64]:
+    def row_norms(self) -> Float64s:
         """The length of each row of M."""
         squares = np.zeros(self.size)
 
@@ -91,26 +91,24 @@ class Ppmi:
 
     def times(
         self,
-        matrix: npt.NDArray[np.float32],
+        matrix: Float32s,
         own: float = 0.0,
-        scales: npt.NDArray[np.float32] | None = None,
-    ) -> npt.NDArray[np.float32]:
+        scales: Float32s | None = None,
+    ) -> Float32s:
         """diag(scales) (M + own I) times the matrix; the scales are 1 unless told."""
         return self._product(np.zeros_like(self._to_transpose), matrix, own, scales)
 
-    def transposed_times(
-        self, matrix: npt.NDArray[np.float32], own: float = 0.0
-    ) -> npt.NDArray[np.float32]:
+    def transposed_times(self, matrix: Float32s, own: float = 0.0) -> Float32s:
         """The transpose of M + own I times the matrix."""
         return self._product(self._to_transpose, matrix, own, None)
 
     def _product(
         self,
-        shifts: npt.NDArray[np.float32],
-        matrix: npt.NDArray[np.float32],
+        shifts: Float32s,
+        matrix: Float32s,
         own: float,
-        scales: npt.NDArray[np.float32] | None,
-    ) -> npt.NDArray[np.float32]:
+        scales: Float32s | None,
+    ) -> Float32s:
         product = np.empty_like(matrix)
         scales = np.ones(self.size, np.float32) if scales is None else scales
 
@@ -136,8 +134,8 @@ class Ppmi:
 def kept_rows(
     counts: SparseRows,
     without: npt.NDArray[Any],
-    row_shifts: npt.NDArray[np.float32],
-    column_shifts: npt.NDArray[np.float32],
+    row_shifts: Float32s,
+    column_shifts: Float32s,
     threads: int,
     allocate: Allocate,
 ) -> SparseRows:

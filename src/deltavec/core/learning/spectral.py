@@ -24,8 +24,8 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
+from deltavec.core.arrays import Float32s
 from deltavec.core.forms import EmbeddingTable, length_weights
 from deltavec.core.kernels.count import UNITS_A_WORD
 from deltavec.core.learning.basis import Prior, learn_basis, prior_spectrum, whitening
@@ -58,10 +58,7 @@ NGRAM_STEEPNESS = 0.15  # n-grams of one document overlap, so weak directions lo
 
 
 def spectral(
-    corpus: LearningCorpus,
-    choice: Choice[SpectralRecipe],
-    vectors: None = None,
-    prior: WordVectors | None = None,
+    corpus: LearningCorpus, choice: Choice[SpectralRecipe], prior: WordVectors | None = None
 ) -> EmbeddingModel:
     """The model of the recipe that needs no word vectors, learned from a corpus alone.
 
@@ -148,7 +145,7 @@ def split_half_evidence(
     """What halves of documents share in a table, by tables that learned from other documents."""
     words = len(model.vocabulary)
 
-    def fold_rows(number: int) -> npt.NDArray[np.float32]:
+    def fold_rows(number: int) -> Float32s:
         return fold_basis(counted, number, words, corpus.threads, recipe).vectors
 
     weights = model.table.direction_weights.astype(np.float32)

@@ -35,9 +35,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from deltavec.core.arrays import blocks, fix_signs, offsets_of
+from deltavec.core.arrays import Float32s, Float64s, Int32s, UInt64s, blocks, fix_signs, offsets_of
 from deltavec.core.components import ROWS_AT_ONCE
 from deltavec.core.forms import project
 from deltavec.core.learning import kernels
@@ -56,10 +55,7 @@ SHARES_PER_THREAD = 8
 # Directions in which halves share nothing, or less, have no strength but for this share.
 LEAST_STRENGTH = 1e-12
 
-Ids = npt.NDArray[np.int32]
-Vectors = npt.NDArray[np.float32]
-Matrix = npt.NDArray[np.float64]
-Table = Callable[[int], Vectors]
+Table = Callable[[int], Float32s]
 """Learns the rows of all words from the first fold (0) or the second (1)."""
 
 
@@ -76,10 +72,10 @@ class HalfSample(NamedTuple):
         A number for each document that follows from its words.
     """
 
-    first: Vectors
-    second: Vectors
-    weights: npt.NDArray[np.float64]
-    hashes: npt.NDArray[np.uint64]
+    first: Float32s
+    second: Float32s
+    weights: Float64s
+    hashes: UInt64s
 
     @classmethod
     def empty(cls, dimensions: int) -> HalfSample:
@@ -102,7 +98,7 @@ class HalfSample(NamedTuple):
 class Covariance(NamedTuple):
     """What halves share, and how many documents say so."""
 
-    matrix: Matrix
+    matrix: Float64s
     documents: float
 
 
@@ -117,10 +113,10 @@ class Signal(NamedTuple):
         D: what is left of a covariance measured in a table that learned from its documents.
     """
 
-    covariance: Matrix
-    deflation: Matrix
+    covariance: Float64s
+    deflation: Float64s
 
-    def turned(self, directions: Matrix) -> Signal:
+    def turned(self, directions: Float64s) -> Signal:
         """The same in other axes."""
         return Signal(*(project(matrix, directions) for matrix in self))
 
@@ -136,16 +132,16 @@ class Folds(NamedTuple):
         The place where the second fold begins.
     """
 
-    ids: Ids
+    ids: Int32s
     second: int
 
     @classmethod
-    def of(cls, first: Ids, second: Ids) -> Folds:
+    def of(cls, first: Int32s, second: Int32s) -> Folds:
         """The folds of these documents."""
         return cls(np.concatenate([first, second]), len(first))
 
     @property
-    def both(self) -> tuple[Ids, Ids]:
+    def both(self) -> tuple[Int32s, Int32s]:
         """The words of either fold."""
         return self.ids[: self.second], self.ids[self.second :]
 
@@ -153,8 +149,8 @@ class Folds(NamedTuple):
 class Axes(NamedTuple):
     """Orthonormal directions, one a column, the strongest first, and how strong they are."""
 
-    directions: Matrix
-    spectrum: npt.NDArray[np.float64]
+    directions: Float64s
+    spectrum: Float64s
 
 
 def sample_share(statistics: CorpusStatistics) -> float:
@@ -162,7 +158,7 @@ def sample_share(statistics: CorpusStatistics) -> float:
     return min(1.0, SAMPLE_WORDS / max(statistics.known_tokens, 1))
 
 
-def folds_of(ids: Ids, share: float = 1.0) -> Folds:
+def folds_of(ids: Int32s, share: float = 1.0) -> Folds:
     """Two folds of documents, or of so large a share of them.
 
     Which documents they hold follows from their words: documents that say the same are in one
@@ -181,14 +177,14 @@ def folds_of(ids: Ids, share: float = 1.0) -> Folds:
     return folds
 
 
-def long_enough(ids: Ids) -> int:
+def long_enough(ids: Int32s) -> int:
     """How many documents can be halved."""
     lengths = np.diff(kernels.document_ends(ids), prepend=-1) - 1
     return int((lengths >= FEWEST_WORDS).sum())
 
 
 def half_vectors(
-    ids: Ids, rows: Vectors, usual_length: float, threads: int = 1, most: int | None = None
+    ids: Int32s, rows: Float32s, usual_length: float, threads: int = 1, most: int | None = None
 ) -> HalfSample:
     """The halves of the documents that are long enough to have any, or of so many at the most.
 
@@ -229,7 +225,7 @@ def covariance(halves: HalfSample, longest: float = np.inf, threads: int = 1) ->
         )
         bounds = [longest * float(np.median(each)) for each in lengths]
 
-    def shared(rows: slice) -> Matrix:
+    def shared(rows: slice) -> Float64s:
         first = shorten(halves.first[rows] - centers[0], bounds[0])
         second = shorten(halves.second[rows] - centers[1], bounds[1])
         return np.asarray((first * weights[rows, None]).T @ second)
@@ -239,16 +235,16 @@ def covariance(halves: HalfSample, longest: float = np.inf, threads: int = 1) ->
     return Covariance((matrix + matrix.T) / 2, weights.sum() ** 2 / np.square(weights).sum())
 
 
-def shorten(vectors: Matrix, longest: float) -> Matrix:
+def shorten(vectors: Float64s, longest: float) -> Float64s:
     """The vectors, none longer than this."""
     if longest == np.inf:
         return vectors
     lengths = np.linalg.norm(vectors, axis=1)
-    within: Matrix = vectors * (longest / np.maximum(lengths, max(longest, 1e-300)))[:, None]
+    within: Float64s = vectors * (longest / np.maximum(lengths, max(longest, 1e-300)))[:, None]
     return within
 
 
-def axes_of(matrix: Matrix) -> Axes:
+def axes_of(matrix: Float64s) -> Axes:
     """The axes of a covariance and their spectrum, the second strongest and beyond being 1."""
     values, directions = np.linalg.eigh(matrix)
     values, directions = values[::-1], directions[:, ::-1]
@@ -270,8 +266,8 @@ class Evidence(NamedTuple):
         How many documents say so.
     """
 
-    outside: Matrix
-    inside: Matrix
+    outside: Float64s
+    inside: Float64s
     documents: int
 
 
@@ -284,8 +280,8 @@ class Measured(NamedTuple):
 
 
 def evidence(
-    rows: Vectors,
-    frequencies: npt.NDArray[np.float64],
+    rows: Float32s,
+    frequencies: Float64s,
     usual_length: float,
     folds: Folds,
     table: Table,
@@ -316,7 +312,7 @@ def evidence(
     if min(documents) < 2:  # nothing to compare them with
         return Evidence(outside, inside, 0)
 
-    def shared_in(table: Vectors, fold: Ids) -> Matrix:
+    def shared_in(table: Float32s, fold: Int32s) -> Float64s:
         return covariance(half_vectors(fold, table, usual_length, threads), threads=threads).matrix
 
     for number, fold in enumerate(folds.both):
@@ -330,7 +326,7 @@ def evidence(
 
 def measure(
     found: Evidence,
-    spectrum: npt.NDArray[np.float64],
+    spectrum: Float64s,
     steepness: float = 0.0,
     prior_documents: int = PRIOR_DOCUMENTS,
 ) -> Measured | None:
@@ -358,7 +354,7 @@ def measure(
     )
 
 
-def variance_along(matrix: Matrix, axes: Axes) -> npt.NDArray[np.float64]:
+def variance_along(matrix: Float64s, axes: Axes) -> Float64s:
     """The diagonal of a matrix in these axes."""
     return np.asarray(np.einsum("ij,ij->j", matrix @ axes.directions, axes.directions))
 

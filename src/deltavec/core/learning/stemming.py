@@ -275,7 +275,7 @@ def prefix_pairs(letters: Letters, rules: UInt64s = NO_RULES) -> tuple[Int32s, U
     return np.concatenate(pairs), np.concatenate(listed)
 
 
-def by_chance(rows: WordRows, pairs: npt.NDArray[np.int64]) -> tuple[float, float]:
+def by_chance(rows: WordRows, pairs: Int64s) -> tuple[float, float]:
     """The mean and the spread of the cosines of the same words, each paired with another's."""
     count = len(pairs)
     step = next(k for k in range(round(0.618 * count), 2 * count) if gcd(k, count) == 1)

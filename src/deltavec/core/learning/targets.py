@@ -26,10 +26,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import linalg, sparse
 
-from deltavec.core.arrays import Float64s, fix_signs
+from deltavec.core.arrays import Float64s, Int64s, fix_signs
 from deltavec.core.forms import EmbeddingTable
 from deltavec.core.learning.cooccurrence import ids_of
 from deltavec.core.learning.kernels import document_ends
@@ -116,7 +115,7 @@ def as_targets(vectors: Any, count: int) -> Float64s:
     return unit(matrix)
 
 
-def some_texts(corpus: Chunked, numbers: npt.NDArray[np.int64] | None) -> list[str]:
+def some_texts(corpus: Chunked, numbers: Int64s | None) -> list[str]:
     """The documents of a corpus with these numbers; by default a sample, evenly spread."""
     texts: list[str] = []
     for chunk in corpus:
@@ -197,11 +196,7 @@ def word_vectors(model: EmbeddingModel, teacher: Teacher | None, dimensions: int
 
 
 def student(
-    means: sparse.csr_matrix,
-    targets: Float64s,
-    m: Float64s,
-    model: EmbeddingModel,
-    words: Float64s,
+    means: sparse.csr_matrix, targets: Float64s, m: Float64s, model: EmbeddingModel, words: Float64s
 ) -> tuple[Float64s, str]:
     """The rows that imitate the teacher, and how well."""
     statistics = model.statistics
@@ -251,7 +246,7 @@ def best_ridge(kernel: Float64s, goal: Float64s, rest: Float64s) -> tuple[float,
     return ridge, agreement
 
 
-def cosines(vectors: Float64s, pairs: npt.NDArray[np.int64]) -> Float64s:
+def cosines(vectors: Float64s, pairs: Int64s) -> Float64s:
     """The cosine of each pair of rows."""
     directions = unit(vectors)
     return np.asarray(np.einsum("ij,ij->i", directions[pairs[0]], directions[pairs[1]]))

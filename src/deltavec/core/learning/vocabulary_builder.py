@@ -7,9 +7,8 @@ import threading
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
-from deltavec.core.arrays import Int32s, extend, offsets_of, read_only
+from deltavec.core.arrays import Int32s, Int64s, extend, offsets_of, read_only
 from deltavec.core.kernels import hashing, utf8
 from deltavec.core.kernels.count import IN_LEAD, LEAD, UNITS_A_WORD, DocumentTerms, pack_count
 from deltavec.core.kernels.tokenize import LONGEST_LEARNED, GrowingTable, TokenBuffers
@@ -171,7 +170,7 @@ class WordCounts:
         counts = self._counts[: self.distinct]
         return int(counts[are_unspaced(characters)].sum())
 
-    def frequent(self, min_count: int) -> tuple[Vocabulary, npt.NDArray[np.int64]]:
+    def frequent(self, min_count: int) -> tuple[Vocabulary, Int64s]:
         """The words that occur at least so often and their counts, the most frequent first."""
         counts = self._counts[: self.distinct]
         kept = np.flatnonzero(counts >= min_count)

@@ -18,7 +18,7 @@ from deltavec.core.model import EmbeddingModel
 from deltavec.core.text.batches import as_strings, as_text_batch
 from deltavec.core.text.rules import TextBatch
 from deltavec.core.threads import ordered_map, thread_count
-from deltavec.io.corpus.columns import CHUNK_BYTES, Piece, text_sizes
+from deltavec.io.corpus.columns import Piece, text_sizes
 from deltavec.io.corpus.corpus import Corpus
 
 Item = TypeVar("Item")
@@ -53,19 +53,16 @@ def embedded_pieces(
 ) -> Iterator[EmbeddedPiece]:
     """The batches in order, each embedded by one thread.
 
-    A batch beyond the usual size holds one long document, which all cores share. A caller's own
-    tokenizer is never called by two threads at once.
+    A caller's own tokenizer is never called by two threads at once.
     """
     workers = 1 if callable(model.tokenizer) else thread_count(threads)
 
     def embed(piece: Piece) -> EmbeddedPiece:
         documents = as_strings(piece.batch.column(0))
         sizes = text_sizes(documents)
-        size = int(sizes.sum())
-        alone = workers == 1 or size > 2 * CHUNK_BYTES
         texts = as_text_batch(documents, model.tokenizer)
         require_mapped(model.table.rows)
-        found = embed_batch(texts, model.vocabulary, model.table, threads if alone else 1)
+        found = embed_batch(texts, model.vocabulary, model.table, threads if workers == 1 else 1)
         return EmbeddedPiece(piece, documents, texts, sizes, found)
 
     return ordered_map(embed, pieces, workers)
