@@ -17,7 +17,6 @@ import numba  # noqa: F401, where it is loaded, pages of parquet files are unpac
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from deltavec.io.output.json_values import rows_of
 
 import deltavec as dv
 from campaigns.mutations import (
@@ -29,6 +28,7 @@ from campaigns.mutations import (
 from campaigns.seals import Files, entries_of, seal_collection, seal_model, sealed
 from deltavec.collection.segment_writer import SegmentWriter
 from deltavec.io.artifacts.model import model_layout
+from deltavec.io.output.tables import rows_of
 
 WORDS = [
     "sea",

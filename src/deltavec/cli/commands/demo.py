@@ -75,7 +75,7 @@ def run(work: Stages, kept: Path | None) -> dict[str, Any]:
             found = answers(news, work)
             work.begin("comparing with people")
             agreements = paper.result()
-    from deltavec.lab.report.published_tables import LEE
+    from deltavec.lab.report.tables import LEE
     from deltavec.lab.stories import agreement
 
     own = model.for_collection(documents.judged).embed(documents.judged)
