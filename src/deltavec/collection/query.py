@@ -23,16 +23,15 @@ import numpy.typing as npt
 from deltavec.core.arguments import require_one_of, require_whole
 from deltavec.core.arrays import Float64s, Int64s
 from deltavec.core.explain import Contributions, QuerySum, QueryWeights, decompose, query_sum
-from deltavec.core.jit import BUDGET
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.text.alignment import known_words
 from deltavec.core.text.rules import is_marked
 from deltavec.core.text.tokenize import Tokenized
 from deltavec.core.threads import stop_if_cancelled
 from deltavec.errors import InputError
-from deltavec.search import Index, fallback
+from deltavec.search import Index
 from deltavec.search.hybrid.score_scale import ScoreScale
-from deltavec.search.hybrid.search import TopDocuments, best_documents, work_for
+from deltavec.search.hybrid.search import TopDocuments, best_documents
 from deltavec.search.lexical.index import HybridQuery, TermStatistics
 from deltavec.search.lexical.storage import StoredPostings
 from deltavec.search.matrix import ChunkedMatrix
@@ -314,67 +313,45 @@ def find_best(
     """
     found = [TopDocuments(np.empty(0), np.empty(0, np.int64)) for _ in queries]
     # A query with negated or quoted words has a mask of its own and shares no pass.
-    batches: dict[tuple[bool, int, str | None], list[int]] = {}
+    batches: dict[tuple[int, str | None], list[int]] = {}
     for place, query in enumerate(queries):
         if not query.is_empty:
             own = place if query.negated or query.quoted else -1
-            key = query.by == "semantic", own, query.filter
-            batches.setdefault(key, []).append(place)
-    for places in batches.values():
+            batches.setdefault((own, query.filter), []).append(place)
+    pieces = index.pieces
+    for (_, filter), places in batches.items():
         batch = [queries[place] for place in places]
-        mask = masks.get(batch[0].filter or "")
-        if words is None or batch[0].by == "semantic":
-            best = best_by_vector(batch, index, mask, threads)
-        else:
-            best = best_by_score(batch, words, index.pieces, mask, threads)
-        for place, documents in zip(places, best, strict=True):
-            found[place] = documents
+        mask = mask_of_words(batch[0], words, pieces, masks.get(filter or ""))
+        wanted = [one.lexical._replace(vector=one.vector, scale=one.scale) for one in batch]
+        most = max(query.k + (query.excluded is not None) for query in batch)
+        best = best_documents(
+            pieces,
+            words.words if words else None,
+            wanted,
+            min(most, len(index) if mask is None else int(np.count_nonzero(mask))),
+            allowed=pieces.physical_mask(mask),
+            threads=threads,
+        )
+        for place, query, (scores, numbers) in zip(places, batch, best, strict=True):
+            rows = pieces.logical(numbers)
+            excluded = -1 if query.excluded is None else query.excluded
+            kept = np.flatnonzero(rows != excluded)[: query.k]
+            found[place] = TopDocuments(scores[kept], rows[kept])
     return found
 
 
-def best_by_vector(
-    queries: Sequence[Query], index: Index, mask: Mask | None, threads: int | None
-) -> list[TopDocuments]:
-    """The documents with the highest cosine for each query."""
-    most = max(query.k + (query.excluded is not None) for query in queries)
-    vectors = np.array([query.vector for query in queries], np.float32)
-    hits = index.search(vectors, most, where=mask, threads=threads)
-    found = []
-    for query, rows, scores in zip(queries, hits.ids, hits.scores, strict=True):
-        kept = np.flatnonzero(rows != (-1 if query.excluded is None else query.excluded))[: query.k]
-        found.append(TopDocuments(scores[kept].astype(np.float64), rows[kept]))
-    return found
-
-
-def best_by_score(
-    queries: Sequence[Query],
-    words: StoredPostings,
-    pieces: ChunkedMatrix,
-    mask: Mask | None,
-    threads: int | None,
-) -> list[TopDocuments]:
-    """The best documents for keyword or hybrid queries with the same negated and quoted words."""
+def mask_of_words(
+    query: Query, words: StoredPostings | None, pieces: ChunkedMatrix, mask: Mask | None
+) -> Mask | None:
+    """A mask, without documents that the negated and quoted words of a query rule out."""
+    if words is None:
+        return mask
+    quoted = [whole_terms(word, query.model) for word in query.quoted]
+    held = [[term for term in terms if len(term.encode()) > 1] for terms in quoted]
     live = slice(None) if pieces.live is None else pieces.live
-    for terms in queries[0].negated:
-        stop_if_cancelled()
-        allowed = ~words.words.holding(terms)[live]
-        mask = allowed if mask is None else mask & allowed
-    for word in queries[0].quoted:
-        whole = whole_terms(word, queries[0].model)
-        if terms := [term for term in whole if len(term.encode()) > 1]:
-            allowed = words.words.holding(terms)[live]
+    for is_negated, groups in ((True, query.negated), (False, [some for some in held if some])):
+        for terms in groups:
+            stop_if_cancelled()
+            allowed = words.words.holding(terms)[live] != is_negated
             mask = allowed if mask is None else mask & allowed
-    chosen = None if mask is None else pieces.physical(np.flatnonzero(mask))
-    count = words.words.documents if chosen is None else len(chosen)
-    wanted = [query.lexical._replace(vector=query.vector, scale=query.scale) for query in queries]
-    k = min(max(query.k for query in queries), count)
-    in_part = None
-    if BUDGET.allows(work_for(pieces, words.words, wanted)):
-        in_part = fallback.best_in_part
-    found = best_documents(
-        pieces, words.words, wanted, k, chosen=chosen, threads=threads, in_part=in_part
-    )
-    return [
-        TopDocuments(best.scores[: query.k], pieces.logical(best.numbers[: query.k]))
-        for query, best in zip(queries, found, strict=True)
-    ]
+    return mask

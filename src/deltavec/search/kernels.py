@@ -21,7 +21,9 @@ found so far can therefore not be among the k best and is skipped; every other r
 `cosine`. So blocks, threads and the order of rows change how much is scored, never what is found.
 Pairs above a threshold are found in the same way.
 
-Ties ---- Every row has a rank, its position among the sorted ids. A better row has a higher score,
+Ties
+----
+Every row has a rank, its position among the sorted ids. A better row has a higher score,
 or the same score and a lower rank.
 """
 
@@ -32,7 +34,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from deltavec.core.arrays import Float32s, Float64s, Int64s
+from deltavec.core.arrays import Float32s, Float64s, Int64s, UInt8s
 from deltavec.core.jit import LazyKernel, compiled
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -50,11 +52,11 @@ def fused_multiply(function: Function) -> Function:
 
 
 class Rows(NamedTuple):
-    """Rows to search."""
+    """Rows to search, in one array."""
 
     vectors: Float32s
     begin: int  # the number of the first row among all rows
-    chosen: Int64s  # positions of the allowed rows in vectors; (empty: all)
+    allowed: UInt8s  # 1 for rows that may be found; (empty: all)
     ranks: Int64s  # the rank of each of all rows; (empty: its number)
 
 
@@ -62,15 +64,20 @@ class Queries(NamedTuple):
     """Query vectors."""
 
     vectors: Float32s
-    margins: Float32s  # the largest error of a fast product, for each query
+    scales: Float64s  # the factor of each query's cosine; 0 for keyword search
+    margin: float  # the largest error of a fast product
 
 
 class TopK(NamedTuple):
     """The best rows so far for each query: heaps with the worst at position 0."""
 
-    scores: Float32s  # (queries, k)
+    scores: Float64s  # (queries, k)
     ranks: Int64s  # (queries, k)
     sizes: Int64s  # (queries,)
+
+    def at(self, which: Any) -> TopK:
+        """The heaps of some queries."""
+        return TopK(self.scores[which], self.ranks[which], self.sizes[which])
 
 
 def margin(dimensions: int, row_error: float, query_error: float) -> float:
@@ -151,62 +158,9 @@ def keep(best: TopK, query: int, score: Any, rank: int) -> None:
 
 
 @compiled
-def threshold_of(best: TopK, queries: Queries, query: int) -> Any:
-    """The fast product below which no row can be among a query's k best."""
-    if best.sizes[query] < best.scores.shape[1]:
-        return np.float32(-np.inf)
-    return np.float32(best.scores[query, 0] - queries.margins[query])
-
-
-@compiled
-def offer(rows: Rows, place: int, queries: Queries, query: int, best: TopK) -> Any:
-    """Score one row for a query, keep it if it is among the best, and return the new threshold."""
-    score = cosine(queries.vectors[query], rows.vectors[place])
-    rank = rows.begin + place
-    if rows.ranks.size > 0:
-        rank = rows.ranks[rank]
-    if best.sizes[query] < best.scores.shape[1] or is_better(
-        score, rank, best.scores[query, 0], best.ranks[query, 0]
-    ):
-        keep(best, query, score, rank)
-    return threshold_of(best, queries, query)
-
-
-@compiled
-def search_rows(rows: Rows, first: int, last: int, queries: Queries, best: TopK) -> None:
-    """Search rows (or allowed rows) ``first`` to ``last`` for a few queries."""
-    count = queries.vectors.shape[0]
-    bounds = np.empty(count, np.float32)
-    for query in range(count):
-        bounds[query] = threshold_of(best, queries, query)
-    for index in range(first, last):
-        place = index if rows.chosen.size == 0 else rows.chosen[index]
-        for query in range(count):
-            if fast_dot(rows.vectors[place], queries.vectors[query]) >= bounds[query]:
-                bounds[query] = offer(rows, place, queries, query, best)
-
-
-@compiled
-def search_products(
-    rows: Rows, first: int, products: Float32s, queries: Queries, best: TopK
-) -> None:
-    """Search the rows (or allowed rows) from ``first`` on, given their products.
-
-    ``products`` has a row for each query and a column for each row looked at.
-    """
-    columns = products.shape[1]
-    for query in range(products.shape[0]):
-        line = products[query]
-        bound = threshold_of(best, queries, query)
-        for begin in range(0, columns, AT_ONCE):
-            end = min(begin + AT_ONCE, columns)
-            if count_from(bound, line[begin:end]) == 0:
-                continue
-            for column in range(begin, end):
-                if line[column] >= bound:
-                    index = first + column
-                    place = index if rows.chosen.size == 0 else rows.chosen[index]
-                    bound = offer(rows, place, queries, query, best)
+def kth_best(best: TopK, query: int) -> Any:
+    """The k-th best score so far; minus infinity while there are fewer than k."""
+    return best.scores[query, 0] if best.sizes[query] == best.scores.shape[1] else -np.inf
 
 
 @compiled

@@ -77,12 +77,6 @@ class ChunkedMatrix:
         return zip(self.begins.tolist(), self.arrays, strict=False)
 
     @cached_property
-    def parts(self) -> tuple[ChunkedMatrix, ...]:
-        """Each array by itself, with its deleted rows."""
-        each = zip(self.arrays, self.quantized, strict=True)
-        return tuple(ChunkedMatrix((a,), self.length_error, (q,)) for a, q in each)
-
-    @cached_property
     def live_masks(self) -> tuple[npt.NDArray[np.uint8], ...]:
         """Which rows of each array are not deleted; empty where none is."""
         masks = []
@@ -109,6 +103,15 @@ class ChunkedMatrix:
     def logical(self, rows: Int64s) -> Int64s:
         """The numbers of rows among those that are not deleted."""
         return rows if self.live is None else np.searchsorted(self.live, rows)
+
+    def physical_mask(self, mask: npt.NDArray[np.bool_] | None) -> npt.NDArray[np.uint8]:
+        """A mask of rows that are not deleted as one of all rows; empty for None."""
+        if mask is None or self.live is None:
+            whole = np.zeros(0, np.uint8) if mask is None else mask.view(np.uint8)
+        else:
+            whole = np.zeros(len(self), np.uint8)
+            whole[self.live] = mask
+        return read_only(whole)
 
     def make_quantized(self, threads: int | None = None) -> None:
         """Quantize now, so that no search has to."""

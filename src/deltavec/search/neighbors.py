@@ -12,7 +12,7 @@ from deltavec.core.threads import thread_count
 from deltavec.search.hits import Hits
 from deltavec.search.ids import Ids, IdsLike
 from deltavec.search.matrix import ChunkedMatrix
-from deltavec.search.topk import Search, best_rows
+from deltavec.search.topk import nearest_rows
 
 
 def neighbors(
@@ -59,12 +59,14 @@ def neighbors(
     k = min(k, max(0, len(pieces) - 1))
     # The k best of the others are among the k + 1 best of all; the row itself may not be, if
     # others are equal to it.
-    search = Search(pieces, names.ranks, pieces, min(k + 1, len(pieces)), threads=threads)
-    found = best_rows(search, on_progress=on_progress)
+    most = min(k + 1, len(pieces))
+    found = nearest_rows(
+        pieces, pieces, most, ranks=names.ranks, threads=threads, on_progress=on_progress
+    )
     rows = names.rows_at(found.ranks)
     itself = rows == np.arange(len(rows))[:, None]
     others = np.argsort(itself, axis=1, kind="stable")[:, :k]
     return Hits(
         names.at(np.take_along_axis(rows, others, axis=1)),
-        np.take_along_axis(found.scores, others, axis=1),
+        np.take_along_axis(found.scores, others, axis=1).astype(np.float32),
     )

@@ -8,14 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.core.arguments import require_whole
-from deltavec.core.arrays import Int64s
-from deltavec.core.jit import BUDGET
 from deltavec.errors import InputError
-from deltavec.search import fallback
 from deltavec.search.hits import Hits
 from deltavec.search.ids import Ids, IdsLike
 from deltavec.search.matrix import ChunkedMatrix
-from deltavec.search.topk import Search, TopRows, best_rows
+from deltavec.search.topk import nearest_rows
 
 Where: TypeAlias = npt.NDArray[np.bool_] | IdsLike
 """A boolean mask over rows, or the ids of the rows that may be found."""
@@ -43,25 +40,17 @@ def search_state(
     pieces, ids = state
     wanted = as_queries(queries, pieces.dimensions)
     require_whole("k", k)
-    chosen = allowed_rows(where, ids)
-    k = min(int(k), len(ids) if chosen is None else len(chosen))
-    if chosen is not None:
-        chosen = pieces.physical(chosen)
-    search = Search(pieces, ids.ranks, wanted, k, chosen, threads)
-    found = best_rows_of(search)
+    mask = allowed_rows(where, ids)
+    k = min(int(k), len(ids) if mask is None else int(np.count_nonzero(mask)))
+    allowed = pieces.physical_mask(mask)
+    found = nearest_rows(pieces, wanted, k, ranks=ids.ranks, allowed=allowed, threads=threads)
     if (found.ranks >= len(pieces)).any():  # fewer are numbers than there are rows
         raise InputError(
             "NaN or infinity among the vectors: the index is damaged; load it with verify=True to "
             "see where"
         )
-    return Hits(ids.at(pieces.logical(ids.rows_at(found.ranks))), found.scores)
-
-
-def best_rows_of(search: Search) -> TopRows:
-    """The best rows, found with kernels or, as long as that is less work, without."""
-    if BUDGET.allows(len(search.pieces) * len(search.queries) * search.pieces.dimensions):
-        return fallback.best_rows(search)
-    return best_rows(search)
+    rows = pieces.logical(ids.rows_at(found.ranks))
+    return Hits(ids.at(rows), found.scores.astype(np.float32))
 
 
 def as_queries(queries: npt.ArrayLike, dimensions: int) -> ChunkedMatrix:
@@ -78,15 +67,16 @@ def require_dimensions(pieces: ChunkedMatrix, dimensions: int, name: str) -> Non
         raise InputError(f"{name} must have {dimensions} dimensions, got {pieces.dimensions}")
 
 
-def allowed_rows(where: Where | None, ids: Ids) -> Int64s | None:
-    """The rows that may be found, ascending; None for all of them."""
+def allowed_rows(where: Where | None, ids: Ids) -> npt.NDArray[np.bool_] | None:
+    """A mask of the rows that may be found; None for all of them."""
     if where is None:
         return None
     mask = np.asarray(where)
-    if mask.dtype == bool and mask.size:
-        if mask.shape != (len(ids),):
-            raise InputError(
-                f"a mask must have a boolean for each of {len(ids):,} rows, got {mask.shape}"
-            )
-        return None if mask.all() else np.flatnonzero(mask)
-    return np.unique(ids.rows(where))
+    if mask.dtype != bool or not mask.size:
+        mask = np.zeros(len(ids), bool)
+        mask[ids.rows(where)] = True
+    if mask.shape != (len(ids),):
+        raise InputError(
+            f"a mask must have a boolean for each of {len(ids):,} rows, got {mask.shape}"
+        )
+    return mask

@@ -11,14 +11,20 @@ from hypothesis import strategies as st
 
 from deltavec.core.arrays import read_only
 from deltavec.search import fallback, kernels
-from deltavec.search.hybrid.search import best_documents
 from deltavec.search.lexical.index import add_statistics
 from deltavec.search.matrix import ChunkedMatrix, in_turn
-from deltavec.search.topk import Search, best_rows
+from deltavec.search.topk import ALL, QueryBatch, arrays_of, best_rows, no_rows, rank
 from support.lexical_index import WORDS, documents, in_pieces, written
 from support.search_strategies import rows_and_queries, unit_rows
 
 NONE = np.empty(0, np.int64)
+
+
+def without_kernels(pieces, batch, k, index, ranks, allowed):
+    best = no_rows(batch.size, k)
+    for one in arrays_of(pieces, batch.terms, index, ranks, allowed):
+        fallback.search_rows(one.rows, batch.queries, one.terms, best)
+    return rank(best)
 
 
 @given(rows_and_queries(), st.integers(1, 50), st.data())
@@ -31,10 +37,10 @@ def test_the_best_rows_are_those_of_the_kernels(drawn, k, data):
     pieces = ChunkedMatrix(tuple(map(read_only, np.split(rows, cuts))), 1e-6, (), deleted)
     ranks = data.draw(st.sampled_from([NONE, np.random.default_rng(k).permutation(len(rows))]))
     mask = np.array(data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows))))
-    chosen = data.draw(st.sampled_from([None, np.flatnonzero(mask & ~gone)]))
-    k = min(k, int((~gone).sum()) if chosen is None else len(chosen))
-    search = Search(pieces, read_only(ranks), ChunkedMatrix.of(queries, "queries"), k, chosen, 1)
-    expected, found = best_rows(search), fallback.best_rows(search)
+    allowed = data.draw(st.sampled_from([ALL, (mask & ~gone).astype(np.uint8)]))
+    batch = QueryBatch.of_vectors(queries, 1e-6, pieces)
+    expected = best_rows(pieces, batch, k, ranks=read_only(ranks), allowed=allowed, threads=1)
+    found = without_kernels(pieces, batch, k, None, ranks, allowed)
     assert found.ranks.tolist() == expected.ranks.tolist()
     assert found.scores.tobytes() == expected.scores.tobytes()
 
@@ -60,10 +66,9 @@ def test_the_best_documents_are_those_of_the_kernels(parts, query, seed, k, filt
     count = sum(map(len, parts))
     vectors = unit_rows(rng.standard_normal((count, 33)))
     vector = unit_rows(rng.standard_normal((1, 33)))[0]
-    chosen = np.flatnonzero(rng.random(count) < 0.6) if filtered else None
     deleted = rng.random(count) < rng.choice([0, 0.4])
-    if filtered:
-        chosen = np.setdiff1d(chosen, np.flatnonzero(deleted))
+    mask = (rng.random(count) < 0.6) & ~deleted
+    allowed = mask.astype(np.uint8) if filtered else ALL
     with tempfile.TemporaryDirectory() as folder:
         index = written(parts, vectors, Path(folder), 40, deleted).words
         words = index.query(query)
@@ -74,11 +79,9 @@ def test_the_best_documents_are_those_of_the_kernels(parts, query, seed, k, filt
                 add_statistics(*segment.postings_at(place), segment.lengths, norms, sums)
             assert sums.tobytes() == index.statistics(np.array([term]))[0].tobytes()
         pieces = in_pieces(parts, vectors, deleted)
-        wanted = [words._replace(vector=vector, scale=scale) for scale in (0.0, 0.7)]
-        expected = best_documents(pieces, index, wanted, k, chosen=chosen, threads=1)
-        found = best_documents(
-            pieces, index, wanted, k, chosen=chosen, in_part=fallback.best_in_part
-        )
-        for ours, theirs in zip(found, expected, strict=True):
-            assert ours.numbers.tolist() == theirs.numbers.tolist()
-            assert ours.scores.tobytes() == theirs.scores.tobytes()
+        for scale in (0.0, 0.7):
+            batch = QueryBatch.of([words._replace(vector=vector, scale=scale)] * 2, pieces)
+            expected = best_rows(pieces, batch, k, index=index, allowed=allowed, threads=1)
+            found = without_kernels(pieces, batch, k, index, NONE, allowed)
+            assert found.ranks.tolist() == expected.ranks.tolist()
+            assert found.scores.tobytes() == expected.scores.tobytes()

@@ -11,34 +11,21 @@ from deltavec.core.arrays import read_only
 from deltavec.search.matrix import ChunkedMatrix, length_error
 from deltavec.search.pairs import Strips, row_pairs
 from deltavec.search.quantized.build import quantize
-from deltavec.search.topk import Search, Sizes, best_rows
+from deltavec.search.topk import Sizes, nearest_rows
 from support import search_reference
 from support.search_strategies import close_rows, coarse_rows, rows_and_queries, unit_rows
 
-NONE = np.empty(0, np.int64)
 CUTS = st.builds(
     Sizes,
     few_queries=st.sampled_from([0, 1, 100]),
     queries=st.integers(1, 5),
     rows=st.integers(1, 70),
-    rows_to_read=st.integers(1, 10),
-    rows_to_scan=st.sampled_from([128, 256]),
-    most_rows_to_scan=st.sampled_from([1, 300, 1000]),
-    rows_to_begin=st.integers(1, 9),
+    first_rows=st.integers(0, 9),
+    most_rows=st.sampled_from([1, 300, 1000]),
     worth_a_thread=st.just(1),
     scan_worth_a_thread=st.just(1),
+    narrow=st.sampled_from([1, 2, 16]),
 )
-
-
-@given(st.integers(1, 10_000_000), st.integers(1, 64))
-def test_turns_at_sifting_are_whole_blocks_and_enough_for_all_workers(rows, workers):
-    at_once = Sizes().scanned_at_once(rows, workers)
-    assert at_once % Sizes().rows_to_scan == 0
-    assert at_once <= Sizes().most_rows_to_scan
-    if workers > 1:
-        assert at_once == Sizes().rows_to_scan or rows / at_once > workers
-    else:
-        assert rows <= at_once or at_once == Sizes().most_rows_to_scan
 
 
 @st.composite
@@ -72,15 +59,15 @@ def test_blocks_threads_and_filters_change_nothing(drawn, k, sizes, threads, dat
     arrays = tuple(map(read_only, np.split(rows, cuts)))
     pieces = ChunkedMatrix(arrays, length_error(rows, "rows"))
     mask = np.array(data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows))))
-    chosen = data.draw(st.sampled_from([None, np.flatnonzero(mask)]))
-    expected = search_reference.best(rows, queries, k, None, None if chosen is None else mask)
-    k = min(k, len(rows) if chosen is None else len(chosen))
-    search = Search(pieces, NONE, ChunkedMatrix.of(queries, "queries"), k, chosen, threads)
+    where = data.draw(st.sampled_from([None, mask]))
+    expected = search_reference.best(rows, queries, k, None, where)
+    k = min(k, len(rows) if where is None else int(where.sum()))
     if data.draw(st.booleans()):
         for lazy, array in zip(pieces.quantized, arrays, strict=True):
             seen = np.eye(rows.shape[1])[:, : data.draw(st.integers(0, rows.shape[1]))]
             lazy.made = quantize(array, threads, directions=np.ascontiguousarray(seen))
-    found = best_rows(search, sizes=sizes)
+    asked, allowed = ChunkedMatrix.of(queries, "queries"), pieces.physical_mask(where)
+    found = nearest_rows(pieces, asked, k, allowed=allowed, threads=threads, sizes=sizes)
     assert found.ranks.tolist() == expected[0]
     assert found.scores.tolist() == expected[1]
 
@@ -97,10 +84,10 @@ def test_a_sieve_of_many_blocks_finds_what_is_found_without(data, asked, k, seed
     sifting = ChunkedMatrix((read_only(rows),), whole.length_error)
     sifting.quantized[0].made = quantize(rows, 1, directions=np.ascontiguousarray(seen))
     ranks = rng.permutation(count)
-    expected = best_rows(Search(whole, ranks, queries, k, None, 1))
+    expected = nearest_rows(whole, queries, k, ranks=ranks, threads=1)
     for threads in (1, 2):
-        cut = Sizes(rows_to_scan=data.draw(st.sampled_from([128, 1024])), scan_worth_a_thread=1)
-        found = best_rows(Search(sifting, ranks, queries, k, None, threads), sizes=cut)
+        cut = Sizes(most_rows=data.draw(st.sampled_from([128, 1024])), scan_worth_a_thread=1)
+        found = nearest_rows(sifting, queries, k, ranks=ranks, threads=threads, sizes=cut)
         assert found.ranks.tobytes() == expected.ranks.tobytes()
         assert found.scores.tobytes() == expected.scores.tobytes()
 

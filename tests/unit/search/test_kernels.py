@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deltavec.search import kernels
-from deltavec.search.kernels import Queries, Rows, TopK
+from deltavec.search.kernels import TopK
 
 NONE = np.empty(0, np.int64)
 
@@ -15,7 +15,7 @@ def as_rows(*rows):
 
 def nothing_found(queries, k):
     return TopK(
-        np.full((queries, k), -np.inf, np.float32),
+        np.full((queries, k), -np.inf),
         np.full((queries, k), 99),
         np.zeros(queries, np.int64),
     )
@@ -67,50 +67,6 @@ def test_a_heap_keeps_the_best_and_of_equals_the_lowest_ranks():
         if better:
             kernels.keep(best, 0, np.float32(score), rank)
     assert [rank for _, rank in sorted_hits(best)] == [3, 0, 2]
-
-
-@pytest.mark.parametrize("k", [1, 2, 5])
-@pytest.mark.parametrize("by_products", [False, True])
-def test_both_ways_to_search_find_the_best_rows(k, by_products):
-    vectors = as_rows([1, 0], [0.6, 0.8], [0, 1], [0.6, 0.8], [0, 0], [-1, 0])
-    queries = Queries(as_rows([0.6, 0.8], [1, 0]), np.full(2, 1e-6, np.float32))
-    best = nothing_found(2, k)
-    rows = Rows(vectors, 10, NONE, NONE)
-    if by_products:
-        products = queries.vectors @ vectors.T
-        kernels.search_products(rows, 0, products[:, :4].copy(), queries, best)
-        kernels.search_products(rows, 4, products[:, 4:].copy(), queries, best)
-    else:
-        kernels.search_rows(rows, 0, 4, queries, best)
-        kernels.search_rows(rows, 4, 6, queries, best)
-    assert [rank for _, rank in sorted_hits(best, 0)] == [11, 13, 12, 10, 14][:k]
-    assert [rank for _, rank in sorted_hits(best, 1)] == [10, 11, 13, 12, 14][:k]
-
-
-@pytest.mark.parametrize("by_products", [False, True])
-def test_only_chosen_rows_are_found_and_ranks_settle_ties(by_products):
-    vectors = as_rows([1, 0], [1, 0], [1, 0], [0, 1])
-    queries = Queries(as_rows([1, 0]), np.full(1, 1e-6, np.float32))
-    rows = Rows(vectors, 0, np.array([0, 2, 3]), np.array([2, 1, 0, 3]))
-    best = nothing_found(1, 2)
-    if by_products:
-        products = queries.vectors @ vectors[rows.chosen].T
-        kernels.search_products(rows, 0, products, queries, best)
-    else:
-        kernels.search_rows(rows, 0, 3, queries, best)
-    assert sorted_hits(best) == [(1, 0), (1, 2)]
-
-
-def test_rows_far_below_the_best_are_passed_over_in_whole_stretches():
-    vectors = np.zeros((300, 2), np.float32)
-    vectors[:, 1] = 1
-    vectors[0] = vectors[250] = [1, 0]
-    queries = Queries(as_rows([1, 0]), np.full(1, 1e-6, np.float32))
-    best = nothing_found(1, 1)
-    kernels.search_products(
-        Rows(vectors, 0, NONE, NONE), 0, queries.vectors @ vectors.T, queries, best
-    )
-    assert sorted_hits(best) == [(1, 0)]
 
 
 def test_pairs_are_appended_until_there_is_no_room():

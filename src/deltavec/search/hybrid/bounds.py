@@ -1,9 +1,13 @@
-"""Upper bounds of hybrid scores.
+"""The scan of rows: upper bounds of scores, and exact scores of the rows that reach them.
 
-With h the upper bound of a row's cosine from its int8 codes, w h plus the row's lexical score
-bounds its hybrid score, since rounding is monotone. Non-essential terms may be left out at first. A
-row then gets the most that they can add, and its own contributions are looked up if it is a
-candidate.
+A row with the lexical score l needs a cosine of at least (t - l) / w to reach the threshold t of a
+query whose cosine counts w times. Its int8 codes, or a fast product, bound its cosine from above
+(`deltavec.search.quantized.kernels`, `deltavec.search.kernels`). Rows that stay below are skipped.
+The others are scored exactly. A query without terms is scanned in the same way: its rows have the
+lexical score 0.
+
+Non-essential terms may be left out at first. A row then gets the most that they can add, and its
+own contributions are looked up if it is a candidate.
 """
 
 from __future__ import annotations
@@ -12,286 +16,307 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deltavec.core.arrays import Float32s, Float64s, Int32s, Int64s
-from deltavec.core.jit import compiled
-from deltavec.search.kernels import Queries, Rows, TopK, cosine, fast_dot, is_better, keep
+from deltavec.core.arrays import Float32s, Float64s, Int64s
+from deltavec.core.jit import compiled, inlined
+from deltavec.search.kernels import Queries, Rows, TopK, cosine, fast_dot, is_better, keep, kth_best
 from deltavec.search.lexical.kernels import QueryTerms, add_query_scores, lexical_score
-from deltavec.search.quantized.kernels import (
-    FEW_ROWS,
-    FEWER_BLOCKS,
-    MOST_BLOCKS,
-    ROWS,
-    Codes,
-    QuantizedSearch,
-    QueryCodes,
-    add_products,
-    first_blocks,
-    kth_best,
-)
+from deltavec.search.quantized.kernels import ROWS, QuantizedSearch, bound_block
 
 HIGHEST_SCORE = 1 + 1e-6
+MOST_BLOCKS = 256
+FIRST_BLOCKS = 32  # their best rows give a threshold for the next blocks
+FEWER_BLOCKS = 32  # their heads stay in the cache while several queries scan them
+FEW_ROWS = 4  # of a block: reading these costs no more than reading all codes
+ROUNDED = 2.0**-22  # more than the rounding to float32
 
 
-class HybridTerms(NamedTuple):
-    """The parts of hybrid queries but their vectors."""
+class Candidates(NamedTuple):
+    """Rows that may be among the best, upper bounds of their scores, and their lexical scores."""
 
-    words: QueryTerms
-    most: Float64s  # (queries,): the most that non-essential terms can add
-    scales: Float64s  # (queries,): the factor of the cosine; 0 for keyword search
-
-
-class ScoreBounds(NamedTuple):
-    """The lexical part of scores, for each query and each row from ``origin`` on."""
-
-    origin: int
-    added: Float64s  # (queries, rows): at most ``rests`` below the lexical score
-    rests: Float64s  # (queries,)
-    terms: HybridTerms
+    places: Int64s
+    bounds: Float64s
+    added: Float64s
 
 
 @compiled
-def add_lexical(best: TopK, first: int, sums: ScoreBounds) -> None:
-    """Write the lexical scores of each query for the documents from ``first`` on.
+def add_lexical(terms: QueryTerms, best: TopK, query: int, first: int, added: Float64s) -> Any:
+    """Write the lexical scores of the rows from ``first`` on; the most that is missing of one.
 
     Non-essential terms are left out if the threshold is far above what they can add, since few
     documents then have to be looked up again.
     """
-    full = best.scores.shape[1]
-    for query in range(sums.added.shape[0]):
-        rest = sums.terms.most[query]
-        essential_only = rest > 0 and best.sizes[query] == full and best.scores[query, 0] > 2 * rest
-        sums.rests[query] = rest if essential_only else 0.0
-        add_query_scores(sums.terms.words, query, essential_only, first, sums.added[query])
+    rest = terms.most[query]
+    is_far = rest > 0 and kth_best(best, query) > 2 * rest
+    add_query_scores(terms, query, is_far, first, added)
+    return rest if is_far else 0.0
 
 
-@compiled
-def candidates_in_block(
-    kept: Codes,
-    block: int,
-    coded: QueryCodes,
-    query: int,
-    worst: Any,
-    scale: float,
-    added: Float64s,
-    products: Int32s,
-    places: Int64s,
-    found: int,
-) -> int:
-    """Append the rows of a block whose upper bound reaches the threshold; return their number.
+@inlined
+def write_needed(least: Any, scale: float, slack: Any, added: Float64s, needed: Float32s) -> None:
+    """Write the product that each row needs, within the slack, to reach a score.
 
-    ``added`` starts with the first row of the block.
+    ``added`` are the lexical scores of the rows; without any, all rows need the same.
     """
-    add_products(kept.codes, block, coded.codes[query], products)
-    slack, step = coded.slacks[query], coded.steps[query]
-    stretched = coded.margins[query] * kept.slacks[block]
-    count = np.int64(0)
+    factor = 1 / scale
+    if added.size == 0:
+        x = least * factor - slack
+        needed[:] = np.float32(x - ROUNDED * abs(x))
     for row in range(added.size):
-        high = kept.steps[block, row] * (step * np.float32(products[row]) + stretched)
-        count += np.int64(scale * np.float64(high + slack) + added[row] >= worst)
-    for row in range(added.size if count else 0):
-        high = kept.steps[block, row] * (step * np.float32(products[row]) + stretched)
-        if scale * np.float64(high + slack) + added[row] >= worst:
-            places[found] = block * ROWS + row
-            found += 1
-    return found
+        x = (least - added[row]) * factor - slack
+        needed[row] = np.float32(x - ROUNDED * (1 + abs(x)))
+    if added.size > 0:
+        needed[added.size :] = np.inf
 
 
 @compiled
-def find_candidates(
-    codes: QuantizedSearch,
-    first: int,
-    last: int,
-    query: int,
-    worst: Any,
-    scale: float,
-    added: Float64s,
-    places: Int64s,
-) -> int:
-    """Write the candidates of blocks ``first`` to ``last``; return their number.
-
-    ``added`` starts with the first row of these blocks. If no lexical score suffices even with the
-    highest cosine, no code is read; if only a few do, all of them are candidates.
-    """
-    reach = worst - scale * HIGHEST_SCORE
-    products = np.empty(ROWS, np.int32)
-    has_heads = codes.heads.slacks.size > 0
-    found = 0
-    for block in range(first, last):
-        begin = (block - first) * ROWS
-        here = added[begin : min(begin + ROWS, added.size)]
-        count = count_candidates(reach, here)
-        if count <= FEW_ROWS:
-            for row in range(here.size if count else 0):
-                if here[row] >= reach:
-                    places[found] = block * ROWS + row
-                    found += 1
-            continue
-        if has_heads and worst > -np.inf:
-            kept, coded = codes.heads, codes.query_heads
-            few = candidates_in_block(
-                kept, block, coded, query, worst, scale, here, products, places, found
-            )
-            if few - found <= FEW_ROWS:
-                found = few
-                continue
-        kept, coded = codes.rows, codes.queries
-        found = candidates_in_block(
-            kept, block, coded, query, worst, scale, here, products, places, found
-        )
-    return found
-
-
-@compiled
-def scan_sums(
-    rows: Rows,
-    codes: QuantizedSearch,
-    first: int,
-    last: int,
-    queries: Queries,
-    sums: ScoreBounds,
-    best: TopK,
-) -> None:
-    """Scan the codes of rows ``first`` to ``last`` for the best hybrid scores."""
-    count = queries.vectors.shape[0]
-    most = MOST_BLOCKS if count == 1 else FEWER_BLOCKS
-    places = np.empty(most * ROWS, np.int64)
-    begin, end, blocks = first // ROWS, -(-last // ROWS), first_blocks(best, 1, most)
-    while begin < end:
-        stop = min(begin + blocks, end)
-        for query in range(count):
-            scale = sums.terms.scales[query]
-            added = sums.added[query, begin * ROWS - sums.origin : last - sums.origin]
-            least = kth_best(best, query) - sums.rests[query]
-            found = find_candidates(codes, begin, stop, query, least, scale, added, places)
-            for place in places[:found]:
-                if codes.allowed.size == 0 or codes.allowed[place] > 0:
-                    rescore(rows, place, queries, query, sums, best)
-        begin, blocks = stop, min(2 * blocks, most)
-
-
-@compiled
-def search_blocks(
-    rows: Rows,
-    codes: QuantizedSearch,
-    first: int,
-    last: int,
-    queries: Queries,
-    terms: HybridTerms,
-    memory: Float64s,
-    best: TopK,
-) -> None:
-    """Search rows ``first`` to ``last``, as many at once as fit into ``memory``.
-
-    ``memory`` has a multiple of `ROWS` numbers for each query.
-    """
-    count = queries.vectors.shape[0]
-    size = memory.size // count
-    rests = np.zeros(count)
-    for begin in range(first, last, size):
-        end = min(begin + size, last)
-        added = memory[: count * (end - begin)].reshape(count, end - begin)
-        sums = ScoreBounds(begin, added, rests, terms)
-        add_lexical(best, rows.begin + begin, sums)
-        scan_sums(rows, codes, begin, end, queries, sums, best)
-
-
-@compiled
-def rescore_products(
-    rows: Rows, first: int, products: Float32s, queries: Queries, sums: ScoreBounds, best: TopK
-) -> None:
-    """Look for the best sums among the rows (or chosen ones) from ``first`` on.
-
-    ``products`` has a row for each query and a column for each row looked at.
-    """
-    columns = products.shape[1]
-    places = np.empty(ROWS, np.int64)
-    totals = np.empty(ROWS, np.float64)
-    for query in range(products.shape[0]):
-        scale = sums.terms.scales[query]
-        slack = scale * np.float64(queries.margins[query])
-        least = kth_best(best, query) - sums.rests[query]
-        for begin in range(0, columns, ROWS):
-            count = min(ROWS, columns - begin)
-            for row in range(count):
-                index = first + begin + row
-                places[row] = index if rows.chosen.size == 0 else rows.chosen[index]
-                fast = scale * np.float64(products[query, begin + row])
-                totals[row] = fast + slack + sums.added[query, places[row] - sums.origin]
-            if count_candidates(least, totals[:count]) == 0:
-                continue
-            for row in range(count):
-                if totals[row] >= least:
-                    rescore(rows, places[row], queries, query, sums, best)
-                    least = kth_best(best, query) - sums.rests[query]
-
-
-@compiled
-def count_candidates(bound: Any, numbers: Float64s) -> Any:
-    """How many of these numbers are at or above the bound."""
-    count = np.int64(0)
+def count_up_to(bound: Any, numbers: Float32s) -> Any:
+    """How many of these numbers are at or below the bound."""
+    count = np.int32(0)
     for place in range(numbers.size):
-        count += np.int64(numbers[place] >= bound)
+        count += np.int32(numbers[place] <= bound)
     return count
 
 
 @compiled
-def rescore(
-    rows: Rows, place: int, queries: Queries, query: int, sums: ScoreBounds, best: TopK
-) -> None:
-    """Compute the hybrid score of one row, and keep it if it is among the best."""
-    added, rest = sums.added[query, place - sums.origin], sums.rests[query]
-    rescore_with(rows, place, queries, query, added, rest, sums.terms, best)
+def candidate_rows(
+    rows: Rows,
+    codes: QuantizedSearch,
+    first: int,
+    last: int,
+    query: int,
+    least: Any,
+    scale: float,
+    added: Float64s,
+    high: Candidates,
+    found: int,
+) -> int:
+    """Append the candidates of blocks ``first`` to ``last``; return how many there are.
+
+    ``added`` are the lexical scores from the first row on, if there are any. If few rows of a block
+    can reach the score with the highest cosine, they are candidates, and no code is read.
+    """
+    products, bounds = np.empty(ROWS, np.int32), np.empty(ROWS, np.float32)
+    needs = np.empty((2, ROWS), np.float32)
+    has_heads = codes.heads.slacks.size > 0 and least > -np.inf
+    slacks = codes.query_heads.slacks[query], codes.queries.slacks[query]
+    for stage in range(2 if added.size == 0 else 0):
+        write_needed(least, scale, slacks[stage], added, needs[stage])
+    for block in range(first, last):
+        here = added[(block - first) * ROWS : (block - first + 1) * ROWS]
+        stage, count = 0 if has_heads else 1, FEW_ROWS + 1
+        if added.size > 0:
+            highest = np.float32(HIGHEST_SCORE - slacks[stage])
+            write_needed(least, scale, slacks[stage], here, needs[stage])
+            count = count_up_to(highest, needs[stage])
+            bounds[:] = highest
+        if has_heads and count > FEW_ROWS:
+            count = bound_block(
+                codes.heads, block, codes.query_heads, query, needs[0], products, bounds
+            )
+            if count > FEW_ROWS:
+                stage = 1
+                if added.size > 0:
+                    write_needed(least, scale, slacks[1], here, needs[1])
+        if stage == 1 and count > FEW_ROWS:
+            count = bound_block(codes.rows, block, codes.queries, query, needs[1], products, bounds)
+        for row in range(min(ROWS, rows.vectors.shape[0] - block * ROWS) if count > 0 else 0):
+            place = block * ROWS + row
+            allowed = rows.allowed.size == 0 or rows.allowed[place] > 0
+            if allowed and bounds[row] >= needs[stage, row]:
+                lexical = here[row] if added.size > 0 else 0.0
+                high.places[found] = place
+                high.bounds[found] = scale * np.float64(bounds[row] + slacks[stage]) + lexical
+                high.added[found] = lexical
+                found += 1
+    return found
 
 
 @compiled
-def rescore_with(
+def rescore_top(
+    rows: Rows,
+    queries: Queries,
+    query: int,
+    terms: QueryTerms,
+    rest: float,
+    high: Candidates,
+    first: int,
+    found: int,
+    best: TopK,
+) -> int:
+    """Rescore the k candidates with the highest bounds, and keep the others that may still win.
+
+    Those wait until the threshold is higher, when most of them need not be read. Return how many
+    candidates remain.
+    """
+    k = best.scores.shape[1]
+    likely = TopK(np.empty((1, k)), np.empty((1, k), np.int64), np.zeros(1, np.int64))
+    for number in range(first, found):
+        if likely.sizes[0] < k or high.bounds[number] > likely.scores[0, 0]:
+            keep(likely, 0, high.bounds[number], number)
+    for number in likely.ranks[0, : likely.sizes[0]]:
+        place, added = high.places[number], high.added[number]
+        if fast_score(rows, place, queries, query, added) >= kth_best(best, query) - rest:
+            rescore(rows, place, queries, query, terms, added, rest, best)
+        high.bounds[number] = -np.inf
+    least, left = kth_best(best, query) - rest, first
+    for number in range(first, found):
+        if high.bounds[number] > -np.inf and high.bounds[number] >= least:
+            high.places[left], high.bounds[left] = high.places[number], high.bounds[number]
+            high.added[left] = high.added[number]
+            left += 1
+    return left
+
+
+@compiled
+def rescore_rest(
+    rows: Rows,
+    queries: Queries,
+    query: int,
+    terms: QueryTerms,
+    rest: float,
+    high: Candidates,
+    found: int,
+    best: TopK,
+) -> None:
+    """Rescore the remaining candidates."""
+    least = kth_best(best, query) - rest
+    for number in range(found):
+        place, added = high.places[number], high.added[number]
+        may_win = high.bounds[number] >= least
+        if may_win and fast_score(rows, place, queries, query, added) >= least:
+            rescore(rows, place, queries, query, terms, added, rest, best)
+            least = kth_best(best, query) - rest
+
+
+@compiled
+def scan_codes(
+    rows: Rows,
+    codes: QuantizedSearch,
+    first: int,
+    last: int,
+    queries: Queries,
+    terms: QueryTerms,
+    memory: Float64s,
+    best: TopK,
+) -> None:
+    """Search rows ``first``, a multiple of `ROWS`, to ``last`` for the best of each query.
+
+    ``memory`` holds the lexical scores of so many rows, a multiple of `ROWS`, of all queries.
+    """
+    count = queries.scales.size
+    lexical = terms.terms.size > 0
+    size = memory.size // count if lexical else max(last - first, 1)
+    most = MOST_BLOCKS if count == 1 else FEWER_BLOCKS
+    room = 2 * most * ROWS
+    places, numbers = np.empty((count, room), np.int64), np.empty((2, count, room))
+    left, rests = np.zeros(count, np.int64), np.zeros(count)
+    added = memory[:0].reshape(1, 0)
+    for start in range(first, last, size):
+        limit = min(start + size, last)
+        if lexical:
+            added = memory[: count * (limit - start)].reshape(count, limit - start)
+            for query in range(count):
+                rests[query] = add_lexical(terms, best, query, start, added[query])
+        begin, end = start // ROWS, -(-limit // ROWS)
+        is_full = best.sizes.min() == best.scores.shape[1]
+        blocks = most if is_full else min(1 if lexical else FIRST_BLOCKS, most)
+        while begin < end:
+            stop = min(begin + blocks, end)
+            for query in range(count):
+                high = Candidates(places[query], numbers[0, query], numbers[1, query])
+                rest = rests[query]
+                if left[query] > room - (stop - begin) * ROWS:
+                    rescore_rest(rows, queries, query, terms, rest, high, left[query], best)
+                    left[query] = 0
+                least, before = kth_best(best, query) - rest, left[query]
+                own = added[query, begin * ROWS - start :] if lexical else added[0]
+                found = candidate_rows(
+                    rows, codes, begin, stop, query, least, queries.scales[query], own, high, before
+                )
+                left[query] = rescore_top(
+                    rows, queries, query, terms, rest, high, before, found, best
+                )
+            # The higher the threshold, the fewer candidates a block has.
+            begin, blocks = stop, min(2 * blocks, most)
+        for query in range(count):
+            high = Candidates(places[query], numbers[0, query], numbers[1, query])
+            rescore_rest(rows, queries, query, terms, rests[query], high, left[query], best)
+            left[query] = 0
+
+
+@compiled
+def scan_products(
+    rows: Rows,
+    first: int,
+    products: Float32s,
+    queries: Queries,
+    terms: QueryTerms,
+    memory: Float64s,
+    best: TopK,
+) -> None:
+    """Search the rows from ``first`` on, given their products.
+
+    ``products`` has a row for each query and a column for each row looked at, and ``memory`` room
+    for as many lexical scores.
+    """
+    columns = products.shape[1]
+    needed = np.empty(ROWS, np.float32)
+    for query in range(products.shape[0]):
+        scale, rest, added = queries.scales[query], 0.0, memory[:0]
+        if terms.terms.size > 0:
+            added = memory[:columns]
+            rest = add_lexical(terms, best, query, first, added)
+        for begin in range(0, columns, ROWS):
+            line = products[query, begin : min(begin + ROWS, columns)]
+            least = kth_best(best, query) - rest
+            write_needed(least, scale, queries.margin, added[begin : begin + ROWS], needed)
+            count = np.int32(0)
+            for row in range(line.size):
+                count += np.int32(line[row] >= needed[row])
+            for row in range(line.size if count > 0 else 0):
+                place = first + begin + row
+                allowed = rows.allowed.size == 0 or rows.allowed[place] > 0
+                if allowed and line[row] >= needed[row]:
+                    lexical = added[begin + row] if added.size > 0 else 0.0
+                    rescore(rows, place, queries, query, terms, lexical, rest, best)
+
+
+@inlined
+def fast_score(rows: Rows, place: int, queries: Queries, query: int, added: Any) -> Any:
+    """An upper bound of a row's score by a fast product, given its lexical score."""
+    scale = queries.scales[query]
+    if scale == 0:
+        return added
+    product = fast_dot(rows.vectors[place], queries.vectors[query])
+    return scale * (np.float64(product) + queries.margin) + added
+
+
+@compiled
+def rescore(
     rows: Rows,
     place: int,
     queries: Queries,
     query: int,
+    terms: QueryTerms,
     added: float,
     rest: float,
-    terms: HybridTerms,
     best: TopK,
 ) -> None:
-    """Like `rescore`, for a row whose lexical score is at most ``rest`` above ``added``."""
-    vector, rank, scale = queries.vectors[query], rows.begin + place, terms.scales[query]
-    if terms.words.norms[rank] == np.inf:  # deleted
-        return
-    slack = scale * np.float64(queries.margins[query])
-    fast = scale * np.float64(fast_dot(rows.vectors[place], vector)) + slack + added
-    if fast < kth_best(best, query) - rest:
-        return
-    # Looking terms up takes longer than the product: only if some were left out.
-    plus = lexical_score(terms.words, query, rank, False) if rest > 0 else added
-    keep_better(best, query, scale * np.float64(cosine(vector, rows.vectors[place])) + plus, rank)
+    """Compute the exact score of a row and keep it if it is among the best.
 
-
-@compiled
-def keep_better(best: TopK, query: int, score: float, rank: int) -> None:
-    """Keep a document if it is among the best."""
-    if best.sizes[query] < best.scores.shape[1] or is_better(
-        score, rank, best.scores[query, 0], best.ranks[query, 0]
-    ):
-        keep(best, query, score, rank)
-
-
-@compiled
-def search_added(rows: Rows, first: int, last: int, sums: ScoreBounds, best: TopK) -> None:
-    """Search rows (or allowed rows) ``first`` to ``last`` by lexical score alone.
-
-    A row with the score 0 is not a hit.
+    Its lexical score is ``added``, to be looked up if there may be a ``rest``. In keyword search a
+    row without any term of the query is not a hit.
     """
-    for query in range(sums.added.shape[0]):
-        rest = sums.rests[query]
-        least = kth_best(best, query) - rest
-        for index in range(first, last):
-            place = index if rows.chosen.size == 0 else rows.chosen[index]
-            score = sums.added[query, place - sums.origin]
-            if score < least:
-                continue
-            if rest > 0:
-                score = lexical_score(sums.terms.words, query, rows.begin + place, False)
-            if score > 0:
-                keep_better(best, query, score, rows.begin + place)
-                least = kth_best(best, query) - rest
+    # Looking terms up takes longer than a product: only if some were left out.
+    score = lexical_score(terms, query, place, False) if rest > 0 else added
+    if queries.scales[query] > 0:
+        near = cosine(queries.vectors[query], rows.vectors[place])
+        score = queries.scales[query] * np.float64(near) + score
+    elif score <= 0:
+        return
+    rank = rows.begin + place
+    if rows.ranks.size > 0:
+        rank = rows.ranks[rank]
+    is_full = best.sizes[query] == best.scores.shape[1]
+    if not is_full or is_better(score, rank, best.scores[query, 0], best.ranks[query, 0]):
+        keep(best, query, score, rank)

@@ -18,35 +18,30 @@ import numpy as np
 
 from deltavec.core.arrays import Float64s, Int64s, UInt8s
 from deltavec.core.jit import compiled
-from deltavec.search.hybrid.bounds import HIGHEST_SCORE, HybridTerms, rescore_with
-from deltavec.search.kernels import Queries, Rows, TopK, keep
+from deltavec.search.hybrid.bounds import HIGHEST_SCORE, fast_score, rescore
+from deltavec.search.kernels import Queries, Rows, TopK, keep, kth_best
 from deltavec.search.lexical.bm25 import saturation
 from deltavec.search.lexical.kernels import QueryTerms, first_posting_from
-from deltavec.search.quantized.kernels import kth_best
 
 TINY = 1e-9
-SCORED = 32  # at most one in so many documents is scored alone; scanning blocks beats more
+SCORED = 32  # at most one in so many rows is scored alone; scanning blocks beats more
+FEW = 64  # rows that are scored alone in any case
 LATER = 1  # non-essential terms before the likely best are scored
 FINE = 0.25  # of the highest cosine part: looking up less takes longer than scoring
 
 NONESSENTIAL = 0.1  # the most that non-essential terms of a scan may add, as a share of all
 
 
-class EssentialTerms(NamedTuple):
-    """The essential terms of queries."""
-
-    order: Int64s  # terms by query: the essential ones, then the others, heaviest first
-    counts: Int64s  # essential terms of each query; 0 if MaxScore does not apply
-
-
 @compiled
-def write_nonessential(begins: Int64s, weights: Float64s, terms: UInt8s, most: Float64s) -> None:
+def write_nonessential(
+    begins: Int64s, ends: Int64s, weights: Float64s, terms: UInt8s, most: Float64s
+) -> None:
     """Write the lightest terms of each query, and the most that they add: a tenth of all.
 
     A scan may leave them out at first. Both arrays hold zeros before.
     """
     for query in range(most.size):
-        own = weights[begins[query] : begins[query + 1]]
+        own = weights[begins[query] : ends[query]]
         total, light = own.sum(), 0.0
         for place in np.argsort(own, kind="mergesort"):
             if light + own[place] > NONESSENTIAL * total:
@@ -66,40 +61,44 @@ class PartialScores(NamedTuple):
 
 @compiled
 def choose_essential(
-    terms: HybridTerms, most: Float64s, thresholds: Float64s, chosen: EssentialTerms
-) -> None:
-    """Write the essential terms of queries, given scores that k documents reach.
+    terms: QueryTerms, query: int, scale: float, threshold: float, order: Int64s
+) -> int:
+    """Write a query's terms, the essential ones first, then the others, heaviest first.
+
+    How many are essential, given a score that k documents reach; -1 if any document may be among
+    the best, or the postings of essential terms are more than the documents.
 
     Terms are made non-essential in the order of postings saved per weight.
     """
-    words, scales = terms.words, terms.scales
-    begins, many = words.postings.begins, words.norms.size
-    for query in range(scales.size):
-        first, last = words.begins[query], words.begins[query + 1]
-        weights = most[first:last]
-        lengths = begins[words.terms[first:last] + 1] - begins[words.terms[first:last]]
-        missing = thresholds[query] - scales[query] * HIGHEST_SCORE - TINY * weights.sum()
-        is_left = np.zeros(weights.size, np.uint8)
-        for place in np.argsort(weights / np.maximum(lengths, 1)):
-            if weights[place] < missing:
-                missing -= weights[place]
-                is_left[place] = 1
-        count = 0
-        for place in range(weights.size):
-            if is_left[place] == 0:
-                chosen.order[first + count] = first + place
-                count += 1
-        postings = (lengths * (1 - is_left)).sum()
-        chosen.counts[query] = count if missing > 0 and postings <= many else 0
-        for place in np.argsort(-weights):
-            if is_left[place] == 1:
-                chosen.order[first + count] = first + place
-                count += 1
+    begins, first, last = terms.postings.begins, terms.begins[query], terms.ends[query]
+    limits = terms.limits[first:last]
+    lengths = begins[terms.terms[first:last] + 1] - begins[terms.terms[first:last]]
+    missing = threshold - scale * HIGHEST_SCORE - TINY * limits.sum()
+    is_left = np.zeros(limits.size, np.uint8)
+    for place in np.argsort(limits / np.maximum(lengths, 1)):
+        if limits[place] < missing:
+            missing -= limits[place]
+            is_left[place] = 1
+    count = 0
+    for place in range(limits.size):
+        if is_left[place] == 0:
+            order[count] = first + place
+            count += 1
+    essential = count
+    for place in np.argsort(-limits):
+        if is_left[place] == 1:
+            order[count] = first + place
+            count += 1
+    # In keyword search a document without any term is not a hit, whatever the threshold.
+    is_enough = missing > 0 or scale == 0
+    few = scale == 0 or (lengths * (1 - is_left)).sum() <= terms.norms.size
+    return essential if is_enough and few else -1
 
 
 @compiled
 def merge(
-    words: QueryTerms,
+    rows: Rows,
+    terms: QueryTerms,
     index: int,
     first: int,
     stop: int,
@@ -108,9 +107,9 @@ def merge(
     wider: PartialScores,
 ) -> int:
     """Merge a term's postings in [first, stop) into partial scores; return how many there are."""
-    term, weight = words.terms[index], words.weights[index]
-    begin, end = words.postings.begins[term], words.postings.begins[term + 1]
-    documents, counts = words.postings.documents[begin:end], words.postings.counts[begin:end]
+    term, weight = terms.terms[index], terms.weights[index]
+    begin, end = terms.postings.begins[term], terms.postings.begins[term + 1]
+    documents, counts = terms.postings.documents[begin:end], terms.postings.counts[begin:end]
     latest, before, found = first - 1, 0, 0
     for place in range(first_posting_from(documents, 0, first), documents.size):
         document = documents[place]
@@ -119,12 +118,14 @@ def merge(
         if document <= latest:  # not ascending: a file from elsewhere
             continue
         latest = document
+        if rows.allowed.size > 0 and rows.allowed[document] == 0:
+            continue
         while before < count and known.documents[before] < document:
             wider.documents[found] = known.documents[before]
             wider.sums[found] = known.sums[before]
             before += 1
             found += 1
-        added = weight * saturation(counts[place], words.norms[document])
+        added = weight * saturation(counts[place], terms.norms[document])
         if before < count and known.documents[before] == document:
             added += known.sums[before]
             before += 1
@@ -137,18 +138,21 @@ def merge(
 
 
 @compiled
-def narrow(words: QueryTerms, index: int, least: float, known: PartialScores, count: int) -> int:
-    """Add a term's scores and drop documents below ``least``; return how many remain."""
-    term, weight = words.terms[index], words.weights[index]
-    begin, end = words.postings.begins[term], words.postings.begins[term + 1]
-    documents, counts = words.postings.documents[begin:end], words.postings.counts[begin:end]
+def narrow(terms: QueryTerms, index: int, least: float, known: PartialScores, count: int) -> int:
+    """Add a term's scores and drop documents below ``least``; return how many remain.
+
+    Documents with the score minus infinity are dropped, too.
+    """
+    term, weight = terms.terms[index], terms.weights[index]
+    begin, end = terms.postings.begins[term], terms.postings.begins[term + 1]
+    documents, counts = terms.postings.documents[begin:end], terms.postings.counts[begin:end]
     place, left = 0, 0
     for number in range(count):
         document, total = known.documents[number], known.sums[number]
         place = first_posting_from(documents, place, document)
         if place < documents.size and documents[place] == document:
-            total += weight * saturation(counts[place], words.norms[document])
-        if total >= least:
+            total += weight * saturation(counts[place], terms.norms[document])
+        if total >= least and total > -np.inf:
             known.documents[left], known.sums[left] = document, total
             left += 1
     return left
@@ -160,7 +164,7 @@ def rescore_highest(
     queries: Queries,
     query: int,
     rest: float,
-    terms: HybridTerms,
+    terms: QueryTerms,
     known: PartialScores,
     count: int,
     best: TopK,
@@ -170,67 +174,88 @@ def rescore_highest(
     Their partial scores become minus infinity, so that they are dropped.
     """
     k = best.scores.shape[1]
-    likely = TopK(np.empty((1, k), np.float64), np.empty((1, k), np.int64), np.zeros(1, np.int64))
+    likely = TopK(np.empty((1, k)), np.empty((1, k), np.int64), np.zeros(1, np.int64))
     for number in range(count):
         if likely.sizes[0] < k or known.sums[number] > likely.scores[0, 0]:
             keep(likely, 0, known.sums[number], number)
     for number in likely.ranks[0, : likely.sizes[0]]:
-        place = known.documents[number] - rows.begin
-        rescore_with(rows, place, queries, query, known.sums[number], rest, terms, best)
+        place, added = known.documents[number], known.sums[number]
+        if fast_score(rows, place, queries, query, added) >= kth_best(best, query) - rest:
+            rescore(rows, place, queries, query, terms, added, rest, best)
         known.sums[number] = -np.inf
 
 
 @compiled
-def search_essential(
+def search_candidates(
     rows: Rows,
     first: int,
     last: int,
     queries: Queries,
-    terms: HybridTerms,
-    most: Float64s,
-    chosen: EssentialTerms,
+    terms: QueryTerms,
+    chosen: Int64s,
     best: TopK,
     given_up: UInt8s,
 ) -> None:
-    """Search rows ``first`` to ``last`` for queries with essential terms.
+    """Search rows ``first`` to ``last`` by the postings of essential terms, or only some rows.
 
-    A query with too many candidates is marked in ``given_up``.
+    ``chosen`` are the only rows to look at, if there are any. A query with too many candidates is
+    marked in ``given_up``; some of its best rows may be found, and must be dropped.
     """
-    words, scales = terms.words, terms.scales
-    for query in range(scales.size):
-        essential = chosen.counts[query]
-        if essential == 0 or given_up[query] > 0:
+    documents, sums = np.empty((2, last - first), np.int64), np.empty((2, last - first))
+    for query in range(queries.scales.size):
+        if given_up[query] > 0:
             continue
-        begin, end = words.begins[query], words.begins[query + 1]
-        room = 0
-        for index in chosen.order[begin : begin + essential]:
-            term = words.terms[index]
-            room += words.postings.begins[term + 1] - words.postings.begins[term]
-        known = PartialScores(np.empty(room, np.int64), np.empty(room))
-        wider = PartialScores(np.empty(room, np.int64), np.empty(room))
-        count = 0
-        for place in range(begin, begin + essential):
-            index = chosen.order[place]
-            count = merge(words, index, rows.begin + first, rows.begin + last, known, count, wider)
+        begin, end, scale = terms.begins[query], terms.ends[query], queries.scales[query]
+        known = PartialScores(documents[0], sums[0])
+        wider = PartialScores(documents[1], sums[1])
+        order, essential, count = np.empty(end - begin, np.int64), 0, 0
+        if chosen.size > 0:
+            here = chosen[np.searchsorted(chosen, first) : np.searchsorted(chosen, last)]
+            count = here.size
+            order[:] = begin + np.argsort(-terms.limits[begin:end])
+            known.documents[:count], known.sums[:count] = here, 0.0
+        else:
+            essential = choose_essential(terms, query, scale, kth_best(best, query), order)
+        for place in range(essential):
+            count = merge(rows, terms, order[place], first, last, known, count, wider)
             known, wider = wider, known
-        rest = TINY * most[begin:end].sum()
-        for place in range(begin + essential, end):
-            rest += most[chosen.order[place]]
-        highest = scales[query] * HIGHEST_SCORE
-        for place in range(begin + essential, end):
-            if rest <= FINE * highest:
-                break
-            if place == begin + essential + LATER:
-                rescore_highest(rows, queries, query, rest, terms, known, count, best)
-            index = chosen.order[place]
-            rest -= most[index]
-            least = kth_best(best, query) - highest - rest
-            count = narrow(words, index, least, known, count)
-        if count > words.norms.size // SCORED:
+        any_number = chosen.size > 0 or scale == 0
+        if essential < 0 or not finish_candidates(
+            rows, queries, query, terms, order[essential:], known, count, best, any_number
+        ):
             given_up[query] = 1
-            continue
-        for number in range(count):
-            added = known.sums[number]
-            if added + rest + highest >= kth_best(best, query):
-                place = known.documents[number] - rows.begin
-                rescore_with(rows, place, queries, query, added, rest, terms, best)
+
+
+@compiled
+def finish_candidates(
+    rows: Rows,
+    queries: Queries,
+    query: int,
+    terms: QueryTerms,
+    others: Int64s,
+    known: PartialScores,
+    count: int,
+    best: TopK,
+    any_number: bool,
+) -> bool:
+    """Look up the other terms of candidates, and score those that are left if they are few."""
+    highest = queries.scales[query] * HIGHEST_SCORE
+    rest = TINY * terms.limits[terms.begins[query] : terms.ends[query]].sum()
+    rest += terms.limits[others].sum()
+    for place in range(others.size):
+        if rest <= FINE * highest:
+            break
+        if place == LATER:
+            rescore_highest(rows, queries, query, rest, terms, known, count, best)
+        rest -= terms.limits[others[place]]
+        count = narrow(terms, others[place], kth_best(best, query) - highest - rest, known, count)
+    if not any_number and count > max(FEW, terms.norms.size // SCORED):
+        return False
+    least = kth_best(best, query) - rest
+    for number in range(count):
+        place, added = known.documents[number], known.sums[number]
+        may_win = added + highest >= least
+        if may_win and fast_score(rows, place, queries, query, added) >= least:
+            rescore(rows, place, queries, query, terms, added, rest, best)
+            least = kth_best(best, query) - rest
+    return True

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from deltavec.core.arrays import Float32s, Float64s, Int64s
+from deltavec.core.arrays import Int32s, Int64s
 from deltavec.core.jit import compiled
-from deltavec.search.hybrid.bounds import HybridTerms
-from deltavec.search.kernels import cosine
-from deltavec.search.lexical.bm25 import saturation
-from deltavec.search.lexical.kernels import QueryTerms, first_posting_from, lexical_score
+from deltavec.search.hybrid.maxscore import PartialScores, narrow
+from deltavec.search.kernels import Queries, Rows, TopK, cosine
+from deltavec.search.lexical.kernels import QueryTerms, lexical_score
 
 SAMPLED = 512  # documents of each query
 MOST = 64  # largest k; beyond it the threshold costs as much as it saves
@@ -21,20 +20,44 @@ HEAVIEST = 3  # terms that choose the documents
 
 
 @compiled
-def heaviest_terms(words: QueryTerms, query: int, k: int, heaviest: Int64s) -> int:
+def seed_thresholds(rows: Rows, queries: Queries, terms: QueryTerms, best: TopK) -> None:
+    """Fill the empty heaps of queries with the lowest score of k seed documents.
+
+    They are places to be taken: any document with this score or a higher one is better. Terms that
+    may be left out are, since no term contribution is negative: the full scores are no lower.
+    """
+    k = best.scores.shape[1]
+    seeds = np.empty(k, np.int64)
+    for query in range(queries.scales.size):
+        if best.sizes[query] > 0 or not write_seeds(rows, terms, query, seeds):
+            continue
+        lowest = np.inf
+        for place in range(k):
+            score = lexical_score(terms, query, seeds[place], True)
+            if queries.scales[query] > 0:
+                near = cosine(queries.vectors[query], rows.vectors[seeds[place]])
+                score += queries.scales[query] * np.float64(near)
+            lowest = min(lowest, score)
+        if lowest > -np.inf:
+            best.scores[query] = lowest
+            best.sizes[query] = k
+
+
+@compiled
+def heaviest_terms(terms: QueryTerms, query: int, k: int, heaviest: Int64s) -> int:
     """Write a query's heaviest terms, first one with at least k postings; return how many."""
     found = 0
-    begin, end = words.begins[query], words.begins[query + 1]
+    begin, end = terms.begins[query], terms.ends[query]
     while found < heaviest.size:
         best = -1
         for place in range(begin, end):
-            term = words.terms[place]
-            if found == 0 and words.postings.begins[term + 1] - words.postings.begins[term] < k:
+            term = terms.terms[place]
+            if found == 0 and terms.postings.begins[term + 1] - terms.postings.begins[term] < k:
                 continue
             taken = False
             for other in range(found):
                 taken = taken or heaviest[other] == place
-            if not taken and (best < 0 or words.weights[place] > words.weights[best]):
+            if not taken and (best < 0 or terms.weights[place] > terms.weights[best]):
                 best = place
         if best < 0:
             break
@@ -44,71 +67,41 @@ def heaviest_terms(words: QueryTerms, query: int, k: int, heaviest: Int64s) -> i
 
 
 @compiled
-def seed_documents(words: QueryTerms, seeds: Int64s) -> None:
-    """Write k seed documents of each query; -1 if there are fewer."""
-    for query in range(seeds.shape[0]):
-        if not write_seeds(words, query, seeds[query]):
-            seeds[query] = -1
+def sample_postings(rows: Rows, listed: Int32s) -> Int64s:
+    """Some documents of a posting list that may be found, from all over it."""
+    kept, count = np.empty(listed.size if rows.allowed.size > 0 else 0, np.int64), 0
+    for place in range(kept.size):
+        if 0 <= listed[place] < rows.allowed.size and rows.allowed[listed[place]] > 0:
+            kept[count] = listed[place]
+            count += 1
+    count = count if rows.allowed.size > 0 else listed.size
+    documents = np.empty(min(SAMPLED, count), np.int64)
+    for index in range(documents.size):
+        place = index * count // documents.size
+        documents[index] = kept[place] if rows.allowed.size > 0 else listed[place]
+    return documents
 
 
 @compiled
-def write_seeds(words: QueryTerms, query: int, seeds: Int64s) -> bool:
+def write_seeds(rows: Rows, terms: QueryTerms, query: int, seeds: Int64s) -> bool:
     """Write k distinct seed documents; return whether there are so many."""
-    k = seeds.size
     heaviest = np.empty(HEAVIEST, np.int64)
-    count = heaviest_terms(words, query, k, heaviest)
+    count = heaviest_terms(terms, query, seeds.size, heaviest)
     if count == 0:
         return False
-    term = words.terms[heaviest[0]]
-    begin, end = words.postings.begins[term], words.postings.begins[term + 1]
-    sampled = min(SAMPLED, end - begin)
-    documents = np.empty(sampled, np.int64)
-    for index in range(sampled):
-        documents[index] = words.postings.documents[begin + index * (end - begin) // sampled]
-    if documents.min() < 0 or documents.max() >= words.norms.size:  # a file from elsewhere
+    begins, term = terms.postings.begins, terms.terms[heaviest[0]]
+    documents = sample_postings(rows, terms.postings.documents[begins[term] : begins[term + 1]])
+    if documents.size < seeds.size:
         return False
-    sums = np.zeros(sampled)
+    if documents.min() < 0 or documents.max() >= terms.norms.size:  # a file from elsewhere
+        return False
+    known = PartialScores(documents, np.zeros(documents.size))
     for place in heaviest[:count]:
-        add_shares(words, place, documents, sums)
-    for found in range(k):
-        best = np.argmax(sums)
-        if sums[best] <= 0:  # only deleted documents are left
+        narrow(terms, place, 0.0, known, documents.size)
+    for found in range(seeds.size):
+        best = np.argmax(known.sums)
+        if known.sums[best] <= 0:  # only deleted documents are left
             return False
-        sums[best] = -1.0
+        known.sums[best] = -1.0
         seeds[found] = documents[best]
     return True
-
-
-@compiled
-def add_shares(words: QueryTerms, index: int, documents: Int64s, sums: Float64s) -> None:
-    """Add a term's scores to the sums of some documents, which are ascending."""
-    term, weight = words.terms[index], words.weights[index]
-    begin, end = words.postings.begins[term], words.postings.begins[term + 1]
-    listed, counts = words.postings.documents[begin:end], words.postings.counts[begin:end]
-    place = 0
-    for number in range(documents.size):
-        document = documents[number]
-        place = first_posting_from(listed, place, document)
-        if place < listed.size and listed[place] == document:
-            sums[number] += weight * saturation(counts[place], words.norms[document])
-
-
-@compiled
-def seed_thresholds(
-    terms: HybridTerms, queries: Float32s, seeds: Int64s, vectors: Float32s, lowest: Float64s
-) -> None:
-    """Write the lowest score of each query's seed documents, without non-essential terms.
-
-    ``seeds`` are their numbers, -1 where there are none, and ``vectors`` their vectors. No term
-    contribution is negative, so the full scores are no lower.
-    """
-    k = seeds.shape[1]
-    for query in range(seeds.shape[0]):
-        lowest[query] = -np.inf if seeds[query, 0] < 0 else np.inf
-        for index in range(k):
-            if seeds[query, index] < 0:
-                break
-            score = np.float64(cosine(queries[query], vectors[query * k + index]))
-            score *= terms.scales[query]
-            score += lexical_score(terms.words, query, seeds[query, index], True)
-            lowest[query] = min(lowest[query], score)

@@ -26,14 +26,17 @@ class Postings(NamedTuple):
 
 
 class QueryTerms(NamedTuple):
-    """Terms of queries: query j has terms ``begins[j]`` to ``begins[j + 1]``."""
+    """Terms of queries: query j has terms ``begins[j]`` to ``ends[j]``."""
 
     postings: Postings
     norms: Float32s
     begins: Int64s
+    ends: Int64s
     terms: Int64s
     weights: Float64s
+    limits: Float64s  # what each term adds at most
     nonessential: UInt8s  # 1 for terms that may be left out at first (MaxScore)
+    most: Float64s  # (queries,): the most that these terms can add
 
 
 @compiled
@@ -158,7 +161,7 @@ def add_query_scores(
     """Write the lexical scores of documents from ``first`` on, perhaps of essential terms only."""
     scores[:] = 0
     lists, stop = words.postings, first + scores.size
-    for index in range(words.begins[query], words.begins[query + 1]):
+    for index in range(words.begins[query], words.ends[query]):
         if essential_only and words.nonessential[index]:
             continue
         term, weight = words.terms[index], words.weights[index]
@@ -212,7 +215,7 @@ def impact(lists: Postings, norms: Float32s, term: int, document: int) -> float:
 def lexical_score(words: QueryTerms, query: int, document: int, essential_only: bool) -> float:
     """The lexical score of one document: the same bits as `add_query_scores`."""
     total = 0.0
-    for index in range(words.begins[query], words.begins[query + 1]):
+    for index in range(words.begins[query], words.ends[query]):
         if essential_only and words.nonessential[index]:
             continue
         share = impact(words.postings, words.norms, words.terms[index], document)

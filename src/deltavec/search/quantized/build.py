@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.arrays import Float32s, Float64s, UInt8s, read_only
+from deltavec.core.arrays import Float32s, Float64s, read_only
 from deltavec.core.threads import one_blas_thread, parallel_map, thread_count
 from deltavec.search.quantized import kernels, pca_bound
 from deltavec.search.quantized.kernels import (
@@ -148,7 +148,6 @@ def quantize_queries(
     row_error: float,
     made: QuantizedMatrix,
     margin: float,
-    allowed: UInt8s,
 ) -> QuantizedSearch:
     """Quantize queries, and search these quantized rows with them.
 
@@ -162,18 +161,16 @@ def quantize_queries(
         The quantized rows.
     margin
         The largest error of a fast product.
-    allowed
-        Which rows may be found; empty for all.
     """
     whole = quantize_as(queries, query_error, row_error, made.farthest, margin)
     if not made.directions.shape[1]:
-        return QuantizedSearch(made.heads, made.rows, whole, whole, allowed)
+        return QuantizedSearch(made.heads, made.rows, whole, whole)
     error = pca_bound.ERROR
     seen = pca_bound.project_heads(queries, made.directions)
     head = quantize_as(
         seen, query_error + error, row_error + error, made.farthest_head, margin + error
     )
-    return QuantizedSearch(made.heads, made.rows, head, whole, allowed)
+    return QuantizedSearch(made.heads, made.rows, head, whole)
 
 
 def quantize_as(

@@ -42,27 +42,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.arrays import Float32s, Int32s, Int64s, UInt8s
+from deltavec.core.arrays import Float32s, Int32s
 from deltavec.core.jit import compiled, inlined
-from deltavec.search.kernels import (
-    ROUNDING,
-    Queries,
-    Rows,
-    TopK,
-    fast_dot,
-    keep,
-    offer,
-    threshold_of,
-)
+from deltavec.search.kernels import ROUNDING
 
 ROWS = 128  # of a block
-MOST_BLOCKS = 256
-FIRST_BLOCKS = 32  # their best rows give a threshold for the next blocks
-FEWER_BLOCKS = 8  # their codes stay in the cache while several queries scan them
 HIGHEST_ROW_CODE = 127
 HIGHEST_QUERY_CODE = 63
 TOGETHER = 4  # products that fit into 16 bits: 4 * 63 * 127 < 2^15
-FEW_ROWS = 4  # of a block: reading these costs no more than reading all codes
 UP = 1 + 1e-6  # exceeds a rounding to float32
 
 Int8s = npt.NDArray[np.int8]
@@ -75,13 +62,6 @@ class Codes(NamedTuple):
     codes: Int8s  # (blocks, dimensions, 128): dimensions are a multiple of 4, filled up with zeros
     steps: Float32s  # (blocks, 128)
     slacks: Float32s  # (blocks,): g
-
-
-class Candidates(NamedTuple):
-    """Rows that may be among the best, and upper bounds of their scores."""
-
-    places: Int64s
-    scores: Float32s
 
 
 class QueryCodes(NamedTuple):
@@ -100,35 +80,36 @@ class QuantizedSearch(NamedTuple):
     rows: Codes
     query_heads: QueryCodes
     queries: QueryCodes
-    allowed: UInt8s  # which rows may be found; empty for all
+
+
+@inlined
+def code_vector(vector: Float32s, highest: int, codes: Any) -> tuple[Any, float]:
+    """Write the codes of a vector; its step, and the length of what the codes leave."""
+    largest = np.float32(0)
+    for k in range(vector.size):
+        largest = max(largest, abs(vector[k]))
+    step = np.float32(largest / highest)
+    wide = np.float64(step) if step > 0 else 1.0
+    square = 0.0
+    for k in range(vector.size):
+        x = np.float64(vector[k])
+        code = min(max(np.rint(x / wide), -highest), highest)
+        codes[k] = code
+        square += (x - wide * code) ** 2
+    return step, np.sqrt(square)
 
 
 @compiled
 def fill_blocks(vectors: Float32s, first: int, last: int, kept: Codes) -> None:
     """Write the codes of blocks ``first`` to ``last``."""
-    dimensions = vectors.shape[1]
     for block in range(first, last):
         slack = 0.0
-        for row in range(ROWS):
-            place = block * ROWS + row
-            if place >= vectors.shape[0]:
-                break
-            largest = np.float32(0)
-            for k in range(dimensions):
-                largest = max(largest, abs(vectors[place, k]))
-            step = np.float32(largest / HIGHEST_ROW_CODE)
+        for row in range(min(ROWS, vectors.shape[0] - block * ROWS)):
+            codes = kept.codes[block, :, row]
+            step, error = code_vector(vectors[block * ROWS + row], HIGHEST_ROW_CODE, codes)
             kept.steps[block, row] = step
-            if step == 0:
-                continue
-            wide = np.float64(step)
-            square = 0.0
-            for k in range(dimensions):
-                x = np.float64(vectors[place, k])
-                code = np.rint(x / wide)
-                code = min(max(code, -HIGHEST_ROW_CODE), HIGHEST_ROW_CODE)
-                kept.codes[block, k, row] = np.int8(code)
-                square += (x - wide * code) ** 2
-            slack = max(slack, np.sqrt(square) / wide)
+            if step > 0:
+                slack = max(slack, error / np.float64(step))
         kept.slacks[block] = np.float32(slack * UP)
 
 
@@ -148,19 +129,8 @@ def code_queries(
     """
     length = 1 + query_error
     for query in range(queries.shape[0]):
-        largest = np.float32(0)
-        for k in range(queries.shape[1]):
-            largest = max(largest, abs(queries[query, k]))
-        step = np.float32(largest / HIGHEST_QUERY_CODE)
-        wide = np.float64(step) if step > 0 else 1.0
-        square = 0.0
-        for k in range(queries.shape[1]):
-            x = np.float64(queries[query, k])
-            code = np.rint(x / wide)
-            code = min(max(code, -HIGHEST_QUERY_CODE), HIGHEST_QUERY_CODE)
-            coded.codes[query, k] = np.int16(code)
-            square += (x - wide * code) ** 2
-        error = np.sqrt(square) * UP  # f
+        step, rest = code_vector(queries[query], HIGHEST_QUERY_CODE, coded.codes[query])
+        error = rest * UP  # f
         most = (1 + row_error + farthest) * (length + error)  # of s t p.c
         most += farthest * (length + error) + error * (1 + row_error) + margin
         coded.steps[query] = step
@@ -187,152 +157,22 @@ def add_products(codes: Int8s, block: int, weights: Int16s, products: Int32s) ->
 
 
 @inlined
-def candidates_in_block(
+def bound_block(
     kept: Codes,
     block: int,
     coded: QueryCodes,
     query: int,
-    worst: Any,
+    needed: Float32s,
     products: Int32s,
-    reached: Float32s,
-    high: Candidates,
-    found: int,
-) -> int:
-    """Append the rows of a block whose upper bound reaches the threshold; return their number."""
+    bounds: Float32s,
+) -> Any:
+    """Write h - F of the rows of a block; how many reach what is needed of them."""
     add_products(kept.codes, block, coded.codes[query], products)
-    slack, step = coded.slacks[query], coded.steps[query]
-    bound = np.float32(worst - slack)
+    step = coded.steps[query]
     stretched = coded.margins[query] * kept.slacks[block]
     count = np.int32(0)  # as wide as the operands: a wider one takes four times as long
     for row in range(ROWS):
-        high_score = kept.steps[block, row] * (step * np.float32(products[row]) + stretched)
-        reached[row] = high_score
-        count += np.int32(high_score >= bound)
-    for row in range(ROWS if count else 0):
-        if reached[row] >= bound:
-            high.places[found] = block * ROWS + row
-            high.scores[found] = reached[row] + slack
-            found += 1
-    return found
-
-
-@compiled
-def candidate_rows(
-    codes: QuantizedSearch,
-    first: int,
-    last: int,
-    query: int,
-    worst: Any,
-    high: Candidates,
-    found: int,
-) -> int:
-    """Append the candidates of blocks ``first`` to ``last``; return how many there are."""
-    products, reached = np.empty(ROWS, np.int32), np.empty(ROWS, np.float32)
-    has_heads = codes.heads.slacks.size > 0
-    for block in range(first, last):
-        if has_heads and worst > -np.inf:
-            few = candidates_in_block(
-                codes.heads, block, codes.query_heads, query, worst, products, reached, high, found
-            )
-            if few - found <= FEW_ROWS:
-                found = few
-                continue
-        found = candidates_in_block(
-            codes.rows, block, codes.queries, query, worst, products, reached, high, found
-        )
-    return found
-
-
-@compiled
-def kth_best(best: TopK, query: int) -> Any:
-    """The k-th best score so far; minus infinity while there are fewer than k."""
-    if best.sizes[query] < best.scores.shape[1]:
-        return best.scores.dtype.type(-np.inf)
-    return best.scores[query, 0]
-
-
-@compiled
-def first_blocks(best: TopK, few: int, most: int) -> int:
-    """How many blocks to start with: few while the heaps are not full."""
-    return most if best.sizes.min() == best.scores.shape[1] else min(few, most)
-
-
-@compiled
-def rescore_top(
-    rows: Rows,
-    allowed: UInt8s,
-    last: int,
-    high: Candidates,
-    first: int,
-    found: int,
-    queries: Queries,
-    query: int,
-    best: TopK,
-) -> int:
-    """Rescore the k candidates with the highest bounds, and keep the others that may still win.
-
-    Those wait until the threshold is higher, when most of them need not be read. Return how many
-    candidates remain.
-    """
-    k = best.scores.shape[1]
-    likely = TopK(np.empty((1, k), np.float32), np.empty((1, k), np.int64), np.zeros(1, np.int64))
-    for number in range(first, found):
-        place, score = high.places[number], high.scores[number]
-        if place >= last or (allowed.size > 0 and allowed[place] == 0):
-            high.scores[number] = -np.inf
-        elif likely.sizes[0] < k or score > likely.scores[0, 0]:
-            keep(likely, 0, score, number)
-    for number in likely.ranks[0, : likely.sizes[0]]:
-        offer(rows, high.places[number], queries, query, best)
-        high.scores[number] = -np.inf
-    worst = kth_best(best, query)
-    left = first
-    for number in range(first, found):
-        if high.scores[number] > -np.inf and high.scores[number] >= worst:
-            high.places[left], high.scores[left] = high.places[number], high.scores[number]
-            left += 1
-    return left
-
-
-@compiled
-def rescore_rest(
-    rows: Rows, high: Candidates, found: int, queries: Queries, query: int, best: TopK
-) -> None:
-    """Rescore the remaining candidates."""
-    bound, worst = threshold_of(best, queries, query), kth_best(best, query)
-    for number in range(found):
-        if high.scores[number] >= worst:
-            place = high.places[number]
-            if fast_dot(rows.vectors[place], queries.vectors[query]) >= bound:
-                bound = offer(rows, place, queries, query, best)
-                worst = kth_best(best, query)
-
-
-@compiled
-def scan_quantized(
-    rows: Rows, codes: QuantizedSearch, first: int, last: int, queries: Queries, best: TopK
-) -> None:
-    """Search rows ``first``, a multiple of `ROWS`, to ``last`` for the best of each query."""
-    count = queries.vectors.shape[0]
-    most = MOST_BLOCKS if count == 1 else FEWER_BLOCKS
-    room = 2 * most * ROWS
-    places, scores = np.empty((count, room), np.int64), np.empty((count, room), np.float32)
-    left = np.zeros(count, np.int64)
-    begin, end, blocks = first // ROWS, -(-last // ROWS), first_blocks(best, FIRST_BLOCKS, most)
-    while begin < end:
-        stop = min(begin + blocks, end)
-        for query in range(count):
-            high = Candidates(places[query], scores[query])
-            if left[query] > room - (stop - begin) * ROWS:
-                rescore_rest(rows, high, left[query], queries, query, best)
-                left[query] = 0
-            worst, before = kth_best(best, query), left[query]
-            found = candidate_rows(codes, begin, stop, query, worst, high, before)
-            left[query] = rescore_top(
-                rows, codes.allowed, last, high, before, found, queries, query, best
-            )
-        # The higher the threshold, the fewer candidates a block has.
-        begin, blocks = stop, min(2 * blocks, most)
-    for query in range(count):
-        high = Candidates(places[query], scores[query])
-        rescore_rest(rows, high, left[query], queries, query, best)
+        bound = kept.steps[block, row] * (step * np.float32(products[row]) + stretched)
+        bounds[row] = bound
+        count += np.int32(bound >= needed[row])
+    return count

@@ -6,11 +6,10 @@ from hypothesis import strategies as st
 
 from deltavec.core.kernels.count import TOTALS
 from deltavec.search.hybrid import maxscore
-from deltavec.search.hybrid.maxscore import EssentialTerms
-from deltavec.search.kernels import Queries, Rows, cosine, margin
+from deltavec.search.kernels import cosine, margin
 from deltavec.search.lexical.kernels import add_query_scores, first_posting_from
 from deltavec.search.topk import NONE, no_rows
-from support.quantized_rows import hybrid_terms, words_of
+from support.quantized_rows import queries_of, rows_of, words_of
 from support.search_strategies import unit_rows
 
 DOCUMENTS = 640
@@ -26,7 +25,9 @@ def test_a_place_is_found_from_any_before_it(numbers, document):
         assert first_posting_from(documents, right + 1, document) == right + 1
 
 
-@given(st.integers(0, 2**32 - 1), st.sampled_from([0.2, 1.0, 3.0]), st.booleans(), st.booleans())
+@given(
+    st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.2, 1.0, 3.0]), st.booleans(), st.booleans()
+)
 def test_what_is_found_is_what_a_look_at_all_documents_finds(seed, scale, with_peaks, in_parts):
     rng = np.random.default_rng(seed)
     held = [np.flatnonzero(rng.random(DOCUMENTS) < share) for share in (0.1, 0.05, 0.3, 0.8, 0.1)]
@@ -41,36 +42,20 @@ def test_what_is_found_is_what_a_look_at_all_documents_finds(seed, scale, with_p
     scores += [scale * np.float64(cosine(direction[0], vector)) for vector in vectors]
     order = np.lexsort((np.arange(DOCUMENTS), -scores))[:k]
     floor = np.array([scores[order[-1]] - rng.choice([0.0, 0.5])])
-    most = words.weights.copy()
     if with_peaks:
         counts, begins = TOTALS[words.postings.counts], words.postings.begins
         values = counts / (counts + norms[words.postings.documents])
-        most *= [values[begins[term] : begins[term + 1]].max() for term in words.terms]
-    chosen = EssentialTerms(np.empty(len(held), np.int64), np.empty(1, np.int64))
-    terms = hybrid_terms(words, scale)
-    maxscore.choose_essential(terms, most, floor, chosen)
-    best = no_rows(1, k, np.float64)
+        highest = [values[begins[term] : begins[term + 1]].max() for term in words.terms]
+        words = words._replace(limits=words.weights * highest)
+    best = no_rows(1, k)
     best.scores[:], best.sizes[:] = floor, k
-    queries = Queries(direction, np.array([margin(4, 1e-6, 1e-6)], np.float32))
+    queries = queries_of(direction, scale)._replace(margin=margin(4, 1e-6, 1e-6))
     given_up = np.zeros(1, np.uint8)
-    for first in (0, 320):
-        # A piece that begins later, or a part of one.
-        rows = (
-            Rows(vectors, 0, NONE, NONE) if in_parts else Rows(vectors[first:], first, NONE, NONE)
-        )
-        begin = first if in_parts else 0
-        maxscore.search_essential(
-            rows,
-            begin,
-            begin + 320,
-            queries,
-            terms,
-            most,
-            chosen,
-            best,
-            given_up,
-        )
-    if chosen.counts[0] and not given_up[0]:
+    for first in range(0, DOCUMENTS, 320) if in_parts else (0,):
+        last = first + 320 if in_parts else DOCUMENTS
+        rows = rows_of(vectors)
+        maxscore.search_candidates(rows, first, last, queries, words, NONE, best, given_up)
+    if not given_up[0]:
         found = np.lexsort((best.ranks[0], -best.scores[0]))
         assert best.ranks[0][found].tolist() == order.tolist()
         assert best.scores[0][found].tolist() == scores[order].tolist()

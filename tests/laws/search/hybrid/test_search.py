@@ -15,18 +15,19 @@ from deltavec.search.lexical.index import HybridQuery, InvertedIndex
 from deltavec.search.lexical.storage import map_postings
 from deltavec.search.lexical.writer import merge_postings
 from deltavec.search.quantized.build import quantize
+from deltavec.search.topk import ALL, Sizes
 from support import lexical_reference
 from support.lexical_index import WORDS, documents, in_pieces, stem, written
 from support.search_strategies import unit_rows
 
 
-@settings(max_examples=40)
+@settings(max_examples=100)
 @given(
     st.lists(documents, min_size=1, max_size=3),
     st.lists(st.sampled_from([*WORDS, "unheard"]), max_size=8),
     st.integers(0, 2**32 - 1),
     st.integers(1, 20),
-    st.sampled_from(["keyword", "hybrid"]),
+    st.sampled_from(["keyword", "hybrid", "semantic"]),
     st.booleans(),
     st.booleans(),
     st.sampled_from([1, 2, 9]),
@@ -40,14 +41,19 @@ def test_the_best_documents_are_those_of_the_reference(
     vector = unit_rows(rng.integers(-2, 3, (1, 3)).astype(float))[0]
     deleted = rng.random(len(every)) < rng.choice([0, 0.4])
     live = np.flatnonzero(~deleted)
-    chosen = live[rng.random(len(live)) < 0.6] if filtered else None
+    chosen = live[rng.random(len(live)) < rng.choice([0.1, 0.6])] if filtered else None
+    mask = ALL
+    if chosen is not None:
+        mask = np.isin(np.arange(len(every)), chosen).astype(np.uint8)
     with tempfile.TemporaryDirectory() as folder:
         stored = written(parts, vectors, Path(folder), int(rng.integers(1, 40)), deleted)
         words = stored.words.query(query)
         direction = vector.astype(np.float64)
         wide = vectors[live].astype(np.float64)
-        scale = lexical_reference.scale(wide, direction) * (by == "hybrid")
-        if scale:
+        scale = lexical_reference.scale(wide, direction) * (by != "keyword")
+        if by == "semantic":
+            words = HybridQuery()
+        elif scale:
             assert np.isclose(0.7 / stored.spread.cosine_std(direction), scale, rtol=1e-5)
         pieces = in_pieces(parts, vectors, deleted)
         if sieved:
@@ -59,9 +65,20 @@ def test_the_best_documents_are_those_of_the_reference(
             stored.words,
             [nothing, *[words._replace(vector=vector, scale=scale)] * times],
             k,
-            chosen=chosen,
+            allowed=mask,
             threads=2,
-            at_once=int(rng.integers(1, 99)),
+            sizes=Sizes(
+                few_queries=int(rng.choice([0, 64])),
+                queries=int(rng.choice([3, 256])),
+                rows=int(rng.integers(1, 99)),
+                lexical_scores=int(rng.integers(1, 99)),
+                candidate_rows=int(rng.integers(1, 30)),
+                first_rows=int(rng.integers(0, 9)),
+                worth_a_thread=int(rng.choice([1, 1000])),
+                scan_worth_a_thread=int(rng.choice([1, 1000])),
+                narrow=int(rng.choice([1, 4])),
+                narrow_lexical=int(rng.choice([1, 4])),
+            ),
         )
     assert len(together[0].numbers) == 0
     found = together[1]

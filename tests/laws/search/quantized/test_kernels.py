@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from deltavec.search import kernels
 from deltavec.search.hybrid import bounds
-from deltavec.search.quantized import kernels as sieves
 from deltavec.search.quantized.build import quantize, quantize_queries
-from deltavec.search.quantized.kernels import ROWS, Candidates
+from deltavec.search.quantized.kernels import ROWS
+from support.quantized_rows import rows_of
 from support.search_reference import cosines
 
 
@@ -37,18 +37,17 @@ def test_no_row_is_passed_over_at_its_own_score(seed, dimensions, count, error, 
     turned = np.linalg.qr(rng.standard_normal((dimensions, dimensions)))[0]
     seen = rng.integers(0, dimensions + 1)
     made = quantize(vectors, 1, directions=np.ascontiguousarray(turned[:, :seen]))
-    codes = quantize_queries(queries, measured, measured, made, margin, np.zeros(0, np.uint8))
+    codes = quantize_queries(queries, measured, measured, made, margin)
     scores = cosines(queries, vectors)
-    high = Candidates(np.empty(2 * ROWS, np.int64), np.empty(2 * ROWS, np.float32))
+    high = bounds.Candidates(np.empty(2 * ROWS, np.int64), *np.empty((2, 2 * ROWS)))
     added = rng.standard_normal(count)
     blocks = len(codes.rows.slacks)
     for query in range(len(queries)):
         for row in rng.permutation(count)[:5].tolist():
-            score = scores[query, row]
-            found = sieves.candidate_rows(codes, 0, blocks, query, score, high, 0)
-            assert score <= high.scores[high.places[:found].tolist().index(row)]
-            total = scale * np.float64(score) + added[row]
-            found = bounds.find_candidates(
-                codes, 0, blocks, query, total, scale, added, high.places
-            )
-            assert row in high.places[:found]
+            score = np.float64(scores[query, row])
+            for factor, own in ((1.0, np.empty(0)), (scale, added)):
+                total = factor * score + (own[row] if len(own) else 0.0)
+                found = bounds.candidate_rows(
+                    rows_of(vectors), codes, 0, blocks, query, total, factor, own, high, 0
+                )
+                assert total <= high.bounds[high.places[:found].tolist().index(row)]

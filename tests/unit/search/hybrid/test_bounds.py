@@ -1,40 +1,62 @@
-"""The sieve for sums of two scores, on rows that can be checked by hand."""
+"""The scan of codes and products, on rows that can be checked by hand."""
 
 import numpy as np
 import pytest
 
-from deltavec.search.hybrid import bounds as sifting
-from deltavec.search.hybrid.bounds import HybridTerms, ScoreBounds
-from deltavec.search.kernels import Rows, TopK
+from deltavec.search.hybrid import bounds
+from deltavec.search.hybrid.bounds import FEWER_BLOCKS, Candidates
+from deltavec.search.kernels import TopK
 from deltavec.search.lexical.kernels import Postings, QueryTerms
 from deltavec.search.quantized.build import quantize, quantize_queries
 from deltavec.search.quantized.kernels import ROWS
-from support.quantized_rows import ALL, NONE, VECTORS, asked, hits, nothing_found
+from support.quantized_rows import (
+    ALL,
+    VECTORS,
+    asked,
+    hits,
+    no_terms,
+    nothing_found,
+    rows_of,
+)
+
+NO_SCORES = np.empty(0)
 
 
-def test_only_rows_that_can_reach_a_sum_are_looked_at():
+def candidates(codes, rows, worst, scale, added=NO_SCORES):
+    high = Candidates(np.empty(ROWS, np.int64), np.empty(ROWS), np.empty(ROWS))
+    found = bounds.candidate_rows(rows_of(rows), codes, 0, 1, 0, worst, scale, added, high, 0)
+    return Candidates(*(column[:found] for column in high))
+
+
+def test_only_rows_that_can_reach_a_score_are_candidates():
     codes, _ = asked(VECTORS[:1])
-    places = np.empty(ROWS, np.int64)
+    high = candidates(codes, VECTORS, 0.5, 1.0)
+    assert high.places.tolist() == [0, 2]
+    assert (high.bounds >= [1, 0.6]).all()
+    assert high.bounds.tolist() == pytest.approx([1, 0.6], abs=0.01)
+
+
+def test_only_rows_that_can_reach_a_sum_are_candidates():
+    codes, _ = asked(VECTORS[:1])
     added = np.array([0, 0.7, 0, 0.1])
     for worst, expected in [(1.6, [1]), (1.8, []), (1.0, [0, 1, 2, 3])]:
-        count = sifting.find_candidates(codes, 0, 1, 0, worst, 1.0, added, places)
-        assert places[:count].tolist() == expected  # few can by their words: all of those
+        found = candidates(codes, VECTORS, worst, 1.0, added).places
+        assert found.tolist() == expected  # few can by their words: all of those
 
 
 def test_where_many_rows_can_reach_a_sum_by_their_words_codes_are_read():
     many = np.tile(VECTORS, (2, 1))
     codes, _ = asked(VECTORS[:1], many)
-    places = np.empty(ROWS, np.int64)
     added = np.tile([0, 0.7, 0, 0.1], 2)
-    count = sifting.find_candidates(codes, 0, 1, 0, 0.5, 1.0, added, places)
-    assert places[:count].tolist() == [0, 1, 2, 4, 5, 6]
-    count = sifting.find_candidates(codes, 0, 1, 0, 1.05, 1.1, added, places)
-    assert places[:count].tolist() == [0, 4]
-    codes, _ = asked(VECTORS[:1], np.tile(VECTORS[1:2], (8, 1)))
-    assert sifting.find_candidates(codes, 0, 1, 0, 0.5, 1.0, np.zeros(8), places) == 0
+    assert candidates(codes, many, 0.5, 1.0, added).places.tolist() == [0, 1, 2, 4, 5, 6]
+    assert candidates(codes, many, 1.05, 1.1, added).places.tolist() == [0, 4]
+    unlike = np.tile(VECTORS[1:2], (8, 1))
+    codes, _ = asked(VECTORS[:1], unlike)
+    assert not len(candidates(codes, unlike, 0.5, 1.0, np.zeros(8)).places)
 
 
-def test_where_heads_let_many_rows_pass_the_whole_codes_are_read():
+@pytest.mark.parametrize("added", [NO_SCORES, np.zeros(8)])
+def test_where_heads_let_many_rows_pass_the_whole_codes_are_read(added):
     # The head of a row sees its first number, and how long the rest is: (0, 1) could be (0, -1).
     directions = np.eye(2)[:, :1]
     query = np.array([[0.6, -0.8]], np.float32)
@@ -47,102 +69,130 @@ def test_where_heads_let_many_rows_pass_the_whole_codes_are_read():
     ]:
         rows = np.concatenate([first, np.tile(others, (7, 1))])
         made = quantize(rows, 1, directions=directions)
-        codes = quantize_queries(query, 1e-6, 1e-6, made, 1e-5, ALL)
-        places = np.empty(ROWS, np.int64)
-        found = sifting.find_candidates(codes, 0, 1, 0, 0.5, 2.0, np.zeros(8), places)
-        assert places[:found].tolist() == expected
+        codes = quantize_queries(query, 1e-6, 1e-6, made, 1e-5)
+        assert candidates(codes, rows, 0.5, 2.0, added).places.tolist() == expected
 
 
-# One query of two terms: the first is in documents 11 (three times) and 12, the second in 12 and
-# 13.
+# One query of two terms: the first is in rows 1 (three times) and 2, the second in 2 and 3.
 LISTS = Postings(
-    np.array([0, 2, 4]), np.array([11, 12, 12, 13], np.int32), np.array([8, 0, 0, 0], np.uint8)
+    np.array([0, 2, 4, 4]), np.array([1, 2, 2, 3], np.int32), np.array([8, 0, 0, 0], np.uint8)
 )
-NORMS = np.ones(14, np.float32)
+WEIGHTS = np.array([4.0, 0.5])
 WORDS = QueryTerms(
     LISTS,
-    NORMS,
-    np.array([0, 2]),
+    np.ones(4, np.float32),
+    np.array([0]),
+    np.array([2]),
     np.array([0, 1]),
-    np.array([4.0, 0.5]),
+    WEIGHTS,
+    WEIGHTS,
     np.array([0, 1], np.uint8),
+    np.array([0.5]),
 )
 ADDED = [0.0, 3.0, 2.25, 0.25]
 
 
-def sums_of(scale, light=False):
-    """What the words add; without the second, lightest one if asked for."""
-    added, rest = ([0.0, 3.0, 2.0, 0.0], 0.5) if light else (ADDED, 0.0)
-    terms = HybridTerms(WORDS, np.array([0.5]), np.array([scale]))
-    return ScoreBounds(0, np.array([added]), np.array([rest]), terms)
-
-
-def sums_found(scale, k=2, chosen=(), by_products=False, light=False):
-    codes, wanted = asked(VECTORS[:1])
-    best = nothing_found(1, k, np.float64)
-    rows = Rows(VECTORS, 10, np.array(chosen, np.int64), NONE)
-    sums = sums_of(scale, light)
-    if not scale:
-        sifting.search_added(rows, 0, len(chosen) or 4, sums, best)
-    elif by_products:
-        part = VECTORS[list(chosen)] if chosen else VECTORS
-        products = wanted.vectors @ part.T
-        sifting.rescore_products(rows, 0, products, wanted, sums, best)
+def sums_found(scale, k=2, allowed=ALL, by_products=False, best=None, rows=VECTORS, words=WORDS):
+    codes, wanted = asked(VECTORS[:1], rows, scale)
+    best = nothing_found(1, k) if best is None else best
+    there = rows_of(rows, 10, allowed)
+    if by_products:
+        products, room = wanted.vectors @ rows.T, np.empty(len(rows))
+        bounds.scan_products(there, 0, products, wanted, words, room, best)
     else:
-        mask = np.isin(np.arange(4), chosen).astype(np.uint8) if chosen else ALL
-        codes = codes._replace(allowed=mask)
-        sifting.scan_sums(rows._replace(chosen=NONE), codes, 0, 4, wanted, sums, best)
+        room = np.empty(ROWS)
+        bounds.scan_codes(there, codes, 0, len(rows), wanted, words, room, best)
     return hits(best)
 
 
-@pytest.mark.parametrize("light", [False, True])
 @pytest.mark.parametrize("by_products", [False, True])
-def test_the_best_sums_of_a_cosine_and_what_words_add(by_products, light):
-    how = {"by_products": by_products, "light": light}
+def test_the_best_sums_of_a_cosine_and_what_words_add(by_products):
+    how = {"by_products": by_products}
     near = 2 * np.float64(np.float32(0.6)) + 2.25
     assert sums_found(2.0, **how) == [(near, 12), (3.0, 11)]
     assert sums_found(0.5, **how)[0] == (3.0, 11)
-    assert sums_found(2.0, chosen=(0, 1, 3), **how) == [(3.0, 11), (2.0, 10)]
+    assert sums_found(2.0, allowed=[1, 1, 0, 1], **how) == [(3.0, 11), (2.0, 10)]
     assert len(sums_found(2.0, k=9, **how)) == 4
 
 
-@pytest.mark.parametrize("light", [False, True])
-def test_the_best_of_what_words_add_and_nothing_else(light):
-    assert sums_found(0.0, light=light) == [(3.0, 11), (2.25, 12)]
-    assert sums_found(0.0, k=4, light=light) == [(3.0, 11), (2.25, 12), (0.25, 13)]
-    assert sums_found(0.0, chosen=(0, 3), light=light) == [(0.25, 13)]
+@pytest.mark.parametrize("by_products", [False, True])
+def test_light_words_that_were_left_out_are_looked_up(by_products):
+    # The second word is light, and the worst of the best is more than twice what it can add.
+    best = TopK(np.full((1, 2), 1.5), np.full((1, 2), 999), np.full(1, 2))
+    near = 2 * np.float64(np.float32(0.6)) + 2.25
+    assert sums_found(2.0, by_products=by_products, best=best) == [(near, 12), (3.0, 11)]
 
 
-@pytest.mark.parametrize("way", ["sieve", "products", "words"])
-def test_sums_that_cannot_be_reached_are_passed_over(way):
-    codes, wanted = asked(VECTORS[:1])
-    rows, sums = Rows(VECTORS, 10, NONE, NONE), sums_of(1.0)
+@pytest.mark.parametrize("by_products", [False, True])
+def test_sums_that_cannot_be_reached_are_passed_over(by_products):
     best = TopK(np.full((1, 1), 9.0), np.full((1, 1), 77), np.ones(1, np.int64))
-    if way == "products":
-        sifting.rescore_products(rows, 0, wanted.vectors @ VECTORS.T, wanted, sums, best)
-    elif way == "words":
-        sifting.search_added(rows, 0, 4, sums, best)
-    else:
-        sifting.scan_sums(rows, codes, 0, 4, wanted, sums, best)
-        sifting.rescore(rows, 0, wanted, 0, sums, best)
-    assert hits(best) == [(9.0, 77)]
+    assert sums_found(1.0, by_products=by_products, best=best) == [(9.0, 77)]
 
 
 @pytest.mark.parametrize(("worst", "expected"), [(0.5, ADDED), (9.0, [0.0, 3.0, 2.0, 0.0])])
 def test_light_words_are_left_out_where_the_best_are_far_above_them(worst, expected):
     best = TopK(np.full((1, 1), worst), np.zeros((1, 1), np.int64), np.ones(1, np.int64))
-    terms = HybridTerms(WORDS, np.array([0.5]), np.ones(1))
-    sums = ScoreBounds(0, np.empty((1, 4)), np.full(1, 7.0), terms)
-    sifting.add_lexical(best, 10, sums)
-    assert sums.added.tolist() == [expected]
-    assert sums.rests.tolist() == [0.5 if worst == 9 else 0]
+    added = np.empty(4)
+    assert bounds.add_lexical(WORDS, best, 0, 0, added) == (0.5 if worst == 9 else 0)
+    assert added.tolist() == expected
+
+
+def test_in_keyword_search_a_row_without_a_term_is_no_hit():
+    _, wanted = asked(VECTORS[:1], scale=0.0)
+    best = nothing_found(1, 4)
+    for place, added in enumerate(ADDED):
+        bounds.rescore(rows_of(VECTORS), place, wanted, 0, WORDS, added, 0.0, best)
+    assert hits(best) == [(3.0, 1), (2.25, 2), (0.25, 3)]
 
 
 def test_rows_looked_through_part_by_part_have_the_same_best_sums():
     many = np.tile(VECTORS, (ROWS, 1))
-    codes, wanted = asked(VECTORS[:1], many)
-    best = nothing_found(1, 2, np.float64)
-    words = WORDS._replace(norms=np.resize(WORDS.norms, 10 + len(many)))
-    rows, terms = Rows(many, 10, NONE, NONE), HybridTerms(words, np.zeros(1), np.array([2.0]))
-    sifting.search_blocks(rows, codes, 0, len(many), wanted, terms, np.empty(ROWS), best)
-    assert hits(best) == [(2 * np.float64(np.float32(0.6)) + 2.25, 12), (3.0, 11)]
+    words = WORDS._replace(norms=np.ones(len(many), np.float32))
+    expected = [(2 * np.float64(np.float32(0.6)) + 2.25, 12), (3.0, 11)]
+    assert sums_found(2.0, rows=many, words=words) == expected
+
+
+@pytest.mark.parametrize("by_products", [False, True])
+@pytest.mark.parametrize("queries", [1, 2])
+@pytest.mark.parametrize("allowed", [ALL, [0, 1, 1, 1]])
+def test_queries_without_terms_find_the_highest_cosines(queries, allowed, by_products):
+    codes, wanted = asked(VECTORS[:queries])
+    best, rows = nothing_found(queries, 2), rows_of(VECTORS, 10, allowed)
+    terms = no_terms(queries)
+    if by_products:
+        products = wanted.vectors @ VECTORS.T
+        bounds.scan_products(rows, 0, products, wanted, terms, np.empty(4), best)
+    else:
+        bounds.scan_codes(rows, codes, 0, 4, wanted, terms, np.empty(0), best)
+    left = [(1.0, 10), (np.float32(0.6), 12)]
+    assert hits(best) == (left if len(allowed) == 0 else [(np.float32(0.6), 12), (0.0, 11)])
+
+
+def test_many_blocks_are_looked_through():
+    many = np.tile(VECTORS, (3 * ROWS, 1))
+    codes, wanted = asked(VECTORS[2:3], many)
+    best = nothing_found(1, 3)
+    for first in (0, ROWS):  # the second time heaps are full, and blocks are taken many at once
+        last = ROWS if first == 0 else len(many)
+        bounds.scan_codes(rows_of(many), codes, first, last, wanted, no_terms(1), np.empty(0), best)
+    assert hits(best) == [(1.0, 2), (1.0, 6), (1.0, 10)]
+
+
+def test_rows_for_which_there_is_no_more_room_are_scored_and_none_is_lost():
+    room = 2 * FEWER_BLOCKS * ROWS  # where there are two queries
+    equals = np.tile(VECTORS[2:3], (room + ROWS, 1))
+    ranks = np.arange(len(equals))[::-1].copy()  # the last row comes before all others
+    codes, wanted = asked(VECTORS[[2, 2]], equals)
+    best = nothing_found(2, 3)
+    rows = rows_of(equals, ranks=ranks)
+    bounds.scan_codes(rows, codes, 0, len(equals), wanted, no_terms(2), np.empty(0), best)
+    assert hits(best, 0) == hits(best, 1) == [(1.0, 0), (1.0, 1), (1.0, 2)]
+
+
+def test_what_is_no_number_is_not_found():
+    rows = VECTORS.copy()
+    rows[0] = np.nan
+    _, wanted = asked(VECTORS[:1])
+    best, products = nothing_found(1, 4), wanted.vectors @ rows.T
+    bounds.scan_products(rows_of(rows), 0, products, wanted, no_terms(1), np.empty(4), best)
+    assert [rank for _, rank in hits(best)] == [2, 1, 3]

@@ -4,43 +4,40 @@ import numpy as np
 import pytest
 
 from deltavec.search.hybrid import maxscore
-from deltavec.search.hybrid.maxscore import EssentialTerms, PartialScores
-from deltavec.search.kernels import Queries, Rows
+from deltavec.search.hybrid.maxscore import PartialScores
 from deltavec.search.lexical.kernels import first_posting_from
 from deltavec.search.topk import NOBODY, NONE, no_rows
-from support.quantized_rows import hybrid_terms, words_of
+from support.quantized_rows import queries_of, rows_of, words_of
 
 DOCUMENTS = 60
 ALIKE = np.ones(DOCUMENTS, np.float32)
 
 
 def chosen_for(words, scale, floor):
-    chosen = EssentialTerms(np.empty(len(words.terms), np.int64), np.empty(1, np.int64))
-    terms = hybrid_terms(words, scale)
-    maxscore.choose_essential(terms, words.weights, np.array([floor]), chosen)
-    return chosen
+    order = np.empty(len(words.terms), np.int64)
+    return maxscore.choose_essential(words, 0, scale, floor, order), order.tolist()
 
 
 def test_terms_that_add_less_than_is_missing_are_not_essential():
     words = words_of([[1, 2], range(50), range(9), [3]], [4.0, 1.0, 2.0, 5.0], ALIKE)
     # 6.5 are missing: those that spare most postings by weight are left out first.
-    chosen = chosen_for(words, 2.0, 8.5)
-    assert chosen.counts.tolist() == [2]
-    assert chosen.order.tolist() == [0, 3, 2, 1]
-    chosen = chosen_for(words, 2.0, 9.1)
-    assert chosen.counts.tolist() == [1]
-    assert chosen.order.tolist() == [3, 0, 2, 1]
+    assert chosen_for(words, 2.0, 8.5) == (2, [0, 3, 2, 1])
+    assert chosen_for(words, 2.0, 9.1) == (1, [3, 0, 2, 1])
 
 
 @pytest.mark.parametrize("floor", [2.0, 1.0, -np.inf])
 def test_where_the_cosine_alone_is_enough_no_term_is_essential(floor):
-    assert chosen_for(words_of([[1], [2]], [1.0, 1.0], ALIKE), 2.0, floor).counts.tolist() == [0]
+    assert chosen_for(words_of([[1], [2]], [1.0, 1.0], ALIKE), 2.0, floor)[0] == -1
+
+
+def test_in_keyword_search_all_terms_are_essential_while_there_is_no_threshold():
+    assert chosen_for(words_of([range(40), range(40)], [1.0, 1.0], ALIKE), 0.0, -np.inf)[0] == 2
 
 
 def test_more_postings_than_documents_are_not_gone_through():
     words = words_of([range(40), range(40)], [5.0, 5.0], ALIKE)
-    assert chosen_for(words, 1.0, 4.0).counts.tolist() == [0]
-    assert chosen_for(words, 1.0, 7.0).counts.tolist() == [1]
+    assert chosen_for(words, 1.0, 4.0)[0] == -1
+    assert chosen_for(words, 1.0, 7.0)[0] == 1
 
 
 def test_a_list_that_is_not_ascending_leads_nowhere_else():
@@ -53,9 +50,13 @@ def test_a_list_that_is_not_ascending_leads_nowhere_else():
         PartialScores(np.empty(9, int), np.empty(9)),
         PartialScores(np.empty(9, int), np.empty(9)),
     )
-    count = maxscore.merge(words, 0, 0, DOCUMENTS, known, 0, wider)
+    rows = rows_of(np.ones((DOCUMENTS, 1), np.float32))
+    count = maxscore.merge(rows, words, 0, 0, DOCUMENTS, known, 0, wider)
     assert wider.documents[:count].tolist() == [3, 9]
-    count = maxscore.merge(words, 1, 0, DOCUMENTS, wider, count, known)
+    masked = rows._replace(allowed=np.arange(DOCUMENTS).astype(np.uint8) % 2)
+    words = words._replace(terms=np.array([0, 1]))
+    assert maxscore.merge(masked, words, 0, 0, 9, known, 0, known) == 1
+    count = maxscore.merge(rows, words, 1, 0, DOCUMENTS, wider, count, known)
     assert known.documents[:count].tolist() == [1, 3, 9]
     assert known.sums[:count].tolist() == [1.0, 1.5, 0.5]
 
@@ -68,20 +69,23 @@ def test_terms_are_added_and_documents_below_a_sum_left_out():
     assert known.sums[:2].tolist() == [3.0, 3.0]
 
 
-def searched(words, scale, floor, k=2):
+def searched(words, scale, floor, k=2, chosen=NONE, documents=DOCUMENTS):
     """What is found where all documents have the direction of the query."""
-    vectors = np.ones((DOCUMENTS, 1), np.float32)
-    best, given_up = no_rows(1, k, np.float64), np.zeros(1, np.uint8)
-    best.scores[:], best.sizes[:] = floor, k
-    maxscore.search_essential(
-        Rows(vectors, 0, NONE, NONE), 0, DOCUMENTS, Queries(vectors[:1], np.zeros(1, np.float32)),
-        hybrid_terms(words, scale), words.weights, chosen_for(words, scale, floor), best, given_up,
-    )  # fmt: skip
+    vectors = np.ones((documents, 1), np.float32)
+    best, given_up = no_rows(1, k), np.zeros(1, np.uint8)
+    best.scores[:], best.sizes[:] = floor, k if floor > -np.inf else 0
+    for _ in range(1 + (documents > DOCUMENTS)):  # what was given up is left alone
+        maxscore.search_candidates(
+            rows_of(vectors), 0, documents, queries_of(vectors[:1], scale), words, chosen, best,
+            given_up,
+        )  # fmt: skip
     return best, given_up.tolist()
 
 
 def test_a_query_for_which_many_documents_are_left_is_given_up():
-    best, given_up = searched(words_of([range(30)], [9.0], ALIKE), 1.0, 5.4)
+    many = np.ones(200, np.float32)
+    words = words_of([range(100)], [9.0], many)
+    best, given_up = searched(words, 1.0, 5.4, documents=200)
     assert given_up == [1]
     assert (best.ranks == NOBODY).all()
     best, given_up = searched(words_of([[4]], [9.0], ALIKE), 1.0, 5.4)
@@ -99,14 +103,25 @@ def test_terms_that_add_less_than_a_look_up_costs_are_not_looked_up():
 
 def test_a_query_without_essential_terms_is_left_alone():
     best, given_up = searched(words_of([[4]], [9.0], ALIKE), 2.0, 1.0)
-    assert given_up == [0]
+    assert given_up == [1]
     assert (best.ranks == NOBODY).all()
+
+
+@pytest.mark.parametrize("scale", [0.0, 2.0])
+def test_of_chosen_rows_no_other_is_looked_at(scale):
+    words = words_of([[4, 5], [5, 6, 7], [7]], [3.0, 2.0, 4.0], ALIKE)
+    chosen = np.array([1, 5, 7])
+    best, given_up = searched(words, scale, -np.inf, k=3, chosen=chosen)
+    assert given_up == [0]
+    expected = {5: scale + 2.5, 7: scale + 3.0} | ({1: scale} if scale else {})
+    found = zip(best.ranks[0].tolist(), best.scores[0].tolist(), strict=True)
+    assert {rank: score for rank, score in found if rank < NOBODY} == expected
 
 
 def test_the_lightest_words_of_each_query_add_a_tenth_at_most():
     weights = np.array([0.5, 9.0, 0.4, 1.0, 1.0, 1.0])
     terms, most = np.zeros(6, np.uint8), np.zeros(3)
-    maxscore.write_nonessential(np.array([0, 4, 6, 6]), weights, terms, most)
+    maxscore.write_nonessential(np.array([0, 4, 6]), np.array([4, 6, 6]), weights, terms, most)
     assert terms.tolist() == [1, 0, 1, 0, 0, 0]
     assert most.tolist() == [pytest.approx(0.9), 0, 0]
     assert most[0] > 0.9

@@ -10,6 +10,7 @@ from deltavec.search.lexical.index import HybridQuery, InvertedIndex, PostingsSe
 from deltavec.search.lexical.kernels import Postings, QueryTerms, add_query_scores
 from deltavec.search.matrix import ChunkedMatrix
 from deltavec.search.quantized.build import quantize
+from deltavec.search.topk import ALL, Sizes
 from support.search_strategies import unit_rows
 
 DOCUMENTS, TERMS = 700, 12
@@ -37,12 +38,12 @@ def drawn_index(rng):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("queries", [1, 3, 7])
 @pytest.mark.parametrize("scale", [0.0, 4.0])
-@pytest.mark.parametrize("filtered", [False, True])
+@pytest.mark.parametrize("filtered", [None, 0.01, 0.6])
 def test_blocks_sieves_and_light_words_change_no_bit(seed, queries, scale, filtered):
     rng = np.random.default_rng(seed)
     index, vectors = drawn_index(rng), unit_rows(rng.standard_normal((DOCUMENTS, 6)))
-    chosen = np.flatnonzero(rng.random(DOCUMENTS) < 0.6) if filtered else None
-    allowed = np.arange(DOCUMENTS) if chosen is None else chosen
+    mask = rng.random(DOCUMENTS) < (filtered or 1)
+    allowed = np.flatnonzero(mask)
     wanted = []
     for _ in range(queries):
         terms = np.sort(rng.permutation(TERMS)[:9])
@@ -50,19 +51,18 @@ def test_blocks_sieves_and_light_words_change_no_bit(seed, queries, scale, filte
         wanted.append(words._replace(vector=unit_rows(rng.standard_normal((1, 6)))[0], scale=scale))
     pieces = ChunkedMatrix.of(vectors, "vectors")
     pieces.quantized[0].made = quantize(vectors)
-    for at_once in (100, 4000):
-        for one, found in zip(
-            wanted,
-            best_documents(pieces, index, wanted, 5, chosen=chosen, threads=2, at_once=at_once),
-            strict=True,
-        ):
+    where = mask.view(np.uint8) if filtered else ALL
+    for cut in (Sizes(), Sizes(lexical_scores=100, candidate_rows=90, scan_worth_a_thread=1)):
+        best = best_documents(pieces, index, wanted, 5, allowed=where, threads=2, sizes=cut)
+        for one, found in zip(wanted, best, strict=True):
             scores = np.empty(DOCUMENTS)
             terms, weights = one.terms, one.weights
             none = np.zeros(len(terms), np.uint8)
             [(segment, norms)] = index.parts
             own = QueryTerms(
-                segment.postings, norms, np.array([0, len(terms)]), terms, weights, none
-            )
+                segment.postings, norms, np.array([0]), np.array([len(terms)]), terms, weights,
+                weights, none, np.zeros(1),
+            )  # fmt: skip
             add_query_scores(own, 0, False, 0, scores)
             if scale:
                 wide = vectors.astype(np.float64)
@@ -72,6 +72,7 @@ def test_blocks_sieves_and_light_words_change_no_bit(seed, queries, scale, filte
                 square = np.add.accumulate(direction * direction)[-1]
                 cosines = (dots / np.sqrt(square * squares)).astype(np.float32)
                 scores = scale * cosines.astype(np.float64) + scores
-            order = allowed[np.lexsort((allowed, -scores[allowed]))][:5]
+            hits = allowed if scale else allowed[scores[allowed] > 0]
+            order = hits[np.lexsort((hits, -scores[hits]))][:5]
             assert found.numbers.tolist() == order.tolist()
             assert found.scores.tolist() == scores[order].tolist()

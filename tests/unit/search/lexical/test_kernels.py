@@ -98,9 +98,11 @@ def test_deleted_documents_count_for_nothing():
 
 
 def asked(terms, weights, light):
-    begins = np.array([0, len(terms)])
+    begins, ends, worth = np.array([0]), np.array([len(terms)]), np.array(weights)
     light = np.array(light, np.uint8)
-    return QueryTerms(made(), NORMS, begins, np.array(terms), np.array(weights), light)
+    return QueryTerms(
+        made(), NORMS, begins, ends, np.array(terms), worth, worth, light, np.zeros(1)
+    )
 
 
 def test_scores_add_up_over_the_terms_of_a_block():
@@ -112,7 +114,8 @@ def test_scores_add_up_over_the_terms_of_a_block():
 
 
 def test_the_score_of_one_document_is_that_of_the_block():
-    words = asked([0, 1, 1], [2.0, 10.0, 0.1], [0, 1, 0])._replace(begins=np.array([0, 2, 3]))
+    words = asked([0, 1, 1], [2.0, 10.0, 0.1], [0, 1, 0])
+    words = words._replace(begins=np.array([0, 2]), ends=np.array([2, 3]))
     for query, heavy in ((0, False), (1, False), (0, True)):
         scores = np.empty(3)
         kernels.add_query_scores(words, query, heavy, 0, scores)
