@@ -49,7 +49,7 @@ def test_json_tells_every_trial(places: Path, deltavec: Deltavec) -> None:
     assert names[0] == "spectral"
     assert found["recommended"] in names
     assert found["standard_error_over"] == "groups"
-    assert found["halves"]["choosing"]["documents"] == 24
+    assert found["sizes"]["choosing"]["documents"] == 24
     assert found["output"] is None
     for trial in found["trials"]:
         assert 0 <= trial["choosing"] <= 1

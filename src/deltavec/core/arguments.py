@@ -34,9 +34,9 @@ def did_you_mean(name: str, names: Sequence[str]) -> str:
 
     Capitals do not matter, nor what joins the words of a name.
     """
-    alike = {_joined(other): other for other in reversed(names)}  # the first of several stays
-    close = difflib.get_close_matches(_joined(name), alike, n=1, cutoff=NEAR)
-    return f"; did you mean {alike[close[0]]!r}?" if close else ""
+    folded = {_joined(other): other for other in reversed(names)}  # the first of several stays
+    close = difflib.get_close_matches(_joined(name), folded, n=1, cutoff=NEAR)
+    return f"; did you mean {folded[close[0]]!r}?" if close else ""
 
 
 def _joined(name: str) -> str:

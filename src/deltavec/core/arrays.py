@@ -1,6 +1,6 @@
 """Arrays that are only read, room for new ones, many pieces in one, and maps of files.
 
-Nobody can spoil an array that is read-only, and kernels are compiled once for such.
+Nothing can change an array that is read-only, and kernels are compiled once for such.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def allocate_rows(rows: int, width: int) -> npt.NDArray[np.float32]:
 def require_mapped(*arrays: npt.NDArray[Any]) -> None:
     """Refuse arrays that are maps of a file which was cut short since.
 
-    Whoever reads behind the end of a mapped file is ended by the system (SIGBUS). A look at the
+    The system ends a process that reads behind the end of a mapped file (SIGBUS). A look at the
     file's size takes a microsecond; what happens between the look and the use is not seen.
 
     Raises

@@ -1,4 +1,4 @@
-r"""Which words make two documents alike: the cosine as a sum of one share per word.
+r"""Which words make two documents similar: the cosine as a sum of one share per word.
 
 A document is :math:`u_a = (\sum_i \alpha_i r_i - o) / |c_a|`, so its cosine with another is
 
@@ -91,7 +91,7 @@ class Removal(NamedTuple):
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why two documents are as alike as they are.
+    """Why two documents are as similar as they are.
 
     Attributes
     ----------
@@ -257,7 +257,7 @@ def decompose(
 
 
 def compare(a: Contributions, b: Contributions, pairs: int) -> Explanation:
-    """Why the two documents are as alike as they are, with the strongest pairs of words."""
+    """Why the two documents are as similar as they are, with the strongest pairs of words."""
     of_a, of_b = shares(a, b.vector), shares(b, a.vector)
     return Explanation(
         cosine=float(a.vector @ b.vector),

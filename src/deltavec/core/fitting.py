@@ -79,8 +79,8 @@ def fit(
         A name such as ``idf-delta-pca``, ``auto`` or ``spectral``, or a `Recipe`. By default
         ``auto`` with vectors, and ``spectral``, which needs none, without.
     prior
-        Word vectors that ``spectral`` may learn from besides the corpus, if halves of its
-        documents say that they help; `EmbeddingModel.info` says whether.
+        Word vectors that ``spectral`` may learn from besides the corpus, if split-half recovery
+        is better with them; `EmbeddingModel.info` says whether.
     targets
         Vectors that you already have: a pair of 50 to 10,000 documents of the corpus, texts or
         their numbers from 0 on, and a vector for each, from any model, to learn from too.

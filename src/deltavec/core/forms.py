@@ -23,7 +23,7 @@ from deltavec.core.weights import Weights
 
 
 def unmeasured() -> Float64s:
-    """A covariance that nobody took."""
+    """A covariance that was not measured."""
     return np.zeros((0, 0))
 
 
@@ -55,8 +55,8 @@ class EmbeddingTable:
     offset_coordinates : ndarray of float64, shape (removed,)
         What the offset had along them.
     signal, deflation : ndarray of float64, shape (dimensions, dimensions)
-        What halves of documents share in these axes (`deltavec.core.learning.split_half`); without
-        any rows where that was not measured.
+        The split-half covariance in these axes (`deltavec.core.learning.split_half`); without any
+        rows where that was not measured.
     """
 
     rows: Float32s

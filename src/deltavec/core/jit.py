@@ -238,7 +238,7 @@ def cache_parents() -> Iterator[Path]:
 
 
 def private_temporary_folder() -> Path | None:
-    """A folder in the temporary directory that nobody else can write to, or None."""
+    """A folder in the temporary directory that no other user can write to, or None."""
     user = os.getuid() if hasattr(os, "getuid") else 0
     try:
         folder = Path(tempfile.gettempdir()) / f"deltavec-kernels-{user}"

@@ -21,7 +21,6 @@ from deltavec.core.learning.cooccurrence import ids_of
 from deltavec.core.learning.split_half import (
     COLLECTION_DOCUMENTS,
     HalfSample,
-    Signal,
     collection_axes,
     half_vectors,
 )
@@ -227,7 +226,7 @@ class EmbeddingModel:
         return FOR_COLLECTION[type(self.recipe)](self, as_corpus(documents), threads)
 
     def explain(self, a: Any, b: Any, *, pairs: int = 10) -> Explanation:
-        """Which words make two documents alike, as shares that add up to their cosine.
+        """Which words make two documents similar, as shares that add up to their cosine.
 
         Parameters
         ----------
@@ -338,7 +337,7 @@ class EmbeddingModel:
         Parameters
         ----------
         folder
-            Where to, whole or not at all; an earlier export there is replaced.
+            Where to, in one atomic step; an earlier export there is replaced.
         format
             ``model2vec``: the table, a tokenizer that finds the same words, and what
             sentence-transformers needs to load it too. ``word2vec``, ``safetensors`` or ``npy``:
@@ -371,14 +370,14 @@ def recenter(model: EmbeddingModel, corpus: Chunked, threads: int | None = None)
     """
     shares_of_documents = ShareSum(len(model.vocabulary))
     statistics = CorpusStatistics.empty(len(model.vocabulary))
-    halves = HalfSample.empty(model.dimensions)
+    sample = HalfSample.empty(model.dimensions)
     is_measured = len(model.table.signal) > 0
     for chunk in corpus:
         texts = as_text_batch(chunk, model.tokenizer)
         statistics += count_batch(texts, model.vocabulary, threads)
         shares_of_documents.add(texts, model.vocabulary, threads)
         if is_measured:
-            halves = halves.sampled(half_vectors_of(texts, model, threads))
+            sample = sample.sampled(half_vectors_of(texts, model, threads))
     require_known_words(statistics)
     known = statistics.documents - statistics.unknown_documents
     length, usual = statistics.known_tokens / known, model.statistics.mean_length
@@ -386,7 +385,7 @@ def recenter(model: EmbeddingModel, corpus: Chunked, threads: int | None = None)
     shares /= known + CENTER_DOCUMENTS
     table = model.table
     if is_measured:
-        table = table.turned(*collection_axes(Signal(table.signal, table.deflation), halves))
+        table = table.turned(*collection_axes(table, sample))
     table = table.reweight_for_length(length / usual).with_offset(shares)
     reason = (
         f"{length / usual:.4g}: the {statistics.documents:,} documents of the collection hold "
@@ -396,13 +395,13 @@ def recenter(model: EmbeddingModel, corpus: Chunked, threads: int | None = None)
 
 
 def half_vectors_of(texts: TextBatch, model: EmbeddingModel, threads: int | None) -> HalfSample:
-    """The halves of some documents, in directions that are not weighted."""
+    """The split-half sample of some documents, in unweighted directions."""
     ids = np.concatenate([np.zeros(0, np.int32), *ids_of(texts, model.vocabulary, threads)])
     length = model.statistics.mean_length
     count = thread_count(threads)
-    halves = half_vectors(ids, model.table.rows, length, count, COLLECTION_DOCUMENTS)
+    sample = half_vectors(ids, model.table.rows, length, count, COLLECTION_DOCUMENTS)
     weights = model.table.direction_weights.astype(np.float32)
-    return halves._replace(first=halves.first / weights, second=halves.second / weights)
+    return sample._replace(first=sample.first / weights, second=sample.second / weights)
 
 
 def remove_components(

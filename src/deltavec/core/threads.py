@@ -91,7 +91,7 @@ def ordered_map(
 
 
 class CancelledError(Exception):
-    """Nobody waits for the result any more: the work ends here."""
+    """The result is not wanted any more: the work ends here."""
 
 
 _is_wanted: ContextVar[Callable[[], bool]] = ContextVar("is_wanted", default=lambda: True)
@@ -108,12 +108,12 @@ def cancellable(is_wanted: Callable[[], bool]) -> Iterator[None]:
 
 
 def stop_if_cancelled() -> None:
-    """End the work here if nobody waits for its result; to be called now and then.
+    """End the work here if its result is not wanted; to be called now and then.
 
     Raises
     ------
-    UnwantedError
-        If so; whoever made the work unwanted expects it.
+    CancelledError
+        If so; the caller that made the work unwanted expects it.
     """
     if not _is_wanted.get()():
         raise CancelledError

@@ -21,7 +21,7 @@ from deltavec.core.text.rules import rule
 from deltavec.core.tokens import TermBuffers
 from deltavec.errors import InputError
 
-# Drawn by each process: whoever writes a corpus cannot know which words share a slot.
+# Drawn by each process: the author of a corpus cannot know which words share a slot.
 SECRET = np.uint64(secrets.randbits(64))
 
 
@@ -87,7 +87,7 @@ class Vocabulary:
 
     @functools.cached_property
     def numbers(self) -> dict[bytes, int]:
-        """The id of each word, for who looks for a few without the kernels."""
+        """The id of each word, to look up a few without the kernels."""
         text, ends = self.data.tobytes(), self.offsets.tolist()
         found = {text[begin:end]: number for number, (begin, end) in enumerate(pairwise(ends))}
         if len(found) < len(self):

@@ -1,4 +1,4 @@
-"""Lee's news stories: how well each method agrees with the people who judged them.
+"""Lee's news stories: how well each method agrees with people's judgments.
 
 Words are counted and vectors trained on all 350 stories. The center and the component that ``-pca``
 removes come from all stories, or from the 50 that are compared: two problems.

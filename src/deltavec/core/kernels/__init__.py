@@ -8,7 +8,7 @@ them at a time into one integer, which a multiplicative hash mixes. `scan_blocks
 rarely; `scan_documents` has each do its part. For a word of at most eight
 bytes every step of that hash can be undone, so equal hashes and equal lengths mean equal words, and
 its bytes are never compared; a longer word is compared with the vocabulary byte by byte. The hash
-begins with a number that each process draws anew, so that nobody can choose words that meet in one
+begins with a number that each process draws anew, so that no text can choose words that meet in one
 slot; ids depend on the order of words, never on their slots. The table of slots is open addressing
 with linear steps: slot s is the pair of integers ``slots[2 * s]``, the hash, and ``slots[2 * s +
 1]``, the length (upper half) and the id + 1 (lower half; 0 means empty).

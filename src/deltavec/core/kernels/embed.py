@@ -44,7 +44,7 @@ def sum_rows(
     length is but rounding becomes zeros. What would be rounding is added up only if the sum is
     short beside the longest row: lengths of rows lie far apart in memory.
 
-    Rows are added in float32, which the processor does many numbers at a time, and carried over
+    Rows are added in float32, which the CPU does many numbers at a time, and carried over
     to float64 after every few hundred words, so that rounding does not grow with the document.
     Eight rows are added in one go: the sum is then read and written once for all of them, and the
     processor fetches the next rows while it waits for the first. Products and sums are rounded

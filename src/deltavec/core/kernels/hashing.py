@@ -109,7 +109,7 @@ def look_up_all(data: UInt8s, ends: Int64s, words: VocabTable) -> Int64s:
 
 @inlined
 def load_eight(data: UInt8s, place: np.uint64) -> np.uint64:
-    """The eight bytes from this place on, packed; the processor loads them at once."""
+    """The eight bytes from this place on, packed; the CPU loads them at once."""
     return (
         np.uint64(data[place])
         | np.uint64(data[place + np.uint64(1)]) << np.uint64(8)

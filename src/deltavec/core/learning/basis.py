@@ -4,7 +4,7 @@ r"""The directions of the spectral recipe: its matrix, factorized, beside prior 
 
 with V a row of prior vectors for each word of the corpus, centered and of unit length (zeros for a
 word that has none), and :math:`\bar m` the mean length of a row of M, so that both weigh the same.
-g is 1 if the prior vectors help, otherwise 0: the halves of documents decide (`crossfit`).
+g is 1 if the prior vectors help, otherwise 0: split-half recovery decides (`crossfit`).
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from deltavec.core.threads import thread_count
 from deltavec.core.vectors import normalize_rows
 
 FOLD_ITERATIONS = 6  # as many as the whole has gain nothing that was seen: decision 18
-# Of each fold: so many halves are looked for among as many others; fewer say nothing.
+# Of each fold: so many documents are recovered by one half from another; fewer say nothing.
 ASKED_DOCUMENTS = 1_000
 FEWEST_ASKED = 10
 
@@ -84,7 +84,7 @@ def asked(
     corpus: LearningCorpus,
     recipe: SpectralRecipe,
 ) -> tuple[bool, str]:
-    """Whether halves find each other better in tables that know the prior vectors, and why."""
+    """Whether split-half recovery is better in tables that know the prior vectors, and why."""
     words, threads = len(statistics.token_counts), thread_count(corpus.threads)
     has = f"{prior.known:,} of {words:,} words have one"
     documents = [min(long_enough(fold), ASKED_DOCUMENTS) for fold in counted.folds.both]
@@ -96,21 +96,21 @@ def asked(
         for number, fold in enumerate(counted.folds.both):
             from_other = counted._replace(prior=known)
             rows, values = fold_basis(from_other, 1 - number, words, threads, recipe)
-            halves = half_vectors(fold, rows, statistics.mean_length, threads, ASKED_DOCUMENTS)
-            ranks += documents[number] * recovery(halves, prior_spectrum(values, recipe))
+            sample = half_vectors(fold, rows, statistics.mean_length, threads, ASKED_DOCUMENTS)
+            ranks += documents[number] * recovery(sample, prior_spectrum(values, recipe))
         return ranks / sum(documents)
 
     with_them, without = found(prior), found(None)
     helps = with_them > without
     return helps, (
-        f"{'used' if helps else 'not used'}: halves of {sum(documents):,} documents find each "
-        f"other at {with_them:.3f} with them, at {without:.3f} without (one over the rank); {has}"
+        f"{'used' if helps else 'not used'}: split-half recovery of {sum(documents):,} "
+        f"documents is {with_them:.3f} with them, {without:.3f} without (one over the rank); {has}"
     )
 
 
-def recovery(halves: HalfSample, spectrum: Float64s) -> float:
-    """How well first halves find their second halves: the mean reciprocal rank."""
-    first, second = (center_and_weight(part, spectrum) for part in halves[:2])
+def recovery(sample: HalfSample, spectrum: Float64s) -> float:
+    """How well the first half of a document finds the second: the mean reciprocal rank."""
+    first, second = (center_and_weight(part, spectrum) for part in sample[:2])
     cosines = first @ second.T
     own = np.diag(cosines).copy()
     ranks = 1 + (cosines > own[:, None]).sum(axis=1)
@@ -118,6 +118,6 @@ def recovery(halves: HalfSample, spectrum: Float64s) -> float:
 
 
 def center_and_weight(vectors: Float32s, spectrum: Float64s) -> Float32s:
-    """Halves as documents are compared: centered, weighted by the spectrum, of unit length."""
+    """Vectors as documents are compared: centered, weighted by the spectrum, of unit length."""
     weighed = (vectors - vectors.mean(axis=0, dtype=np.float64)) * spectrum
     return normalize_rows(weighed, np.linalg.norm(weighed, axis=1))

@@ -22,10 +22,10 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from deltavec.core.arrays import Float32s
 from deltavec.core.forms import EmbeddingTable, length_weights
 from deltavec.core.kernels.count import UNITS_A_WORD
 from deltavec.core.learning.basis import Prior, learn_basis, prior_spectrum, whitening
@@ -62,18 +62,27 @@ def spectral(
 ) -> EmbeddingModel:
     """The model of the recipe that needs no word vectors, learned from a corpus alone.
 
-    Prior vectors are used if halves of documents say that they help.
+    Prior vectors are used if split-half recovery is better with them.
     """
     if prior is not None and not choice.recipe.measured_documents:
         raise RecipeError(
-            "halves of documents decide whether prior vectors help: they need measured_documents "
-            "above 0"
+            "split-half recovery decides whether prior vectors help: they need "
+            "measured_documents above 0"
         )
     corpus = corpus.with_chosen_units()
     model, folds = learn_table(corpus, choice, Spill(corpus.max_memory), prior)
     if folds is not None:
         corpus.begin("split-half measurement")
-        found = split_half_evidence(model, folds, corpus, choice.recipe)
+        words, threads = len(model.vocabulary), corpus.threads
+        learn = partial(fold_basis, folds, words=words, threads=threads, recipe=choice.recipe)
+        found = evidence(
+            model.table,
+            model.statistics,
+            folds.folds,
+            learn,
+            most_documents=choice.recipe.measured_documents,
+            threads=thread_count(corpus.threads),
+        )
         steepness = choice.recipe.steepness + NGRAM_STEEPNESS * has_ngrams(corpus.tokenizer)
         model = reweight(model, found, steepness)
     ratio = {"lambda": "1: for documents as long as those of the corpus"}
@@ -97,7 +106,7 @@ def learn_table(
     del words  # those of the corpus take room
     notes = {"vectors": "learned with the model", "units": corpus.units}
     if folds is not None and prior is not None:
-        corpus.begin("asking halves of documents about prior vectors")
+        corpus.begin("trying prior vectors")
         helps, notes["prior"] = asked(folds, prior, statistics, corpus, recipe)
         folds = folds._replace(prior=prior if helps else None)
     corpus.begin("finding leading directions")
@@ -139,36 +148,15 @@ def count_pairs(
     return folds.pairs if share == 1 else words.pairs(window, allocate), folds
 
 
-def split_half_evidence(
-    model: EmbeddingModel, counted: FoldCounts, corpus: LearningCorpus, recipe: SpectralRecipe
-) -> Evidence:
-    """What halves of documents share in a table, by tables that learned from other documents."""
-    words = len(model.vocabulary)
-
-    def fold_rows(number: int) -> Float32s:
-        return fold_basis(counted, number, words, corpus.threads, recipe).vectors
-
-    weights = model.table.direction_weights.astype(np.float32)
-    return evidence(
-        model.table.rows / weights,
-        model.statistics.term_frequencies,
-        model.statistics.mean_length,
-        counted.folds,
-        fold_rows,
-        most_documents=recipe.measured_documents,
-        threads=thread_count(corpus.threads),
-    )
-
-
 def reweight(model: EmbeddingModel, found: Evidence, steepness: float = 0.0) -> EmbeddingModel:
-    """The model along the directions that split halves share, as strong as they say."""
+    """The model along the directions of the split-half covariance, as strong as it says."""
     made = measure(found, model.table.spectrum, steepness)
     if made is None:
         note = f"those of the spectrum: too few documents have {FEWEST_WORDS} words to be split"
         return replace(model, notes={**model.notes, "spectrum": note})
     note = (
-        f"measured: split halves of {found.documents:,} documents, against {PRIOR_DOCUMENTS:,} for "
-        f"the spectrum, share half of their signal in {made.carrying_half} directions"
+        f"measured: split-half covariance of {found.documents:,} documents, against "
+        f"{PRIOR_DOCUMENTS:,} for the spectrum; {made.carrying_half} directions carry half of it"
     )
     signal, deflation = made.signal
     turned = replace(model.table.turned(*made.axes), signal=signal, deflation=deflation)

@@ -1,8 +1,9 @@
-r"""What two halves of a document share: how strong each direction is, measured and not assumed.
+r"""Split-half reliability: how strong each direction is, measured and not assumed.
 
-Two halves of one document share what it is about, and nothing else. So the covariance of halves is
-the signal, provided that the table did not learn from these documents: one that did has memorized
-them. A sample of the corpus falls into two folds; each is measured in the table T_k of the other,
+The first and the second half of a document share what it is about, and nothing else. So their
+covariance is the signal, provided that the table did not learn from these documents: one that did
+has memorized them. A sample of the corpus falls into two folds; each is measured in the table T_k
+of the other,
 
 .. math:: C_k = \mathrm{sym} \frac{\sum_d u_d\, y_a y_b^\top}{\sum_d u_d},
           \quad u_d = \min(N_d / L_0, 1),
@@ -26,7 +27,7 @@ Documents that are to be compared are measured in T, which may have learned from
 .. math:: B_c = \frac{n_c\, D C_c D + n_1 B}{n_c + n_1}, \quad D = Q\, \mathrm{diag}(\sqrt\rho)\,
           Q^\top, \quad \rho_j = \frac{q_j^\top C q_j}{q_j^\top C_{\mathrm{in}}\, q_j},
 
-with :math:`C_{\mathrm{in}}` the same halves in T, and :math:`n_c = (\sum u)^2 / \sum u^2`.
+with :math:`C_{\mathrm{in}}` the same covariance in T, and :math:`n_c = (\sum u)^2 / \sum u^2`.
 """
 
 from __future__ import annotations
@@ -38,8 +39,9 @@ import numpy as np
 
 from deltavec.core.arrays import Float32s, Float64s, Int32s, UInt64s, blocks, fix_signs, offsets_of
 from deltavec.core.components import ROWS_AT_ONCE
-from deltavec.core.forms import project
+from deltavec.core.forms import EmbeddingTable, project
 from deltavec.core.learning import kernels
+from deltavec.core.learning.svd import LeftSingular
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.threads import equal_shares, parallel_map
 
@@ -48,19 +50,19 @@ FEWEST_WORDS = 20
 SAMPLE_WORDS = 1 << 26
 PRIOR_DOCUMENTS = 1_000
 COLLECTION_DOCUMENTS = 8_192
-# Halves of a collection that are longer than so many medians are cut to that: one document made
-# up a sixth of a covariance.
+# A half document of a collection that is longer than so many medians is cut to that: one document
+# made up a sixth of a covariance.
 LONGEST_HALF = 2.0
 SHARES_PER_THREAD = 8
-# Directions in which halves share nothing, or less, have no strength but for this share.
+# Directions without split-half covariance, or with less, have no strength but for this share.
 LEAST_STRENGTH = 1e-12
 
-Table = Callable[[int], Float32s]
-"""Learns the rows of all words from the first fold (0) or the second (1)."""
+LearnFold = Callable[[int], LeftSingular]
+"""Learns the whitened rows of all words from the first fold (0) or the second (1)."""
 
 
 class HalfSample(NamedTuple):
-    """Both halves of some documents.
+    """The first and the second half of each of some documents.
 
     Attributes
     ----------
@@ -79,7 +81,7 @@ class HalfSample(NamedTuple):
 
     @classmethod
     def empty(cls, dimensions: int) -> HalfSample:
-        """The halves of no documents."""
+        """The sample of no documents."""
         none = np.zeros((0, dimensions), np.float32)
         return cls(none, none, np.zeros(0), np.zeros(0, np.uint64))
 
@@ -95,15 +97,8 @@ class HalfSample(NamedTuple):
         )
 
 
-class Covariance(NamedTuple):
-    """What halves share, and how many documents say so."""
-
-    matrix: Float64s
-    documents: float
-
-
 class Signal(NamedTuple):
-    """What halves share in the axes of a table, the prior included.
+    """Split-half covariance in the axes of a table, the prior included.
 
     Attributes
     ----------
@@ -115,10 +110,6 @@ class Signal(NamedTuple):
 
     covariance: Float64s
     deflation: Float64s
-
-    def turned(self, directions: Float64s) -> Signal:
-        """The same in other axes."""
-        return Signal(*(project(matrix, directions) for matrix in self))
 
 
 class Folds(NamedTuple):
@@ -186,7 +177,7 @@ def long_enough(ids: Int32s) -> int:
 def half_vectors(
     ids: Int32s, rows: Float32s, usual_length: float, threads: int = 1, most: int | None = None
 ) -> HalfSample:
-    """The halves of the documents that are long enough to have any, or of so many at the most.
+    """The sample of the documents that are long enough to be split, or of so many at the most.
 
     Those are taken whose hashes are the least.
     """
@@ -209,30 +200,33 @@ def half_vectors(
     return HalfSample(first, second, np.minimum((ends - begins) / usual_length, 1.0), hashes[taken])
 
 
-def covariance(halves: HalfSample, longest: float = np.inf, threads: int = 1) -> Covariance:
-    """What the halves share; those longer than so many medians are cut to that length.
+def covariance(
+    sample: HalfSample, longest: float = np.inf, threads: int = 1
+) -> tuple[Float64s, float]:
+    """The split-half covariance, and how many documents it counts for.
 
-    Any number of threads gives the same bits.
+    A half longer than so many medians is cut to that length. Any number of threads gives the same
+    bits.
     """
-    weights = halves.weights
+    weights, empty = sample.weights, np.zeros((sample.first.shape[1],) * 2)
     if len(weights) == 0:
-        return Covariance(np.zeros((halves.first.shape[1],) * 2), 0.0)
-    centers = [part.mean(axis=0, dtype=np.float64) for part in halves[:2]]
+        return empty, 0.0
+    centers = [part.mean(axis=0, dtype=np.float64) for part in sample[:2]]
     bounds = [np.inf, np.inf]
     if longest < np.inf:
         lengths = (
-            np.linalg.norm(part - c, axis=1) for part, c in zip(halves, centers, strict=False)
+            np.linalg.norm(part - c, axis=1) for part, c in zip(sample, centers, strict=False)
         )
         bounds = [longest * float(np.median(each)) for each in lengths]
 
     def shared(rows: slice) -> Float64s:
-        first = shorten(halves.first[rows] - centers[0], bounds[0])
-        second = shorten(halves.second[rows] - centers[1], bounds[1])
+        first = shorten(sample.first[rows] - centers[0], bounds[0])
+        second = shorten(sample.second[rows] - centers[1], bounds[1])
         return np.asarray((first * weights[rows, None]).T @ second)
 
     parts = parallel_map(shared, [*blocks(len(weights), ROWS_AT_ONCE)], threads)
-    matrix = sum(parts, np.zeros((halves.first.shape[1],) * 2)) / weights.sum()
-    return Covariance((matrix + matrix.T) / 2, weights.sum() ** 2 / np.square(weights).sum())
+    matrix = sum(parts, empty) / weights.sum()
+    return (matrix + matrix.T) / 2, weights.sum() ** 2 / np.square(weights).sum()
 
 
 def shorten(vectors: Float64s, longest: float) -> Float64s:
@@ -254,7 +248,7 @@ def axes_of(matrix: Float64s) -> Axes:
 
 
 class Evidence(NamedTuple):
-    """What halves of a corpus' documents share in its table.
+    """The split-half covariance of a corpus in its table.
 
     Attributes
     ----------
@@ -272,7 +266,7 @@ class Evidence(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """The axes that the evidence leads to, what halves share in them, and in how many mostly."""
+    """The axes of the evidence, the signal in them, and how many axes carry half of it."""
 
     axes: Axes
     signal: Signal
@@ -280,43 +274,40 @@ class Measured(NamedTuple):
 
 
 def evidence(
-    rows: Float32s,
-    frequencies: Float64s,
-    usual_length: float,
+    table: EmbeddingTable,
+    statistics: CorpusStatistics,
     folds: Folds,
-    table: Table,
+    learn: LearnFold,
     *,
     most_documents: int,
     threads: int = 1,
 ) -> Evidence:
-    """What documents say about the directions of a table, seen by tables that do not know them.
+    """The split-half covariance in a table, also as tables see it that do not know the documents.
 
     Parameters
     ----------
-    rows
-        T, the rows of all words, whitened.
-    frequencies
-        The share of each word of the corpus.
-    usual_length
-        The mean length of the corpus' documents.
+    table, statistics
+        The table of the whole corpus, and its counts.
     folds
         The documents, from `folds_of`.
-    table
+    learn
         Learns T from a fold.
     most_documents
         For how many documents they may count at the most.
     """
+    rows = np.asarray(table.rows / table.direction_weights.astype(np.float32), np.float32)
+    frequencies, usual_length = statistics.term_frequencies, statistics.mean_length
     documents = [long_enough(fold) for fold in folds.both]
     share = sum(documents) / max(sum(len(kernels.document_ends(fold)) for fold in folds.both), 1)
     outside, inside = np.zeros((2, rows.shape[1], rows.shape[1]))
     if min(documents) < 2:  # nothing to compare them with
         return Evidence(outside, inside, 0)
 
-    def shared_in(table: Float32s, fold: Int32s) -> Float64s:
-        return covariance(half_vectors(fold, table, usual_length, threads), threads=threads).matrix
+    def shared_in(rows: Float32s, fold: Int32s) -> Float64s:
+        return covariance(half_vectors(fold, rows, usual_length, threads), threads=threads)[0]
 
     for number, fold in enumerate(folds.both):
-        learned = table(1 - number)
+        learned = learn(1 - number).vectors
         turn = rows.T @ (frequencies[:, None] * learned)
         outside += turn @ shared_in(learned, fold) @ turn.T / 2
         inside += shared_in(rows, fold) / 2
@@ -349,7 +340,7 @@ def measure(
     running = np.cumsum(variance_along(signal, axes))
     return Measured(
         axes,
-        Signal(signal, deflation).turned(axes.directions),
+        Signal(project(signal, axes.directions), project(deflation, axes.directions)),
         int(np.searchsorted(running, running[-1] / 2)) + 1,
     )
 
@@ -359,9 +350,9 @@ def variance_along(matrix: Float64s, axes: Axes) -> Float64s:
     return np.asarray(np.einsum("ij,ij->j", matrix @ axes.directions, axes.directions))
 
 
-def collection_axes(signal: Signal, halves: HalfSample) -> Axes:
-    """The axes for documents that are compared with each other, by what their own halves share."""
-    own = covariance(halves, LONGEST_HALF)
-    share = own.documents / (own.documents + PRIOR_DOCUMENTS)
-    deflated = signal.deflation @ own.matrix @ signal.deflation.T
-    return axes_of(share * deflated + (1 - share) * signal.covariance)
+def collection_axes(table: EmbeddingTable, sample: HalfSample) -> Axes:
+    """The axes for documents that are compared with each other, by their own covariance."""
+    own, documents = covariance(sample, LONGEST_HALF)
+    share = documents / (documents + PRIOR_DOCUMENTS)
+    deflated = table.deflation @ own @ table.deflation.T
+    return axes_of(share * deflated + (1 - share) * table.signal)

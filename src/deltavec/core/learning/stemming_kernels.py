@@ -1,4 +1,4 @@
-"""The loops over words that begin alike, compiled by numba: pairs, their cosines, their groups.
+"""The loops over words with a common prefix, compiled by numba: pairs, their cosines, their groups.
 
 Words are rows of small numbers, one for each of the letters that occur, so that an ending of up to
 five letters is one integer (`pack_ending`) and two of them are compared at once.

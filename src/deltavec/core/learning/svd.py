@@ -134,7 +134,7 @@ def krylov_space(
 
 
 def orthogonalize(rest: Float32s, known: Float32s, least: float, threads: int) -> Float32s:
-    """Orthonormal columns for what is left of others beyond a basis, if it is more than rounding.
+    """Orthonormal columns for the rest of a matrix beyond a basis, if it is more than rounding.
 
     What was left of short ones is not yet orthogonal: the basis is taken from them once more.
     """

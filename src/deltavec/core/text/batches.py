@@ -303,7 +303,7 @@ def encode(texts: Iterable[str]) -> list[bytes]:
 def repair_surrogates(text: str) -> str:
     """The text with U+FFFD for each half of a surrogate pair, which UTF-8 cannot hold.
 
-    Two halves that belong together become their character. Every Python string is repaired by
+    A pair that belongs together becomes its character. Every Python string is repaired by
     this rule.
     """
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -66,7 +66,7 @@ def held(lock: Path) -> int | None:
             return None
         except OSError:  # a file system without locks
             return handle
-        # Whoever had it before may have removed the file between the two steps.
+        # The process that had it before may have removed the file between the two steps.
         with suppress(FileNotFoundError):
             if os.path.samestat(os.fstat(handle), lock.stat()):
                 return handle

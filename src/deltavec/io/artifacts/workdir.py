@@ -1,6 +1,6 @@
 """A private folder for unfinished work, in a folder that other users may write to.
 
-A user who may write to a folder can put a link there under a name that deltavec is about to write,
+A user with write access to a folder can put a link there under a name that deltavec will write,
 and so have another file overwritten. That is impossible in a folder that only its owner may enter;
 what is there already is checked before it is used.
 """

@@ -165,7 +165,7 @@ def json_records(block: bytes, lines: int, file: CorpusFile) -> Iterator[dict[st
         yield record
 
 
-SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # escaped: half a character, or two halves
+SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")  # escaped: half a character, or a pair
 
 
 def json_text(value: Any) -> str | None:

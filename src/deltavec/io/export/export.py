@@ -192,15 +192,15 @@ def stored_rows(rows: npt.NDArray[np.float32], dtype: str) -> StoredRows:
         return StoredRows(rows, 0.0)
     largest = float(np.abs(rows).max(initial=0.0))
     scale = np.float32(2.0 ** np.floor(np.log2(LARGEST_HALF / largest)) if largest else 1.0)
-    halves = np.empty(rows.shape, np.float16)
+    written = np.empty(rows.shape, np.float16)
     error = 0.0
     for block in blocks(len(rows)):
         exact = rows[block] * scale
-        halves[block] = exact
+        written[block] = exact
         lengths = np.linalg.norm(exact, axis=1)
-        distances = np.linalg.norm(exact - halves[block], axis=1)
+        distances = np.linalg.norm(exact - written[block], axis=1)
         error = max(error, float((distances[lengths > 0] / lengths[lengths > 0]).max(initial=0.0)))
-    return StoredRows(halves, error)
+    return StoredRows(written, error)
 
 
 def config(model: EmbeddingModel, exported: Exported) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from deltavec.lab.tuning.jackknife import Gain
 
 @dataclass(frozen=True)
 class Trial:
-    """One recipe on both halves.
+    """One recipe on both parts.
 
     Attributes
     ----------
@@ -166,7 +166,7 @@ class Tuning:
             "standard_error_over": f"{self.unit}s",
             "trials": [trial.as_record() for trial in self.trials],
             "untried": [missing._asdict() for missing in self.untried],
-            "halves": self.sizes,
+            "sizes": self.sizes,
             "vectors": self.vectors,
             "notes": list(self.notes),
             "seconds": round(self.seconds, 3),

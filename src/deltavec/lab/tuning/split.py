@@ -1,4 +1,4 @@
-"""Two halves of the labeled documents: one to choose a recipe on, one to report on.
+"""Two parts of the labeled documents: one to choose a recipe on, one to report on.
 
 No group, and no document, is on both sides.
 """
@@ -65,7 +65,7 @@ class Split(NamedTuple):
     Attributes
     ----------
     choosing, held_back : Half
-        The halves.
+        The two parts.
     unit : str
         What is left out at once for a standard error.
     notes : tuple of str
@@ -79,7 +79,7 @@ class Split(NamedTuple):
 
 
 def split_groups(corpus: Corpus, group_column: str, documents: int, seed: int) -> Split:
-    """Two halves of the groups, in each all pairs of their documents.
+    """Two parts of the groups, in each all pairs of their documents.
 
     Parameters
     ----------
@@ -88,10 +88,10 @@ def split_groups(corpus: Corpus, group_column: str, documents: int, seed: int) -
     group_column
         The column with the group of each document.
     documents
-        The number of documents to compare, in both halves together. The largest groups come first,
+        The number of documents to compare, in both parts together. The largest groups come first,
         with at least 25 documents each.
     seed
-        The seed of the draw of documents and of the halves.
+        The seed of the draw of documents and of the split.
     """
     groups = usable_groups(groups_of(corpus, group_column).groups, group_column)
     rng = np.random.default_rng(seed)
@@ -157,10 +157,10 @@ class Cut(NamedTuple):
 
 
 def split_pairs(listed: ListedPairs, texts: Any, seed: int) -> Split:
-    """Two halves of the pairs, each with the documents that they name.
+    """Two parts of the pairs, each with the documents that they name.
 
     Documents that are connected by pairs stay together. If most of them are connected, only those
-    that belong together do, and other pairs between the halves are left out.
+    that belong together do, and other pairs between the parts are left out.
     """
     pairs = listed.pairs
     for connecting, unit, share in (
@@ -171,7 +171,7 @@ def split_pairs(listed: ListedPairs, texts: Any, seed: int) -> Split:
         if is_fair(listed, cut, share):
             lost = len(pairs) - sum(int(cut.on(side, pairs).sum()) for side in (0, 1))
             note = (
-                f"{lost:,} of {len(pairs):,} pairs would join the halves and are left out: most "
+                f"{lost:,} of {len(pairs):,} pairs would join the parts and are left out: most "
                 "documents are connected by pairs"
             )
             choosing, held_back = (half_of_pairs(listed, texts, cut, side) for side in (0, 1))
@@ -179,7 +179,7 @@ def split_pairs(listed: ListedPairs, texts: Any, seed: int) -> Split:
             return Split(choosing, held_back, unit, notes)
     raise CorpusError(
         f"{len(pairs):,} pairs ({int(listed.positive.sum()):,} that belong together) cannot be cut "
-        "into halves that share no document: each half needs pairs of both labels, and some must "
+        "into parts that share no document: each part needs pairs of both labels, and some must "
         "be left when a document is left out; add pairs of other documents"
     )
 

@@ -98,9 +98,9 @@ def tune(
         How long to go on: ``"90s"``, ``"10m"``, ``"1h"``, or seconds. No recipe is begun after
         that. The default is always measured.
     documents
-        How many documents to compare, in both halves together, where there are groups.
+        How many documents to compare, in both parts together, where there are groups.
     seed
-        The seed of the draw of documents and of the halves.
+        The seed of the draw of documents and of the split.
     tokenizer, threads, max_memory
         As for `deltavec.fit`.
     on_stage
@@ -137,15 +137,15 @@ def tune(
         vectors = load_vectors(vectors)
     stage("reading labels")
     if group_column is not None:
-        halves = split_groups(watched, group_column, documents, seed)
+        split = split_groups(watched, group_column, documents, seed)
     else:
         listed = read_pairs(pairs, by_id=id_column is not None, seed=seed, encoding=encoding)
-        halves = split_pairs(listed, document_texts(listed, watched, id_column), seed)
+        split = split_pairs(listed, document_texts(listed, watched, id_column), seed)
     options: dict[str, Any] = {"tokenizer": tokenizer, "threads": threads, "max_memory": max_memory}
     if vectors is not None:
         fit(source, vectors, "unit-sum", **options)  # refuses vectors that know no word
     stage("comparing recipes")
-    comparison = Comparison(source, halves, options, vectors, deadline, on_trial or ignore)
+    comparison = Comparison(source, split, options, vectors, deadline, on_trial or ignore)
     default = at_exponents(DEFAULT)[0]
     model = comparison.attempt(default)
     assert model is not None  # the default is always tried
@@ -162,20 +162,20 @@ def tune(
         recommended=recommended,
         reason=reason,
         untried=tuple(comparison.untried),
-        unit=halves.unit,
-        sizes={"choosing": halves.choosing.sizes, "held_back": halves.held_back.sizes},
+        unit=split.unit,
+        sizes={"choosing": split.choosing.sizes, "held_back": split.held_back.sizes},
         vectors=name,
-        notes=halves.notes,
+        notes=split.notes,
         seconds=time.perf_counter() - begun,
     )
 
 
 @dataclass
 class Comparison:
-    """Recipes tried one after the other on both halves, until the deadline."""
+    """Recipes tried one after the other on both parts, until the deadline."""
 
     corpus: Corpus
-    halves: Split
+    split: Split
     options: dict[str, Any]
     vectors: WordVectors | None
     deadline: float
@@ -197,17 +197,17 @@ class Comparison:
                 raise
             self.untried.append(Untried(candidate.name, str(error)))
             return None
-        halves, threads = self.halves[:2], self.options["threads"]
+        parts, threads = self.split[:2], self.options["threads"]
         cosines = []
-        for half in halves:
+        for half in parts:
             vectors = model.for_collection(half.texts, threads=threads).embed(
                 half.texts, threads=threads
             )
             cosines.append(half.pairs.cosines(vectors, threads))
-        areas = [jackknife_auc(own, half.pairs) for own, half in zip(cosines, halves, strict=True)]
+        areas = [jackknife_auc(own, half.pairs) for own, half in zip(cosines, parts, strict=True)]
         self.default = self.default or areas
-        best = best_threshold(cosines[0], halves[0].pairs.positive)
-        positive = halves[1].pairs.positive
+        best = best_threshold(cosines[0], parts[0].pairs.positive)
+        positive = parts[1].pairs.positive
         trial = Trial(
             candidate.name,
             candidate.recipe,

@@ -79,7 +79,7 @@ def test_halves_decide_whether_vectors_help():
         for vectors in (topical(0), misleading)
     ]
     assert "14 of 17 words have one" in notes[0]["prior"]
-    assert notes[1]["prior"].startswith("not used: halves of 200 documents find each other at")
+    assert notes[1]["prior"].startswith("not used: split-half recovery of 200 documents is")
     assert "spectrum" in notes[0]
 
 

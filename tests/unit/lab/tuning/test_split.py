@@ -147,7 +147,7 @@ def test_where_most_documents_are_connected_pairs_between_halves_are_left_out():
     assert sum(label for *_, label in kept) == 20
     lost = 40 - len(kept)
     assert lost > 0
-    assert found.notes[0].startswith(f"{lost} of 40 pairs would join the halves")
+    assert found.notes[0].startswith(f"{lost} of 40 pairs would join the parts")
 
 
 def test_pairs_that_cannot_be_cut_are_refused():
