@@ -16,7 +16,7 @@ LEFT = {
     "alike": (6, 11),
     "of before": (0, 1),
     "of others": (2, 1),
-    "who|whoever|nobody": (8, 9),
+    "who|whoever|nobody": (10, 9),
     "halves": (4, 16),
     "strengths": (0, 1),
     "lists of like": (0, 0),
