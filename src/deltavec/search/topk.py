@@ -35,7 +35,7 @@ from deltavec.core.jit import BUDGET
 from deltavec.core.threads import one_blas_thread, parallel_map, thread_count
 from deltavec.search import fallback, kernels
 from deltavec.search.hybrid.bounds import HIGHEST_SCORE, scan_codes, scan_products
-from deltavec.search.hybrid.maxscore import TINY, search_candidates, write_nonessential
+from deltavec.search.hybrid.maxscore import TINY, lightest_terms, search_candidates
 from deltavec.search.hybrid.threshold import MOST, seed_thresholds
 from deltavec.search.kernels import Queries, Rows, TopK
 from deltavec.search.lexical.index import NUMBERS_A_POSTING, HybridQuery, InvertedIndex
@@ -124,12 +124,15 @@ class QueryBatch(NamedTuple):
             return batch._replace(queries=batch.queries._replace(scales=scales))
         weights = read_only(np.concatenate([one.weights for one in wanted]))
         limits = read_only(weights * np.concatenate([one.highest for one in wanted]))
+        nonessential, most = lightest_terms(begins, weights)
         terms = batch.terms._replace(
             begins=begins[:-1],
             ends=begins[1:],
             terms=read_only(np.concatenate([one.terms for one in wanted])),
             weights=weights,
             limits=limits,
+            nonessential=nonessential,
+            most=most,
         )
         return cls(batch.queries._replace(scales=scales), QUERY_ERROR, terms)
 
@@ -138,16 +141,16 @@ class QueryBatch(NamedTuple):
         """How many queries there are."""
         return len(self.queries.scales)
 
-    def at(self, places: Int64s) -> QueryBatch:
-        """Some of the queries."""
+    def at(self, places: Int64s, terms: QueryTerms) -> tuple[QueryBatch, QueryTerms]:
+        """Some of the queries, and their terms in an array of rows."""
         vectors, scales, margin = self.queries
-        terms = self.terms._replace(
-            begins=read_only(self.terms.begins[places]),
-            ends=read_only(self.terms.ends[places]),
-            most=read_only(self.terms.most[places]),
+        own = terms._replace(
+            begins=read_only(terms.begins[places]),
+            ends=read_only(terms.ends[places]),
+            most=read_only(terms.most[places]),
         )
         queries = Queries(read_only(vectors[places]), read_only(scales[places]), margin)
-        return QueryBatch(queries, self.error, terms)
+        return self._replace(queries=queries), own
 
 
 def best_rows(
@@ -184,55 +187,18 @@ def best_rows(
         Block sizes.
     """
     cut, best = sizes or Sizes(), no_rows(batch.size, k)
-    arrays = arrays_of(pieces, batch.terms, index, ranks, allowed)
-    work = sum(work_of(one.rows, batch.queries, one.terms) for one in arrays)
+    arrays = arrays_of(pieces, batch, index, ranks, allowed)
+    work = sum(one.work for one in arrays)
     if k == 0 or not work:
         return rank(best)
     if BUDGET.allows(work):
         for one in arrays:
             fallback.search_rows(one.rows, batch.queries, one.terms, best)
         return rank(best)
-    terms = batch.terms
-    nonessential, most = np.zeros(len(terms.terms), np.uint8), np.zeros(batch.size)
-    if len(terms.terms):
-        write_nonessential(terms.begins, terms.ends, terms.weights, nonessential, most)
-    about = read_only(nonessential), read_only(most)
-    for number, rows, terms in arrays:
-        here = batch._replace(terms=terms._replace(nonessential=about[0], most=about[1]))
-        if (upper_bounds(here) >= np.where(best.sizes == k, best.scores[:, 0], -np.inf)).any():
-            search_array(pieces, number, rows, here, best, threads, cut)
+    for one in arrays:
+        if not one.is_hopeless(batch.queries, best):
+            one.search(batch, best, threads, cut)
     return rank(best)
-
-
-class ArrayOfRows(NamedTuple):
-    """An array of rows, and the terms of queries as places in its postings."""
-
-    number: int
-    rows: Rows
-    terms: QueryTerms
-
-
-def arrays_of(
-    pieces: ChunkedMatrix,
-    terms: QueryTerms,
-    index: InvertedIndex | None,
-    ranks: Int64s,
-    allowed: UInt8s,
-) -> list[ArrayOfRows]:
-    """The arrays to search, the largest first."""
-    require_mapped(*pieces.arrays)
-    arrays = []
-    for number in sorted(range(len(pieces.arrays)), key=lambda n: -len(pieces.arrays[n])):
-        array, begin = pieces.arrays[number], int(pieces.begins[number])
-        mask = allowed[begin : begin + len(array)] if len(allowed) else pieces.live_masks[number]
-        own = terms
-        if index is not None and len(terms.terms):
-            segment, norms = index.parts[number]
-            require_mapped(segment.lengths)
-            places = read_only(segment.locate(terms.terms))
-            own = terms._replace(postings=segment.postings, norms=norms, terms=places)
-        arrays.append(ArrayOfRows(number, Rows(array, begin, read_only(mask), ranks), own))
-    return arrays
 
 
 def nearest_rows(
@@ -270,107 +236,134 @@ def nearest_rows(
     return result
 
 
-def work_of(rows: Rows, queries: Queries, terms: QueryTerms) -> int:
-    """The cost of queries, in multiplications."""
-    lengths = terms.postings.begins[terms.terms + 1] - terms.postings.begins[terms.terms]
-    vectors = int(np.count_nonzero(queries.scales))
-    return int(lengths.sum()) * NUMBERS_A_POSTING + rows.vectors.size * vectors
+class ArrayOfRows(NamedTuple):
+    """An array of rows to search.
 
+    Attributes
+    ----------
+    pieces : ChunkedMatrix
+        All rows.
+    number : int
+        Which of their arrays it is.
+    rows : Rows
+        Its rows.
+    terms : QueryTerms
+        The terms of the queries, as places in the postings of these rows.
+    work : int
+        The cost of a look at all rows, in multiplications.
+    """
 
-def upper_bounds(batch: QueryBatch) -> Float64s:
-    """The most that a row of a segment can score, by the terms that are there."""
-    terms, most = batch.terms, batch.queries.scales * HIGHEST_SCORE
-    if len(terms.terms):
-        there = terms.terms < len(terms.postings.begins) - 2  # the last list is empty
-        owners = np.repeat(np.arange(batch.size), terms.ends - terms.begins)
-        most = most + (1 + TINY) * np.bincount(owners, terms.limits * there, batch.size)
-    return most
+    pieces: ChunkedMatrix
+    number: int
+    rows: Rows
+    terms: QueryTerms
+    work: int
 
+    def is_hopeless(self, queries: Queries, best: TopK) -> bool:
+        """Whether no row can be among the best of a single query, by the terms that are here."""
+        if len(queries.scales) > 1 or best.sizes[0] < best.scores.shape[1]:
+            return False
+        there = self.terms.terms < len(self.terms.postings.begins) - 2  # the last list is empty
+        lexical = float(self.terms.limits[there].sum()) * (1 + TINY)
+        return lexical + float(queries.scales[0]) * HIGHEST_SCORE < float(best.scores[0, 0])
 
-def search_array(
-    pieces: ChunkedMatrix,
-    number: int,
-    rows: Rows,
-    batch: QueryBatch,
-    best: TopK,
-    threads: int | None,
-    cut: Sizes,
-) -> None:
-    """Search one array of rows for a batch of queries, whose terms are places in its postings."""
-    queries, terms = batch.queries, batch.terms
-    count, work = len(rows.vectors), work_of(rows, queries, terms)
-    chosen, has_terms = NONE, len(terms.terms) > 0
-    if len(rows.allowed):
-        mask, few = rows.allowed.view(bool), cut.narrow_lexical if has_terms else cut.narrow
-        if np.count_nonzero(mask) <= count // few:
-            chosen = read_only(np.flatnonzero(mask))
-            if not len(chosen):
-                return
-    if len(chosen) and batch.size > cut.few_queries and not has_terms:
-        own = rows.begin + chosen
-        rows = Rows(
-            rows.vectors[chosen], 0, ALL, rows.ranks[own] if len(rows.ranks) else read_only(own)
+    def search(self, batch: QueryBatch, best: TopK, threads: int | None, cut: Sizes) -> None:
+        """Search these rows for a batch of queries."""
+        rows, terms, queries, chosen = self.rows, self.terms, batch.queries, NONE
+        count, has_terms = len(rows.vectors), len(terms.terms) > 0
+        if len(rows.allowed):
+            mask, few = rows.allowed.view(bool), cut.narrow_lexical if has_terms else cut.narrow
+            if np.count_nonzero(mask) <= count // few:
+                chosen = read_only(np.flatnonzero(mask))
+                if not len(chosen):
+                    return
+        if not has_terms and len(chosen) and batch.size > cut.few_queries:
+            numbers = rows.begin + chosen
+            ranks = rows.ranks[numbers] if len(rows.ranks) else read_only(numbers)
+            multiply(Rows(rows.vectors[chosen], 0, ALL, ranks), batch, terms, best, threads, cut)
+        elif not has_terms and not len(chosen):
+            self.scan(batch, terms, best, threads, cut)
+        else:
+            if not len(chosen) and best.scores.shape[1] <= MOST and best.sizes.min() == 0:
+                seed_thresholds(rows, queries, terms, best)
+            before = TopK(best.scores.copy(), best.ranks.copy(), best.sizes.copy())
+            given_up = np.zeros(batch.size, np.uint8)
+
+            def look(first: int, last: int, best: TopK) -> None:
+                search_candidates(rows, first, last, queries, terms, chosen, best, given_up)
+
+            workers = cut.workers(self.work, threads, is_quantized=True)
+            split_rows(
+                look, 1, count, min(share(count, workers), cut.candidate_rows), best, workers
+            )
+            if given_up.any():
+                left = np.flatnonzero(given_up)
+                some, (others, own) = before.at(left), batch.at(left, terms)
+                self.scan(others, own, some, threads, cut)
+                best.scores[left], best.ranks[left], best.sizes[left] = some
+
+    def scan(
+        self, batch: QueryBatch, terms: QueryTerms, best: TopK, threads: int | None, cut: Sizes
+    ) -> None:
+        """Search all rows by their codes, or by their products with the queries."""
+        rows, queries, made = self.rows, batch.queries, None
+        if len(terms.terms) or batch.size <= cut.few_queries:
+            made = self.pieces.quantized[self.number].of(
+                rows.vectors, cut.workers(self.work, threads)
+            )
+        if made is None:
+            multiply(rows, batch, terms, best, threads, cut)
+            return
+        codes = quantize_queries(
+            queries.vectors, batch.error, self.pieces.length_error, made, queries.margin
         )
-        multiply(rows, batch, best, cut.workers(len(chosen) * batch.size, threads), cut)
-        return
-    if has_terms or len(chosen):
-        if not len(chosen) and best.scores.shape[1] <= MOST:
-            seed_thresholds(rows, queries, terms, best)
-        before = best.at(np.arange(batch.size))
-        given_up = np.zeros(batch.size, np.uint8)
+        held = max(cut.lexical_scores // batch.size, min(cut.rows, cut.lexical_scores))
+        memory = batch.size * ROWS * -(-held // ROWS) if len(terms.terms) else 0
 
         def look(first: int, last: int, best: TopK) -> None:
-            search_candidates(rows, first, last, queries, terms, chosen, best, given_up)
+            scan_codes(rows, codes, first, last, queries, terms, np.empty(memory), best)
 
-        workers = cut.workers(work, threads, is_quantized=True)
-        size = min(share(count, workers), cut.candidate_rows)
-        split_rows(look, 1, count, size, best, workers)
-        left = np.flatnonzero(given_up)
-        if not len(left):
-            return
-        some = before.at(left)
-        scan(pieces, number, rows, batch.at(left), some, work, threads, cut)
-        best.scores[left], best.ranks[left], best.sizes[left] = some
-        return
-    scan(pieces, number, rows, batch, best, work, threads, cut)
+        count, workers = len(rows.vectors), cut.workers(self.work, threads, is_quantized=True)
+        size = min(share(count, workers), cut.most_rows)
+        split_rows(look, ROWS, count, size, best, workers, cut.first_rows)
 
 
-def scan(
+def arrays_of(
     pieces: ChunkedMatrix,
-    number: int,
+    batch: QueryBatch,
+    index: InvertedIndex | None,
+    ranks: Int64s,
+    allowed: UInt8s,
+) -> list[ArrayOfRows]:
+    """The arrays to search, the largest first."""
+    require_mapped(*pieces.arrays)
+    arrays, vectors = [], int(np.count_nonzero(batch.queries.scales))
+    for number in sorted(range(len(pieces.arrays)), key=lambda n: -len(pieces.arrays[n])):
+        array, begin, terms = pieces.arrays[number], int(pieces.begins[number]), batch.terms
+        mask = allowed[begin : begin + len(array)] if len(allowed) else pieces.live_masks[number]
+        work = array.size * vectors
+        if index is not None and len(terms.terms):
+            segment, norms = index.parts[number]
+            require_mapped(segment.lengths)
+            places = read_only(segment.locate(terms.terms))
+            begins = segment.postings.begins
+            work += NUMBERS_A_POSTING * int((begins[places + 1] - begins[places]).sum())
+            terms = terms._replace(postings=segment.postings, norms=norms, terms=places)
+        rows = Rows(array, begin, read_only(mask), ranks)
+        arrays.append(ArrayOfRows(pieces, number, rows, terms, work))
+    return arrays
+
+
+def multiply(
     rows: Rows,
     batch: QueryBatch,
+    terms: QueryTerms,
     best: TopK,
-    work: int,
     threads: int | None,
     cut: Sizes,
 ) -> None:
-    """Search all rows of an array by their codes, or by their products with the queries."""
-    queries, terms = batch.queries, batch.terms
-    workers = cut.workers(work, threads)
-    made = None
-    if len(terms.terms) or batch.size <= cut.few_queries:
-        made = pieces.quantized[number].of(rows.vectors, workers)
-    if made is None:
-        multiply(rows, batch, best, workers, cut)
-        return
-    codes = quantize_queries(
-        queries.vectors, batch.error, pieces.length_error, made, queries.margin
-    )
-    held = max(cut.lexical_scores // batch.size, min(cut.rows, cut.lexical_scores))
-    memory = batch.size * ROWS * -(-held // ROWS) if len(terms.terms) else 0
-
-    def look(first: int, last: int, best: TopK) -> None:
-        scan_codes(rows, codes, first, last, queries, terms, np.empty(memory), best)
-
-    workers = cut.workers(work, threads, is_quantized=True)
-    size = min(share(len(rows.vectors), workers), cut.most_rows)
-    split_rows(look, ROWS, len(rows.vectors), size, best, workers, cut.first_rows)
-
-
-def multiply(rows: Rows, batch: QueryBatch, best: TopK, workers: int, cut: Sizes) -> None:
     """Multiply blocks of rows with all queries, and score the candidates among them."""
-    queries, terms = batch.queries, batch.terms
+    queries, workers = batch.queries, cut.workers(rows.vectors.size * batch.size, threads)
 
     def look(first: int, last: int, best: TopK) -> None:
         products = queries.vectors @ rows.vectors[first:last].T

@@ -22,7 +22,7 @@ NONE = np.empty(0, np.int64)
 
 def without_kernels(pieces, batch, k, index, ranks, allowed):
     best = no_rows(batch.size, k)
-    for one in arrays_of(pieces, batch.terms, index, ranks, allowed):
+    for one in arrays_of(pieces, batch, index, ranks, allowed):
         fallback.search_rows(one.rows, batch.queries, one.terms, best)
     return rank(best)
 

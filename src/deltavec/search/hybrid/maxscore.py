@@ -12,11 +12,12 @@ below `TINY` of the sum of weights, which is always granted.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from deltavec.core.arrays import Float64s, Int64s, UInt8s
+from deltavec.core.arrays import Float64s, Int64s, UInt8s, read_only
 from deltavec.core.jit import compiled
 from deltavec.search.hybrid.bounds import HIGHEST_SCORE, fast_score, rescore
 from deltavec.search.kernels import Queries, Rows, TopK, keep, kth_best
@@ -32,24 +33,20 @@ FINE = 0.25  # of the highest cosine part: looking up less takes longer than sco
 NONESSENTIAL = 0.1  # the most that non-essential terms of a scan may add, as a share of all
 
 
-@compiled
-def write_nonessential(
-    begins: Int64s, ends: Int64s, weights: Float64s, terms: UInt8s, most: Float64s
-) -> None:
-    """Write the lightest terms of each query, and the most that they add: a tenth of all.
+def lightest_terms(begins: Int64s, weights: Float64s) -> tuple[UInt8s, Float64s]:
+    """Which terms of queries add a tenth at most, and the most that they add, for each query.
 
-    A scan may leave them out at first. Both arrays hold zeros before.
+    A scan may leave them out at first.
     """
-    for query in range(most.size):
-        own = weights[begins[query] : ends[query]]
-        total, light = own.sum(), 0.0
-        for place in np.argsort(own, kind="mergesort"):
-            if light + own[place] > NONESSENTIAL * total:
-                break
-            light += own[place]
-            terms[begins[query] + place] = 1
-            # A saturated frequency is below 1. The second term exceeds all rounding.
-            most[query] = light + 1e-9 * total
+    is_light, most = np.zeros(len(weights), np.uint8), np.zeros(len(begins) - 1)
+    for query, (begin, end) in enumerate(pairwise(begins.tolist())):
+        order = begin + np.argsort(weights[begin:end], kind="stable")
+        sums, total = np.cumsum(weights[order]), weights[begin:end].sum()
+        count = int((sums <= NONESSENTIAL * total).sum())
+        is_light[order[:count]] = 1
+        # A saturated frequency is below 1. The second term exceeds all rounding.
+        most[query] = sums[count - 1] + 1e-9 * total if count else 0
+    return read_only(is_light), read_only(most)
 
 
 class PartialScores(NamedTuple):

@@ -126,9 +126,9 @@ class PostingsSegment:
     def locate(self, terms: Int64s) -> Int64s:
         """The place of each term's posting list, that of the empty list for a term not here."""
         places = np.searchsorted(self.terms, terms)
-        near = np.minimum(places, len(self.terms) - 1)
-        there = self.terms[near] == terms if len(self.terms) else np.zeros(len(terms), bool)
-        return np.where(there, places, len(self.terms))
+        if len(self.terms):
+            places[self.terms.take(places, mode="clip") != terms] = len(self.terms)
+        return places
 
     def postings_at(self, place: int) -> tuple[Int32s, UInt8s]:
         """The documents and counts at a place; entries out of range are dropped."""
