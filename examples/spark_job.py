@@ -16,7 +16,8 @@ import tempfile
 from pathlib import Path
 
 import pyarrow.fs
-from pyspark.sql import SparkSession
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
 
 import deltavec as dv
 
@@ -29,6 +30,8 @@ def main() -> None:
         (fit if arguments.command == "fit" else embed)(spark, arguments)
     except dv.DeltavecError as error:
         sys.exit(f"spark_job.py: {error}")
+    except PySparkException as error:  # its message without what Java adds
+        sys.exit(f"spark_job.py: {(error.getMessage() or str(error)).splitlines()[0]}")
     finally:
         spark.stop()
 
@@ -68,12 +71,21 @@ def fit(spark: SparkSession, arguments: argparse.Namespace) -> None:
         pyarrow.fs.copy_files(f"{folder}/model.dv", path, destination_filesystem=system)
 
 
+def require_columns(frame: DataFrame, names: list[str]) -> None:
+    """Refuse names that are no columns, before hours of work; capitals matter here."""
+    missing = [name for name in names if name not in frame.columns]
+    if missing:
+        found = ", ".join(frame.columns)
+        raise dv.InputError(f"--keep: expected columns, got {missing[0]!r}; there are {found}")
+
+
 def embed(spark: SparkSession, arguments: argparse.Namespace) -> None:
     """Write the vectors of the input, beside the columns to keep."""
     column, keep = arguments.column, arguments.keep
     frame = spark.read.parquet(arguments.input)
-    wanted = dict.fromkeys([*keep, column])
-    frame = frame.select([f"`{name}`" for name in wanted if name in frame.columns])
+    require_columns(frame, keep)
+    if column in frame.columns:  # else deltavec says what there is
+        frame = frame.select([f"`{name}`" for name in dict.fromkeys([*keep, column])])
     with tempfile.TemporaryDirectory() as folder:
         model = arguments.model
         if "://" in model:

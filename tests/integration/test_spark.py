@@ -15,8 +15,9 @@ import pyarrow as pa
 import pytest
 
 import deltavec as dv
+from deltavec.io.artifacts.model import FILES
 from deltavec.spark import reduce as tables
-from deltavec.spark.ship import shipped_name
+from deltavec.spark.ship import shipped_name, staging
 from support.spark_cluster import IGNORED, running_session
 from support.typed import reviews
 
@@ -289,12 +290,10 @@ def test_a_process_opens_a_model_once(
 def test_what_arrives_damaged_is_one_clear_error(
     spark: SparkSession, frame: DataFrame, vectors: dv.WordVectors, tmp_path: Path
 ) -> None:
-    from pyspark import SparkFiles
-
     other = dv.fit(reviews()[:50], vectors, "sif-center")
     other.save(tmp_path / "other.dv")
-    in_the_way = Path(SparkFiles.getRootDirectory(), shipped_name(other.fingerprint, "model.json"))
-    in_the_way.write_text("{}")
+    for name in FILES:
+        Path(staging().name, shipped_name(other.fingerprint, name)).write_text("{}")
     with pytest.raises(dv.DeltavecError, match="an executor cannot open what the driver sent"):
         dv.spark.embed(frame, "text", tmp_path / "other.dv")
 

@@ -84,6 +84,26 @@ def test_a_wrong_column_is_one_line_of_the_job(folder: Path) -> None:
     assert "at org.apache" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--keep", "ID"], "--keep: expected columns, got 'ID'; there are id, text, stars"),
+        ([], "[PATH_ALREADY_EXISTS]"),
+    ],
+)
+def test_what_is_wrong_with_the_job_is_one_line(
+    folder: Path, arguments: list[str], message: str
+) -> None:
+    dv.fit(reviews()).save(folder / "small.dv")
+    (folder / "taken").mkdir(exist_ok=True)
+    (folder / "taken" / "file").touch()
+    done = submitted(folder, "embed", folder / "reviews.parquet", "small.dv", "taken", *arguments)
+    assert done.returncode == 1
+    assert done.stdout.startswith(f"spark_job.py: {message}")
+    assert done.stdout.count("\n") == 1
+    assert "at org.apache" not in done.stderr
+
+
 def test_what_the_guide_tells_works(folder: Path, tmp_path: Path) -> None:
     require_java()
     shutil.copy(folder / "reviews.parquet", tmp_path)

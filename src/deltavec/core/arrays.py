@@ -126,3 +126,10 @@ def fix_signs(vectors: npt.NDArray[Kind], axis: int) -> npt.NDArray[Kind]:
     places = np.abs(vectors).argmax(axis=axis, keepdims=True)
     fixed: npt.NDArray[Kind] = vectors * np.sign(np.take_along_axis(vectors, places, axis=axis))
     return fixed
+
+
+def as_fixed_size_lists(matrix: npt.NDArray[Any]) -> Any:
+    """The rows of a matrix as an Arrow column of lists of one length, not copied."""
+    import pyarrow as pa
+
+    return pa.FixedSizeListArray.from_arrays(pa.array(matrix.reshape(-1)), matrix.shape[1])

@@ -70,7 +70,8 @@ class ShareSum:
     """
 
     def __init__(self, words: int) -> None:
-        self._high, self._low = np.zeros((2, words), np.int64)
+        self.units = np.zeros((2, words), np.int64)
+        self._high, self._low = self.units
 
     def add(self, texts: TextBatch, vocabulary: Vocabulary, threads: int | None = None) -> None:
         """Add the shares of these documents."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.arrays import allocate_rows, require_mapped
+from deltavec.core.arrays import Float64s, allocate_rows, as_fixed_size_lists, require_mapped
 from deltavec.core.batching import EmbeddedBatch, ShareSum, count_batch, embed_batch
 from deltavec.core.components import SecondMoment, leading_components
 from deltavec.core.explain import Contributions, Explanation, compare, decompose
@@ -283,6 +283,42 @@ class EmbeddingModel:
             return tokenize_list([word.decode() for word in apart if word], name)
         return tokenize(data.decode("utf-8", "replace"), name)
 
+    @property
+    def is_measured(self) -> bool:
+        """Whether a collection can turn its axes: see `for_collection`."""
+        return len(self.table.signal) > 0
+
+    def embed_batch(
+        self, batch: Any, column: str, *, output: str = "embedding", threads: int | None = None
+    ) -> Any:
+        """A batch of Arrow with one more column: the vectors of a column of text.
+
+        Parameters
+        ----------
+        batch : pyarrow.RecordBatch or pyarrow.Table
+            Some documents.
+        column
+            The column with the text; null is an empty text.
+        output
+            The name of the new column, of type ``fixed_size_list<float>``.
+        threads
+            How many cores to use; all of them by default.
+
+        Examples
+        --------
+        >>> import pyarrow as pa, deltavec as dv
+        >>> vectors = dv.WordVectors(["sea", "room"], [[1, 0], [0, 1]])
+        >>> model = dv.fit(["sea view", "room"], vectors, recipe="idf-sum")
+        >>> model.embed_batch(pa.record_batch({"text": ["the sea"]}), "text").schema.names
+        ['text', 'embedding']
+        """
+        if column not in batch.schema.names:
+            raise InputError(f"no column {column!r}; the columns are {batch.schema.names}")
+        if output in batch.schema.names:
+            raise InputError(f"the batch has a column {output!r} already: name another output")
+        vectors = self.embed(batch.column(column), threads=threads)
+        return batch.append_column(output, as_fixed_size_lists(vectors))
+
     def info(self) -> dict[str, Any]:
         """What the model is, in a few figures: recipe and why, sizes, coverage."""
         seen = int((self.statistics.token_counts > 0).sum())
@@ -364,27 +400,33 @@ class EmbeddingModel:
 
 
 def recenter(model: EmbeddingModel, corpus: Chunked, threads: int | None = None) -> EmbeddingModel:
-    """The spectral model for documents of the collection's length, seen from its center.
-
-    The mean of a few documents is a poor center: the fitting corpus' own counts as a hundred more.
-    """
-    shares_of_documents = ShareSum(len(model.vocabulary))
+    """The spectral model for documents of the collection's length, seen from its center."""
+    shares = ShareSum(len(model.vocabulary))
     statistics = CorpusStatistics.empty(len(model.vocabulary))
     sample = HalfSample.empty(model.dimensions)
-    is_measured = len(model.table.signal) > 0
     for chunk in corpus:
         texts = as_text_batch(chunk, model.tokenizer)
         statistics += count_batch(texts, model.vocabulary, threads)
-        shares_of_documents.add(texts, model.vocabulary, threads)
-        if is_measured:
+        shares.add(texts, model.vocabulary, threads)
+        if model.is_measured:
             sample = sample.sampled(half_vectors_of(texts, model, threads))
+    return recentered(model, statistics, shares.total, sample)
+
+
+def recentered(
+    model: EmbeddingModel, statistics: CorpusStatistics, shares: Float64s, sample: HalfSample
+) -> EmbeddingModel:
+    """The spectral model for documents with these counts, sums of shares, and sample.
+
+    The mean of a few documents is a poor center: the fitting corpus' own counts as a hundred more.
+    """
     require_known_words(statistics)
     known = statistics.documents - statistics.unknown_documents
     length, usual = statistics.known_tokens / known, model.statistics.mean_length
-    shares = shares_of_documents.total + CENTER_DOCUMENTS * model.statistics.term_frequencies
+    shares = shares + CENTER_DOCUMENTS * model.statistics.term_frequencies
     shares /= known + CENTER_DOCUMENTS
     table = model.table
-    if is_measured:
+    if model.is_measured:
         table = table.turned(*collection_axes(table, sample))
     table = table.reweight_for_length(length / usual).with_offset(shares)
     reason = (

@@ -1,9 +1,11 @@
-"""Fit and embed a column of a Spark DataFrame: the same results as on one machine.
+"""Fit, embed and compare columns of Spark DataFrames: the same results as on one machine.
 
-``fit`` and ``train_vectors`` give what `deltavec.fit` and `deltavec.train_vectors` give; ``embed``
-and ``similarity`` give the frame with one more column; ``duplicates`` gives what
-`deltavec.duplicates` gives. Spark reads, schedules, retries and adds up;
-what is done to text is done by the kernels of `deltavec.core`, on Arrow batches.
+``fit``, ``train_vectors``, ``for_collection`` and ``duplicates`` give what the functions of the
+same names give on one machine; ``embed``, ``similarity`` and ``assign`` give the frame with one
+more column; ``neighbors`` gives the nearest documents of queries. ``register`` makes a model a
+function of SQL; ``Embedder`` is a stage of ``pyspark.ml``. Spark reads, schedules, retries and adds
+up; what is done to text is done by the kernels of `deltavec.core`, on Arrow batches. Sessions may
+be classic or of Spark Connect.
 
 Counts are added up in Spark and reach the driver as one table. Only what tasks return is used,
 never a side effect, so a task that is run twice changes nothing.
@@ -13,8 +15,36 @@ never a side effect, so a task that is run twice changes nothing.
 >>> dv.spark.embed(frame, "text", model).write.parquet("vectors")  # doctest: +SKIP
 """
 
-from deltavec.spark.duplicates import duplicates
-from deltavec.spark.embed import embed, similarity
-from deltavec.spark.fit import fit, train_vectors
+from typing import Any
 
-__all__ = ["duplicates", "embed", "fit", "similarity", "train_vectors"]
+from deltavec.spark.collection import coverage, for_collection
+from deltavec.spark.duplicates import duplicates
+from deltavec.spark.embed import assign, embed, register, similarity
+from deltavec.spark.fit import fit, train_vectors
+from deltavec.spark.neighbors import neighbors
+
+__all__ = [
+    "Embedder",
+    "EmbedderModel",
+    "assign",
+    "coverage",
+    "duplicates",
+    "embed",
+    "fit",
+    "for_collection",
+    "neighbors",
+    "register",
+    "similarity",
+    "train_vectors",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in ("Embedder", "EmbedderModel"):
+        raise AttributeError(f"module 'deltavec.spark' has no attribute {name!r}")
+    from deltavec.spark.frames import require_pyspark
+
+    require_pyspark()  # their base classes are Spark's
+    from deltavec.spark import ml
+
+    return getattr(ml, name)

@@ -24,14 +24,13 @@ from deltavec.search.ids import Ids
 from deltavec.search.shingle_kernels import TextPairs, Weights
 from deltavec.search.shingles import COUNTED, REST, SHORT, Shingles, counter_bits, weights_of
 from deltavec.search.similar import MOST_PAIRS_IN_MEMORY, require_threshold
-from deltavec.spark.frames import bytes_type, failing_clearly, require_text_column
+from deltavec.spark.frames import bytes_type, failing_clearly, named_texts
 from deltavec.spark.reduce import ONE_THREAD
-from deltavec.spark.ship import arrived_weights, ship_weights
+from deltavec.spark.ship import arrived_weights, ship_arrays
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-ID_TYPES = ("string", "tinyint", "smallint", "int", "bigint")
 SHINGLED = "words long, digest long, keys binary, own binary"
 POSTING = "key long, weight double, total double, cut double, rest double"
 # The most that two documents can share, by the weights of what both their prefixes have.
@@ -63,15 +62,9 @@ def duplicates(
         Only documents that are in a pair have rows in it; ``table`` says by id which of them stay.
     """
     least = require_threshold(threshold, "share")
-    require_text_column(frame, text_column)
     from pyspark.sql import functions
 
-    kind = dict(frame.dtypes).get(id_column)
-    if kind not in ID_TYPES:
-        found = "none" if kind is None else kind
-        raise CorpusError(f"expected ids, strings or whole numbers, in {id_column!r}, got {found}")
-    columns = [functions.col(f"`{name.replace('`', '``')}`") for name in (id_column, text_column)]
-    named = frame.select(columns[0].alias("id"), columns[1].alias("text"))
+    named, kind = named_texts(frame, id_column, text_column)
     documents = shingle(named, kind).persist()
     one = functions.min(functions.struct("id", "words", "keys", "own")).alias("one")
     distinct = documents.where("words > 0").groupBy("digest").agg(one).select("digest", "one.*")
@@ -80,7 +73,7 @@ def duplicates(
         with failing_clearly():
             if documents.where("id is null").head(1):
                 raise CorpusError(f"expected an id in every row, {id_column!r} holds null")
-            weights = ship_weights(frame.sparkSession, count_weights(distinct))
+            weights = ship_arrays(frame.sparkSession, count_weights(distinct).table)
             pairs = compare(candidates(distinct, kind, least, weights), kind, least, weights)
             firsts = distinct.select("digest", functions.col("id").alias("first"))
             copies = documents.where("words > 0").join(firsts, "digest").where("id <> first")

@@ -14,12 +14,18 @@ from deltavec.core.batching import embed_batch
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.text.batches import as_text_batch
 from deltavec.errors import InputError
-from deltavec.spark.frames import require_text_column
+from deltavec.spark.frames import require_pyspark, require_text_column
 from deltavec.spark.reduce import ONE_THREAD
-from deltavec.spark.ship import ShippedModel, arrived_model, ship_model
+from deltavec.spark.ship import (
+    ShippedModel,
+    arrived_arrays,
+    arrived_model,
+    ship_arrays,
+    ship_model,
+)
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import DataType
 
 ROWS_AT_ONCE = 8192  # 10 MB of vectors at 300 dimensions
@@ -111,6 +117,73 @@ def similarity(
 
     shipped = ship_model(frame.sparkSession, model, trust=trust)
     return with_column(frame, output, FloatType(), shipped, cosines)
+
+
+def assign(
+    frame: DataFrame,
+    column: str,
+    model: EmbeddingModel | str | PathLike[str],
+    directions: npt.ArrayLike,
+    output: str = "topic",
+) -> DataFrame:
+    """The frame with one more column: the number of the nearest direction, by cosine.
+
+    Fit topics on a sample: ``collection.cluster().directions`` of `deltavec.build_collection`.
+
+    Parameters
+    ----------
+    frame, column, model
+        As for `embed`.
+    directions
+        A row for each topic, of the model's dimensions.
+    output
+        The name of the new column; -1 where a text has no known word.
+    """
+    require_text_column(frame, column)
+    from pyspark.sql.types import IntegerType
+
+    rows = np.ascontiguousarray(directions, np.float64)
+    place, shipped = frame.columns.index(column), ship_model(frame.sparkSession, model)
+    key = ship_arrays(frame.sparkSession, rows)
+
+    def nearest(batch: pa.RecordBatch, arrived: EmbeddingModel) -> pa.Array:
+        vectors = vectors_of(batch.column(place), arrived)
+        topics = np.argmax(vectors @ arrived_arrays(key, 1)[0].T, axis=1)
+        return pa.array(np.where(vectors.any(axis=1), topics, -1).astype(np.int32))
+
+    return with_column(frame, output, IntegerType(), shipped, nearest)
+
+
+def register(
+    session: SparkSession,
+    name: str,
+    model: EmbeddingModel | str | PathLike[str],
+    *,
+    trust: bool = False,
+) -> None:
+    """Make a model a function of SQL: ``select id, name(text) from reviews``.
+
+    Parameters
+    ----------
+    session
+        The session, classic or of Spark Connect.
+    name
+        The name of the function, which takes a string and gives an array of float.
+    model, trust
+        As for `embed`. Needs Spark 4.1.
+    """
+    require_pyspark()
+    from pyspark.sql import functions
+    from pyspark.sql.types import ArrayType, FloatType
+
+    udf: Any = functions
+    shipped = ship_model(session, model, trust=trust)
+
+    def embed_texts(texts: pa.Array) -> pa.Array:
+        return as_lists(vectors_of(texts, arrived_model(*shipped)))
+
+    embed_texts.__annotations__ = {"texts": pa.Array, "return": pa.Array}  # Spark reads them
+    session.udf.register(name, udf.arrow_udf(embed_texts, ArrayType(FloatType(), False)))
 
 
 def with_column(

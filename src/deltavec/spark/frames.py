@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 NO_MODULE = re.compile(r"No module named '((?:pyarrow|pandas|numpy|numba|deltavec|scipy)\b[^']*)'")
+ID_TYPES = ("string", "tinyint", "smallint", "int", "bigint")
 OUR_ERROR = re.compile(r"^deltavec\.errors\.(\w+): (.*)", re.MULTILINE | re.DOTALL)
 
 
@@ -31,9 +32,8 @@ def require_pyspark() -> None:
 
 
 def require_frame(frame: Any) -> None:
-    """Refuse what is not a DataFrame of a session that runs its own jobs."""
+    """Refuse what is not a DataFrame, classic or of Spark Connect."""
     require_pyspark()
-    from pyspark.errors import PySparkException
     from pyspark.sql import DataFrame
 
     if not isinstance(frame, DataFrame):
@@ -41,13 +41,6 @@ def require_frame(frame: Any) -> None:
             f"expected a Spark DataFrame, got {type(frame).__name__}: "
             "spark.read or spark.createDataFrame makes one"
         )
-    try:
-        frame.sparkSession.sparkContext  # noqa: B018, a remote session has none
-    except PySparkException:
-        raise InputError(
-            "expected a DataFrame of a Spark session of this process, got one of Spark Connect, "
-            "which cannot ship a model: run the job with spark-submit"
-        ) from None
 
 
 def require_text_column(frame: Any, column: Any) -> None:
@@ -82,6 +75,19 @@ def rereadable_text(frame: Any, column: Any) -> DataFrame:
     quoted = column.replace("`", "``")
     texts: DataFrame = frame.select(functions.col(f"`{quoted}`").alias("text"))
     return texts
+
+
+def named_texts(frame: Any, id_column: str, text_column: str) -> tuple[DataFrame, str]:
+    """The ids and texts of a frame, as ``id`` and ``text``, and the type of the ids."""
+    require_text_column(frame, text_column)
+    from pyspark.sql import functions
+
+    kind = dict(frame.dtypes).get(id_column)
+    if kind not in ID_TYPES:
+        found = "none" if kind is None else kind
+        raise CorpusError(f"expected ids, strings or whole numbers, in {id_column!r}, got {found}")
+    columns = [functions.col(f"`{name.replace('`', '``')}`") for name in (id_column, text_column)]
+    return frame.select(columns[0].alias("id"), columns[1].alias("text")), kind
 
 
 def bytes_type(frame: DataFrame) -> pa.DataType:

@@ -1,23 +1,26 @@
 """From the driver to the executors, once: files that Spark copies to each of them.
 
-A model or a vocabulary becomes plain files whose names hold its fingerprint. Spark fetches them
-once for each executor, however many tasks run there, and deletes them when the application ends.
-There they are opened once for each process and mapped, not copied.
+A model or some arrays become plain files whose names hold their fingerprint. Spark fetches them
+once for each executor, as artifacts of the session, classic or Spark Connect, however many tasks
+run there. There they are opened once for each process and mapped, not copied.
 """
 
 from __future__ import annotations
 
 import functools
+import gc
 import hashlib
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
+import numpy.typing as npt
 
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.text.external import NamedTokenizer
@@ -30,10 +33,12 @@ from deltavec.version import __version__
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-ARRIVED = "arrived"
-VOCABULARY_FILES = ("words.npy", "offsets.npy")
-WEIGHTS_FILES = ("weights.npy",)
 KEPT_OPEN = 4
+SENT: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()
+"""The keys of what each session was sent."""
+
+Given = ParamSpec("Given")
+Opened = TypeVar("Opened")
 
 
 class ShippedModel(NamedTuple):
@@ -43,35 +48,36 @@ class ShippedModel(NamedTuple):
     trust: bool
 
 
+def opened_model(
+    model: EmbeddingModel | str | PathLike[str], trust: bool = False
+) -> EmbeddingModel:
+    """A model, or the one in a folder."""
+    if isinstance(model, EmbeddingModel):
+        return model
+    if isinstance(model, str | PathLike):
+        return load(model, trust=trust)
+    raise InputError(
+        f"expected a model or the folder of one, got {type(model).__name__}: "
+        "deltavec.fit makes a model"
+    )
+
+
 def ship_model(
     session: SparkSession, model: EmbeddingModel | str | PathLike[str], *, trust: bool = False
 ) -> ShippedModel:
-    """How executors find a model: by its fingerprint.
+    """How executors find a model, which is written to files and sent: by its fingerprint."""
+    opened = opened_model(model, trust)
+    shipped = ShippedModel(opened.fingerprint, is_trusted(opened))
 
-    The files of a folder are sent as they are; a model in memory is written to files first.
-    """
-    if isinstance(model, EmbeddingModel):
-        key, trust = model.fingerprint, is_trusted(model)
-        with tempfile.TemporaryDirectory(prefix=".deltavec-", dir=root_folder()) as staged:
-            if not is_shipped(session, key, FILES):
-                folder = Path(staged) / "model.dv"
-                model.save(folder)
-                for name in FILES:
-                    (folder / name).rename(root_folder() / shipped_name(key, name))
-    elif isinstance(model, str | PathLike):
-        folder = Path(model).resolve()
-        opened = load(folder, trust=trust)
-        key, trust = opened.fingerprint, is_trusted(opened)
-        for name in FILES:
-            with suppress(FileExistsError):
-                (root_folder() / shipped_name(key, name)).symlink_to(folder / name)
-    else:
-        raise InputError(
-            f"expected a model or the folder of one, got {type(model).__name__}: "
-            "deltavec.fit makes a model"
-        )
-    ship(session, key, FILES, "arrived_model", trust)
-    return ShippedModel(key, trust)
+    def write(paths: Sequence[Path]) -> None:
+        with tempfile.TemporaryDirectory(dir=staging().name) as scratch:
+            folder = Path(scratch) / "model.dv"
+            opened.save(folder)
+            for path, name in zip(paths, FILES, strict=True):
+                (folder / name).rename(path)
+
+    ship(session, shipped.key, FILES, write, "arrived_model", shipped.trust)
+    return shipped
 
 
 def is_trusted(model: EmbeddingModel) -> bool:
@@ -88,57 +94,53 @@ def is_trusted(model: EmbeddingModel) -> bool:
     return True
 
 
+def ship_arrays(session: SparkSession, *arrays: npt.NDArray[Any]) -> str:
+    """The key by which executors find arrays: a digest of them."""
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).data)
+    key, names = digest.hexdigest()[:16], array_names(len(arrays))
+
+    def write(paths: Sequence[Path]) -> None:
+        for path, array in zip(paths, arrays, strict=True):
+            np.save(path, array)
+
+    ship(session, key, names, write, "arrived_arrays", len(arrays))
+    return key
+
+
 def ship_vocabulary(session: SparkSession, vocabulary: Vocabulary) -> str:
-    """The key by which executors find a vocabulary: its fingerprint."""
-    key = fingerprint_of(vocabulary)
-    if not is_shipped(session, key, VOCABULARY_FILES):
-        words, offsets = (root_folder() / shipped_name(key, name) for name in VOCABULARY_FILES)
-        np.save(words, vocabulary.data)
-        np.save(offsets, vocabulary.offsets)
-    ship(session, key, VOCABULARY_FILES, "arrived_vocabulary")
-    return key
+    """The key by which executors find a vocabulary."""
+    return ship_arrays(session, vocabulary.data, vocabulary.offsets)
 
 
-def ship_weights(session: SparkSession, weights: Weights) -> str:
-    """The key by which executors find the weights of shingles: a digest of them."""
-    key = hashlib.sha256(weights.table.data).hexdigest()[:16]
-    if not is_shipped(session, key, WEIGHTS_FILES):
-        np.save(root_folder() / shipped_name(key, *WEIGHTS_FILES), weights.table)
-    ship(session, key, WEIGHTS_FILES, "arrived_weights")
-    return key
-
-
-def root_folder() -> Path:
-    """Where the driver keeps what it has sent, and an executor what has arrived.
-
-    Spark deletes it when it stops.
-    """
-    from pyspark import SparkFiles
-
-    return Path(SparkFiles.getRootDirectory()).absolute()
-
-
-def is_shipped(session: SparkSession, key: str, names: tuple[str, ...]) -> bool:
-    """Whether the application has sent these files already."""
-    sent = {address.rpartition("/")[2] for address in session.sparkContext.listFiles}
-    return sent.issuperset(shipped_name(key, name) for name in names)
+@functools.cache
+def staging() -> tempfile.TemporaryDirectory[str]:
+    """Where the driver keeps what executors fetch, until the process ends."""
+    return tempfile.TemporaryDirectory(prefix="deltavec-spark-")
 
 
 def ship(
-    session: SparkSession, key: str, names: tuple[str, ...], opener: str, *asked: bool
+    session: SparkSession,
+    key: str,
+    names: Sequence[str],
+    write: Callable[[Sequence[Path]], None],
+    opener: str,
+    *asked: bool | int,
 ) -> None:
-    """Send files that stand in the root folder, and see that an executor can open them."""
-    if not is_shipped(session, key, names):
-        for name in names:
-            # As an address: a path would be followed to the file that a link names.
-            session.sparkContext.addFile((root_folder() / shipped_name(key, name)).as_uri())
-    seen = root_folder() / shipped_name(key, ARRIVED)
-    if not seen.exists():
-        require_arrival(session, opener, key, *asked)
-        seen.touch()
+    """Send files, unless the session has them, and see that an executor can open them."""
+    sent = SENT.setdefault(session, set())
+    if key in sent:
+        return
+    paths = [Path(staging().name) / shipped_name(key, name) for name in names]
+    if not all(path.exists() for path in paths):
+        write(paths)
+    session.addArtifacts(*map(str, paths), file=True)
+    require_arrival(session, opener, key, *asked)
+    sent.add(key)
 
 
-def require_arrival(session: SparkSession, opener: str, *asked: str | bool) -> None:
+def require_arrival(session: SparkSession, opener: str, *asked: str | bool | int) -> None:
     """Refuse to begin if an executor cannot open what was sent.
 
     What is wrong comes back as a value: an exception in a task would be retried, and logged each
@@ -186,14 +188,37 @@ def shipped_name(key: str, name: str) -> str:
     return f"deltavec-{key}-{name}"
 
 
-def fingerprint_of(vocabulary: Vocabulary) -> str:
-    """A short name of the content: equal for the same words in the same order."""
-    digest = hashlib.sha256(np.ascontiguousarray(vocabulary.offsets).data)
-    digest.update(np.ascontiguousarray(vocabulary.data).data)
-    return digest.hexdigest()[:16]
+def array_names(count: int) -> list[str]:
+    """The names of the files of arrays."""
+    return [f"{number}.npy" for number in range(count)]
 
 
-@functools.lru_cache(maxsize=KEPT_OPEN)
+def opened_once(function: Callable[Given, Opened]) -> Any:
+    """What opens something once a process, and keeps it out of the garbage collector's way.
+
+    Spark collects garbage after every task, which walks through all that was imported: 80 ms for a
+    task of 2.
+    """
+
+    @functools.lru_cache(maxsize=KEPT_OPEN)
+    @functools.wraps(function)
+    def opened(*given: Given.args, **named: Given.kwargs) -> Opened:
+        found = function(*given, **named)
+        gc.collect()
+        gc.freeze()
+        return found
+
+    return opened
+
+
+def arrival_folder() -> Path:
+    """Where an executor keeps what has arrived; Spark deletes it when it stops."""
+    from pyspark import SparkFiles
+
+    return Path(SparkFiles.getRootDirectory()).absolute()
+
+
+@opened_once
 def arrived_model(key: str, trust: bool = False) -> EmbeddingModel:
     """The model that the driver sent under this key.
 
@@ -201,13 +226,14 @@ def arrived_model(key: str, trust: bool = False) -> EmbeddingModel:
     reads the table once to see that it is the one that was sent. Later ones find the folder, and
     share the table's memory.
     """
-    folder = root_folder() / shipped_name(key, "model.dv")
+    root = arrival_folder()
+    folder = root / shipped_name(key, "model.dv")
     if folder.is_dir():
         return load(folder, verify=False, trust=trust)
-    fresh = Path(tempfile.mkdtemp(prefix=".deltavec-", dir=root_folder()))
+    fresh = Path(tempfile.mkdtemp(prefix=".deltavec-", dir=root))
     try:
         for name in FILES:
-            (fresh / name).symlink_to(root_folder() / shipped_name(key, name))
+            (fresh / name).symlink_to(root / shipped_name(key, name))
         model = load(fresh, verify=False, trust=trust)
         if model.fingerprint != key:
             raise ModelError(
@@ -221,19 +247,20 @@ def arrived_model(key: str, trust: bool = False) -> EmbeddingModel:
     return model
 
 
-@functools.lru_cache(maxsize=KEPT_OPEN)
+@opened_once
+def arrived_arrays(key: str, count: int) -> list[npt.NDArray[Any]]:
+    """The arrays that the driver sent under this key."""
+    paths = [arrival_folder() / shipped_name(key, name) for name in array_names(count)]
+    return [np.load(path, mmap_mode="r").view(np.ndarray) for path in paths]
+
+
+@opened_once
 def arrived_vocabulary(key: str) -> Vocabulary:
     """The vocabulary that the driver sent under this key."""
-    words, offsets = (
-        np.load(root_folder() / shipped_name(key, name), mmap_mode="r").view(np.ndarray)
-        for name in VOCABULARY_FILES
-    )
-    return Vocabulary(words, offsets)
+    return Vocabulary(*arrived_arrays(key, 2))
 
 
-@functools.lru_cache(maxsize=KEPT_OPEN)
 def arrived_weights(key: str) -> Weights:
     """The weights of shingles that the driver sent under this key."""
-    path = root_folder() / shipped_name(key, *WEIGHTS_FILES)
-    table = np.load(path, mmap_mode="r").view(np.ndarray)
+    [table] = arrived_arrays(key, 1)
     return Weights(np.uint32(33 - len(table).bit_length()), table)

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from scipy import sparse
 
-from deltavec.core.arrays import Float64s, Int32s, Int64s
+from deltavec.core.arrays import Float64s, Int32s, Int64s, as_fixed_size_lists
 from deltavec.core.kernels.count import COUNTS
 from deltavec.errors import InputError
 from deltavec.search.lexical.bm25 import saturate
@@ -48,9 +48,7 @@ def exported_batches(collection: Collection, terms: Int32s) -> Iterator[pa.Recor
             rows = np.arange(begin + first, begin + first + part.shape[0])
             vectors = collection.index.take(rows)
             table = collection.documents(rows).combine_chunks()
-            dense = pa.FixedSizeListArray.from_arrays(
-                pa.array(vectors.reshape(-1)), vectors.shape[1]
-            )
+            dense = as_fixed_size_lists(vectors)
             listed = (
                 pa.ListArray.from_arrays(part.indptr.astype(np.int32), numbers)
                 for numbers in (part.indices.astype(np.int32), part.data)

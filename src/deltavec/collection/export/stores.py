@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from deltavec.core.arguments import require_one_of, require_whole
-from deltavec.core.arrays import Float64s
+from deltavec.core.arrays import Float64s, as_fixed_size_lists
 from deltavec.errors import needing
 from deltavec.io.output.tables import json_value
 
@@ -374,8 +374,7 @@ def with_dense(batch: pa.RecordBatch, dtype: str) -> pa.RecordBatch:
     """A batch with its vectors in another type."""
     vectors = dense_of(batch)
     stored = np.rint(vectors * 127).astype(dtype) if dtype == "int8" else vectors.astype(dtype)
-    column = pa.FixedSizeListArray.from_arrays(pa.array(stored.reshape(-1)), stored.shape[1])
-    return batch.drop_columns(["dense"]).append_column("dense", column)
+    return batch.drop_columns(["dense"]).append_column("dense", as_fixed_size_lists(stored))
 
 
 def postings_of(batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from deltavec.core.arrays import as_fixed_size_lists
 from deltavec.core.text.batches import combine_chunks
 from deltavec.errors import InputError
 from deltavec.io.artifacts.atomic import UNFINISHED, replacing
@@ -111,7 +112,7 @@ def as_table(group: Sequence[EmbeddedRows], schema: pa.Schema) -> pa.Table:
     if not group:
         return schema.empty_table()
     vectors = np.concatenate([rows.vectors for rows in group]).astype(np.float32, copy=False)
-    embedding = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
+    embedding = as_fixed_size_lists(vectors)
     names = schema.names[:-1]
     if not names:
         return pa.table([embedding], schema=schema)

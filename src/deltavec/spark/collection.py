@@ -1,0 +1,136 @@
+"""A model for the documents of a frame, and how much of their words it knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import astuple, replace
+from os import PathLike
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from deltavec.core.batching import ShareSum, count_batch, embed_batch
+from deltavec.core.components import leading_components
+from deltavec.core.learning.split_half import COLLECTION_DOCUMENTS, HalfSample
+from deltavec.core.model import EmbeddingModel, half_vectors_of, recentered
+from deltavec.core.recipes import SpectralRecipe
+from deltavec.core.statistics import CorpusStatistics, TextCounts, warn_low_coverage
+from deltavec.core.text.batches import as_text_batch
+from deltavec.errors import InputError
+from deltavec.spark.frames import bytes_type, failing_clearly, rereadable_text
+from deltavec.spark.reduce import ONE_THREAD, Chunks, as_table, of_table, second_moment, summed
+from deltavec.spark.ship import ShippedModel, arrived_model, ship_model
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+SAMPLED = "hash long, weight double, first binary, second binary"
+
+
+def for_collection(frame: DataFrame, column: str, model: EmbeddingModel) -> EmbeddingModel:
+    """The model for comparing the documents of a frame: see `EmbeddingModel.for_collection`.
+
+    Counts are those of one machine, bit for bit. The frame is read once or twice.
+
+    Parameters
+    ----------
+    frame
+        The documents; null is an empty one.
+    column
+        The column with the text.
+    model
+        A fitted model.
+    """
+    if not isinstance(model, EmbeddingModel):
+        raise InputError(f"expected a fitted model, got {type(model).__name__}")
+    texts = rereadable_text(frame, column)
+    if not model.recipe.depends_on_documents:
+        return model
+    if not isinstance(model.recipe, SpectralRecipe):
+        whole = replace(model, table=model.table.restored())
+        moment = second_moment(texts, ship_model(frame.sparkSession, whole), model.dimensions)
+        components = leading_components(moment, model.recipe.n_components_removed)
+        return replace(model, table=whole.table.without(components))
+    shipped, words = ship_model(frame.sparkSession, model), len(model.vocabulary)
+
+    def table_of(chunks: Chunks) -> npt.NDArray[np.int64]:
+        arrived = arrived_model(*shipped)
+        statistics, shares = CorpusStatistics.empty(words), ShareSum(words)
+        for chunk in chunks:
+            batch = as_text_batch(chunk, arrived.tokenizer)
+            statistics += count_batch(batch, arrived.vocabulary, ONE_THREAD)
+            shares.add(batch, arrived.vocabulary, ONE_THREAD)
+        return np.concatenate([as_table(statistics), *shares.units])
+
+    size = len(as_table(CorpusStatistics.empty(words)))
+    numbers = summed(texts, table_of, np.zeros(size + 2 * words, np.int64))
+    statistics, shares = of_table(numbers[:size]), ShareSum(words)
+    shares.units[:] = numbers[size:].reshape(2, words)
+    sample = HalfSample.empty(model.dimensions)
+    if model.is_measured:
+        sample = half_sample(texts, shipped, statistics.documents, model.dimensions)
+    return recentered(model, statistics, shares.total, sample)
+
+
+def half_sample(
+    texts: DataFrame, shipped: ShippedModel, documents: int, dimensions: int
+) -> HalfSample:
+    """Both halves of the documents with the lowest hashes, as one machine samples them.
+
+    Tasks return those below a limit. If these are too few, it is raised.
+    """
+    stored, share = bytes_type(texts), 2 * COLLECTION_DOCUMENTS / max(documents, 1)
+    while True:
+        limit = np.uint64(min(share, 1.0) * (2**64 - 2**12))
+
+        def work(
+            batches: Iterator[pa.RecordBatch], limit: np.uint64 = limit
+        ) -> Iterator[pa.RecordBatch]:
+            arrived = arrived_model(*shipped)
+            for batch in batches:
+                found = half_vectors_of(
+                    as_text_batch(batch.column(0), arrived.tokenizer), arrived, ONE_THREAD
+                )
+                low = np.flatnonzero(found.hashes <= limit)
+                rows = [
+                    pa.array([row.tobytes() for row in part[low]], stored) for part in found[:2]
+                ]
+                hashes = pa.array(found.hashes[low].view(np.int64))
+                columns = [hashes, pa.array(found.weights[low]), *rows]
+                yield pa.RecordBatch.from_arrays(columns, ["hash", "weight", "first", "second"])
+
+        with failing_clearly():
+            table = texts.mapInArrow(work, SAMPLED).toArrow()
+        if len(table) >= COLLECTION_DOCUMENTS or share >= 1:
+            break
+        share *= 8
+    first, second = (
+        np.frombuffer(b"".join(table[name].to_pylist()), np.float32).reshape(-1, dimensions)
+        for name in ("first", "second")
+    )
+    weights, hashes = table["weight"].to_numpy(), table["hash"].to_numpy().view(np.uint64)
+    return HalfSample.empty(dimensions).sampled(HalfSample(first, second, weights, hashes))
+
+
+def coverage(
+    frame: DataFrame, column: str, model: EmbeddingModel | str | PathLike[str]
+) -> TextCounts:
+    """How many documents, words and known words a column has; warns if few are known.
+
+    `embed` cannot warn: it is computed later. The frame is read once; give it a sample of yours.
+    """
+    texts = rereadable_text(frame, column)
+    shipped = ship_model(frame.sparkSession, model)
+
+    def table_of(chunks: Chunks) -> npt.NDArray[np.int64]:
+        arrived, counts = arrived_model(*shipped), TextCounts()
+        for chunk in chunks:
+            batch = as_text_batch(chunk, arrived.tokenizer)
+            counts += embed_batch(batch, arrived.vocabulary, arrived.table, ONE_THREAD).counts
+        return np.array(astuple(counts), np.int64)
+
+    numbers: list[int] = summed(texts, table_of, np.zeros(4, np.int64)).tolist()
+    warn_low_coverage(counts := TextCounts(*numbers))
+    return counts
