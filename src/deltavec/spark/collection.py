@@ -77,7 +77,7 @@ def for_collection(frame: DataFrame, column: str, model: EmbeddingModel) -> Embe
 def half_sample(
     texts: DataFrame, shipped: ShippedModel, documents: int, dimensions: int
 ) -> HalfSample:
-    """Both halves of the documents with the lowest hashes, as one machine samples them.
+    """The documents with the lowest hashes, each in two parts, as one machine samples them.
 
     Tasks return those below a limit. If these are too few, it is raised.
     """
