@@ -19,7 +19,7 @@ from deltavec.core.fitting import fit as fit_model
 from deltavec.core.fitting import model_of_table, require_use, resolve_recipe, vectors_note
 from deltavec.core.learning.corpora import corpus_statistics
 from deltavec.core.model import EmbeddingModel
-from deltavec.core.recipes import DEFAULTS, Recipe, WeightedRecipe
+from deltavec.core.recipes import DEFAULTS, WEIGHTED_PARAMETERS, Recipe
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.text.batches import Chunked, Tokenizer, as_corpus, require_reiterable
 from deltavec.core.text.feature_choice import AskedUnits
@@ -148,7 +148,7 @@ class DocumentEmbedder(TransformerMixin, BaseEstimator):
             Ignored.
         """
         recipe, documents = recipe_of(self), require_reiterable(one_column(X))
-        if self.word_vectors is None or not isinstance(recipe, WeightedRecipe):
+        if self.word_vectors is None or not recipe.needs_vectors:
             names = ("prior", "tokenizer", "units", "normalization", "threads")
             how: Any = {name: getattr(self, name) for name in names}
             self.model_ = fit_model(documents, self.word_vectors, recipe, **how)
@@ -185,7 +185,7 @@ class DocumentEmbedder(TransformerMixin, BaseEstimator):
             If no document so far has a known word; the batch is then ignored.
         """
         recipe = recipe_of(self)
-        if self.word_vectors is None or not isinstance(recipe, WeightedRecipe):
+        if self.word_vectors is None or not recipe.needs_vectors:
             raise InputError(
                 "partial_fit needs word_vectors, as training them takes the whole corpus: pass "
                 "deltavec.load_vectors(file) or deltavec.train_vectors(corpus), or call fit"
@@ -233,15 +233,13 @@ class Seen:
     """The statistics of all documents so far, and the parameters they were taken with."""
 
     vectors: WordVectors
-    recipe: WeightedRecipe
+    recipe: Recipe
     tokenizer: Tokenizer
     statistics: CorpusStatistics
     moment: SecondMoment
 
     @classmethod
-    def empty(
-        cls, vectors: WordVectors, recipe: WeightedRecipe, embedder: DocumentEmbedder
-    ) -> Seen:
+    def empty(cls, vectors: WordVectors, recipe: Recipe, embedder: DocumentEmbedder) -> Seen:
         """Empty statistics."""
         asked = AskedUnits.of(embedder.tokenizer, embedder.units, vectors, embedder.normalization)
         return cls(
@@ -290,7 +288,7 @@ def recipe_of(embedder: DocumentEmbedder) -> Recipe:
         for name, value in values.items()
         if value is not None
     }
-    if embedder.recipe is None and WeightedRecipe.own(given):
+    if embedder.recipe is None and {*given} & {*WEIGHTED_PARAMETERS}:
         recipe = Recipe(**given)
     else:
         recipe = replace(resolve_recipe(embedder.recipe, vectors).recipe, **given)

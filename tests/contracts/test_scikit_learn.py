@@ -170,7 +170,7 @@ def test_a_parameter_that_does_not_exist_is_refused(embedder):
     [
         (
             {"form": "mean"},
-            "form must be 'sum', 'center', 'delta', 'auto' or 'spectral', got 'mean'",
+            "form must be one of sum, center, delta, auto, spectral, got 'mean'",
         ),
         ({"weighting": "bm25"}, "weighting must be"),
         ({"n_components_removed": -1}, "n_components_removed must be"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from deltavec.core.learning.corpora import LearningCorpus, LocalCorpus
 from deltavec.core.learning.ppmi import ppmi_vectors
 from deltavec.core.learning.spectral import spectral
 from deltavec.core.model import EmbeddingModel
-from deltavec.core.recipes import Choice, Recipe, SpectralRecipe, WeightedRecipe, resolve
+from deltavec.core.recipes import Choice, Recipe, resolve
 from deltavec.core.statistics import (
     CorpusStatistics,
     TextCounts,
@@ -163,10 +163,10 @@ def fit(
     return learn_from(model, chunked, given)
 
 
-def with_preset(texts: str, units: str, choice: Choice[Recipe]) -> tuple[str, Choice[Recipe]]:
+def with_preset(texts: str, units: str, choice: Choice) -> tuple[str, Choice]:
     """The units and the recipe for texts of a kind."""
     require_one_of("texts", texts, tuple(PRESETS))
-    if not isinstance(choice.recipe, SpectralRecipe):
+    if choice.recipe.needs_vectors:
         raise RecipeError(f"texts={texts!r} is for spectral, got the recipe {choice.recipe.name}")
     chosen, steepness = PRESETS[texts]
     if units not in ("auto", chosen):
@@ -192,15 +192,15 @@ def require_use(prior: WordVectors | None, recipe: Recipe) -> None:
 
 def fit_recipe(
     corpus: LearningCorpus,
-    choice: Choice[Recipe],
+    choice: Choice,
     vectors: WordVectors | None,
     prior: WordVectors | None = None,
 ) -> EmbeddingModel:
     """The model of a recipe, of whichever kind; prior vectors are for spectral alone."""
-    if isinstance(choice.recipe, SpectralRecipe):
-        model = spectral(corpus, Choice(choice.recipe, choice.reason), prior)
+    if choice.recipe.needs_vectors:
+        model = fit_weighted(corpus, choice.recipe, vectors)
     else:
-        model = fit_weighted(corpus, cast(WeightedRecipe, choice.recipe), vectors)
+        model = spectral(corpus, choice, prior)
     statistics = model.statistics
     warn_low_coverage(
         TextCounts.of(statistics),
@@ -210,11 +210,11 @@ def fit_recipe(
     return model
 
 
-def resolve_recipe(recipe: Recipe | str | None, vectors: WordVectors | None) -> Choice[Recipe]:
+def resolve_recipe(recipe: Recipe | str | None, vectors: WordVectors | None) -> Choice:
     """The recipe asked for, or the one for what is given."""
     if recipe is None:
         if vectors is None:
-            return Choice(SpectralRecipe(), "spectral: no word vectors were given")
+            return Choice(Recipe.named("spectral"), "spectral: no word vectors were given")
         return Choice(Recipe.named("auto"), "word vectors were given")
     chosen = Recipe.of(recipe)
     if vectors is not None and not chosen.needs_vectors:
@@ -228,7 +228,7 @@ def vectors_note(vectors: WordVectors) -> str:
 
 
 def fit_weighted(
-    corpus: LearningCorpus, recipe: WeightedRecipe, vectors: WordVectors | None
+    corpus: LearningCorpus, recipe: Recipe, vectors: WordVectors | None
 ) -> EmbeddingModel:
     """The model of one of the paper's recipes, with word vectors given or trained on the corpus."""
     if vectors is not None:
@@ -248,7 +248,7 @@ def fit_weighted(
 def model_of_table(
     vectors: WordVectors,
     statistics: CorpusStatistics,
-    recipe: WeightedRecipe,
+    recipe: Recipe,
     tokenizer: Tokenizer,
     notes: Mapping[str, str],
 ) -> EmbeddingModel:

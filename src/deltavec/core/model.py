@@ -24,7 +24,7 @@ from deltavec.core.learning.split_half import (
     collection_axes,
     half_vectors,
 )
-from deltavec.core.recipes import Recipe, SpectralRecipe, WeightedRecipe
+from deltavec.core.recipes import Recipe
 from deltavec.core.statistics import CorpusStatistics, TextCounts, require_known_words
 from deltavec.core.text.alignment import unknown_words
 from deltavec.core.text.batches import Chunked, InMemory, Tokenizer, as_corpus, as_text_batch
@@ -223,7 +223,8 @@ class EmbeddingModel:
         """
         if not self.recipe.depends_on_documents:
             return self
-        return FOR_COLLECTION[type(self.recipe)](self, as_corpus(documents), threads)
+        relearn = remove_components if self.recipe.needs_vectors else recenter
+        return relearn(self, as_corpus(documents), threads)
 
     def explain(self, a: Any, b: Any, *, pairs: int = 10) -> Explanation:
         """Which words make two documents similar, as shares that add up to their cosine.
@@ -458,6 +459,3 @@ def remove_components(
     moment = sum(moments, SecondMoment.empty(model.dimensions))
     components = leading_components(moment, model.recipe.n_components_removed)
     return replace(model, table=whole.table.without(components))
-
-
-FOR_COLLECTION = {WeightedRecipe: remove_components, SpectralRecipe: recenter}

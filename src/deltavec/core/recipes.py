@@ -14,9 +14,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from deltavec.core.arguments import did_you_mean
+from deltavec.core.arguments import did_you_mean, require_one_of
 from deltavec.errors import RecipeError
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ DELTA_FROM_WITHOUT_REMOVAL = 450
 # The keys of `core.weights.WEIGHTINGS` and `core.forms.FORMS`.
 WEIGHTINGS = ("unit", "idf", "sif", "subsampling")
 FORMS = ("sum", "center", "delta")
+SPECTRAL = "spectral"
 RECIPES = (
     "unit-sum",
     *(
@@ -105,92 +106,6 @@ class Recipe:
     100
     """
 
-    weighting: str
-    form: str
-    n_components_removed: int
-    needs_vectors: ClassVar[bool]
-    called: ClassVar[str]
-
-    def __new__(
-        cls, weighting: str = "idf", form: str = "delta", *others: Any, **parameters: Any
-    ) -> Recipe:
-        """A recipe of the class that has this form."""
-        return object.__new__(kind_of(form) if cls is Recipe else cls)
-
-    def __init__(self, *values: Any, **parameters: Any) -> None:
-        given = {**dict(zip(DEFAULTS, values, strict=False)), **parameters}
-        self._require_own(given)
-        for one in fields(self):
-            object.__setattr__(self, one.name, given.get(one.name, one.default))
-        self.__post_init__()
-
-    def __post_init__(self) -> None:
-        if kind_of(self.form) is not type(self):
-            raise RecipeError(f"to change to form {self.form!r}, make a new Recipe")
-        for name, declared in declarations(type(self)).items():
-            value = getattr(self, name)
-            if value is not None or DEFAULTS[name] is not None:
-                declared.values.require(name, value)
-
-    def __repr__(self) -> str:
-        values = ", ".join(f"{one.name}={getattr(self, one.name)!r}" for one in fields(self))
-        return f"Recipe({values})"
-
-    @classmethod
-    def named(cls, name: str) -> Recipe:
-        """The recipe of this name with default parameters."""
-        return SpectralRecipe() if name == "spectral" else WeightedRecipe.named(name)
-
-    @classmethod
-    def of(cls, recipe: Recipe | str) -> Recipe:
-        """The recipe itself, or the one of this name."""
-        return recipe if isinstance(recipe, Recipe) else cls.named(recipe)
-
-    @classmethod
-    def stored(cls, entries: Mapping[str, Any]) -> Recipe:
-        """The recipe of stored `entries`; missing entries get their defaults."""
-        kind = kind_of(entries.get("form"))
-        return kind(**kind.own(entries))
-
-    @classmethod
-    def own(cls, entries: Mapping[str, Any]) -> dict[str, Any]:
-        """The entries that are parameters of this class."""
-        return {one.name: entries[one.name] for one in fields(cls) if one.name in entries}
-
-    def _require_own(self, given: Mapping[str, Any]) -> None:
-        """Raise an error for another class's parameter, unless it has its default value."""
-        own = [one.name for one in fields(self)]
-        for name, value in given.items():
-            if name not in own and (name not in DEFAULTS or value != DEFAULTS[name]):
-                have = f"{self.called} have no parameter {name!r}"
-                raise RecipeError(f"{have}; they have {', '.join(own)}")
-
-    @property
-    def name(self) -> str:
-        """The name of the recipe, such as ``idf-delta-pca``."""
-        return self.form
-
-    @property
-    def parameters(self) -> dict[str, float | int | None]:
-        """The numbers that this class of recipe adds to its name."""
-        names = [name for name in declarations(type(self)) if name != "n_components_removed"]
-        return {name: getattr(self, name) for name in names}
-
-    @property
-    def entries(self) -> dict[str, Any]:
-        """All values to store, with defaults for the other class's parameters."""
-        return {**DEFAULTS, **asdict(self)}
-
-    @property
-    def depends_on_documents(self) -> bool:
-        """Whether `EmbeddingModel.for_collection` relearns a part of the model."""
-        return True
-
-
-@dataclass(frozen=True, init=False, repr=False)
-class WeightedRecipe(Recipe):
-    """A recipe of the paper: weighted word vectors in a form, common components removed."""
-
     weighting: str = "idf"
     form: str = "delta"
     n_components_removed: int = parameter(
@@ -203,70 +118,6 @@ class WeightedRecipe(Recipe):
     a: float = parameter(1e-4, ABOVE_ZERO, "sif", "corpus share of a word that gets half weight")
     t: float = parameter(1e-5, ABOVE_ZERO, "subsampling", "corpus share above which weights fall")
     min_frequency: float = parameter(0.0, SHARE, "center auto", "least corpus share in the center")
-
-    needs_vectors = True
-    called = "recipes of word vectors"
-
-    def __post_init__(self) -> None:
-        require_name("weighting", self.weighting, [*WEIGHTINGS])
-        require_name("form", self.form, [*FORMS, "auto", "spectral"])
-        if self.form == "auto" and self.weighting != "idf":
-            raise RecipeError(
-                f"form 'auto' follows findings for the weighting 'idf', got {self.weighting!r}: "
-                f"name a form ({', '.join(FORMS)})"
-            )
-        super().__post_init__()
-
-    @classmethod
-    def named(cls, name: str) -> WeightedRecipe:
-        """The recipe of this name with default parameters."""
-        if name == "auto":
-            return cls(form="auto")
-        parts = name.split("-") if isinstance(name, str) else []
-        removal = 1 if parts[2:] == ["pca"] else 0
-        if len(parts) == 2 + removal and parts[0] in WEIGHTINGS and parts[1] in (*FORMS, "auto"):
-            return cls(weighting=parts[0], form=parts[1], n_components_removed=removal)
-        near = did_you_mean(name, ["auto", "spectral", *RECIPES]) if isinstance(name, str) else ""
-        raise RecipeError(
-            f"recipe must be 'auto', 'spectral' or one of {', '.join(RECIPES)}; got {name!r}{near}"
-        )
-
-    @property
-    def name(self) -> str:
-        """Weighting, form and ``-pca`` if components are removed."""
-        removal = "-pca" if self.n_components_removed else ""
-        return f"{self.weighting}-{self.form}{removal}"
-
-    @property
-    def depends_on_documents(self) -> bool:
-        """Whether `EmbeddingModel.for_collection` relearns a part of the model."""
-        return self.n_components_removed > 0
-
-    def weights(self, statistics: CorpusStatistics) -> Weights:
-        """The weight of each word."""
-        from deltavec.core.weights import WEIGHTINGS, sif, subsampling
-
-        if self.weighting == "sif":
-            return sif(statistics, a=self.a)
-        if self.weighting == "subsampling":
-            return subsampling(statistics, t=self.t)
-        return WEIGHTINGS[self.weighting](statistics)
-
-    def table(self, vectors: WordVectors, statistics: CorpusStatistics) -> EmbeddingTable:
-        """The table of weight and form, nothing removed yet."""
-        from deltavec.core.forms import FORMS
-
-        weights = self.weights(statistics)
-        return FORMS[self.form](vectors, weights, statistics, self.min_frequency)
-
-
-@dataclass(frozen=True, init=False, repr=False)
-class SpectralRecipe(Recipe):
-    """The recipe that learns from a corpus alone (`deltavec.core.learning.spectral`)."""
-
-    weighting: str = "idf"
-    form: str = "spectral"
-    n_components_removed: int = 0
     dimensions: int = parameter(300, POSITIVE, "spectral", "length of a document vector")
     window: int | None = parameter(
         None,
@@ -293,50 +144,126 @@ class SpectralRecipe(Recipe):
         6000, COUNT, "spectral", "most documents to measure split-half weights on, 0 for none"
     )
 
-    needs_vectors = False
-    called = "spectral recipes"
-
-    def __post_init__(self) -> None:
-        if (self.weighting, self.n_components_removed) != ("idf", 0):
+    def __init__(self, *values: Any, **parameters: Any) -> None:
+        given = {**dict(zip(DEFAULTS, values, strict=False)), **parameters}
+        is_spectral = given.get("form") == SPECTRAL
+        own = SPECTRAL_PARAMETERS if is_spectral else WEIGHTED_PARAMETERS
+        for name, value in given.items():
+            if name not in own and (name not in DEFAULTS or value != DEFAULTS[name]):
+                kind = "spectral recipes" if is_spectral else "recipes of word vectors"
+                raise RecipeError(f"{kind} have no parameter {name!r}; they have {', '.join(own)}")
+        defaults = {**DEFAULTS, "n_components_removed": int(not is_spectral)}
+        for name, value in {**defaults, **given}.items():
+            object.__setattr__(self, name, value)
+        require_one_of("weighting", self.weighting, WEIGHTINGS, RecipeError)
+        require_one_of("form", self.form, (*FORMS, "auto", SPECTRAL), RecipeError)
+        if self.form == "auto" and self.weighting != "idf":
+            raise RecipeError(
+                f"form 'auto' follows findings for the weighting 'idf', got {self.weighting!r}: "
+                f"name a form ({', '.join(FORMS)})"
+            )
+        if is_spectral and (self.weighting, self.n_components_removed) != ("idf", 0):
             raise RecipeError(
                 "spectral has its own weights and removes nothing: it takes the weighting 'idf' "
                 f"and 0 components, got {self.weighting!r} and {self.n_components_removed!r}"
             )
-        super().__post_init__()
+        for name, declared in PARAMETERS.items():
+            value = getattr(self, name)
+            if value is not None or DEFAULTS[name] is not None:
+                declared.values.require(name, value)
+
+    def __repr__(self) -> str:
+        own = ("weighting", "form", "n_components_removed", *self.parameters)
+        return f"Recipe({', '.join(f'{name}={getattr(self, name)!r}' for name in own)})"
+
+    @classmethod
+    def named(cls, name: str) -> Recipe:
+        """The recipe of this name with default parameters."""
+        if name in ("auto", SPECTRAL):
+            return cls(form=name)
+        parts = name.split("-") if isinstance(name, str) else []
+        removal = 1 if parts[2:] == ["pca"] else 0
+        if len(parts) == 2 + removal and parts[0] in WEIGHTINGS and parts[1] in (*FORMS, "auto"):
+            return cls(weighting=parts[0], form=parts[1], n_components_removed=removal)
+        near = did_you_mean(name, ["auto", SPECTRAL, *RECIPES]) if isinstance(name, str) else ""
+        raise RecipeError(
+            f"recipe must be 'auto', 'spectral' or one of {', '.join(RECIPES)}; got {name!r}{near}"
+        )
+
+    @classmethod
+    def of(cls, recipe: Recipe | str) -> Recipe:
+        """The recipe itself, or the one of this name."""
+        return recipe if isinstance(recipe, Recipe) else cls.named(recipe)
+
+    @classmethod
+    def stored(cls, entries: Mapping[str, Any]) -> Recipe:
+        """The recipe of stored `entries`; missing entries get their defaults."""
+        own = SPECTRAL_PARAMETERS if entries.get("form") == SPECTRAL else WEIGHTED_PARAMETERS
+        return cls(**{name: entries[name] for name in own if name in entries})
+
+    @property
+    def needs_vectors(self) -> bool:
+        """Whether it is one of the paper's recipes, which use word vectors."""
+        return self.form != SPECTRAL
+
+    @property
+    def name(self) -> str:
+        """``spectral``, or weighting, form and ``-pca`` if components are removed."""
+        removal = "-pca" if self.n_components_removed else ""
+        return f"{self.weighting}-{self.form}{removal}" if self.needs_vectors else SPECTRAL
+
+    @property
+    def parameters(self) -> dict[str, float | int | None]:
+        """The numbers that this kind of recipe adds to its name."""
+        own = WEIGHTED_PARAMETERS if self.needs_vectors else SPECTRAL_PARAMETERS
+        return {name: getattr(self, name) for name in own[3:]}
+
+    @property
+    def entries(self) -> dict[str, Any]:
+        """All values to store, with defaults for the parameters of the other kind."""
+        return asdict(self)
+
+    @property
+    def depends_on_documents(self) -> bool:
+        """Whether `EmbeddingModel.for_collection` relearns a part of the model."""
+        return not self.needs_vectors or self.n_components_removed > 0
+
+    def weights(self, statistics: CorpusStatistics) -> Weights:
+        """The weight of each word."""
+        from deltavec.core.weights import WEIGHTINGS, sif, subsampling
+
+        if self.weighting == "sif":
+            return sif(statistics, a=self.a)
+        if self.weighting == "subsampling":
+            return subsampling(statistics, t=self.t)
+        return WEIGHTINGS[self.weighting](statistics)
+
+    def table(self, vectors: WordVectors, statistics: CorpusStatistics) -> EmbeddingTable:
+        """The table of weight and form, nothing removed yet."""
+        from deltavec.core.forms import FORMS
+
+        weights = self.weights(statistics)
+        return FORMS[self.form](vectors, weights, statistics, self.min_frequency)
 
 
-KINDS = (WeightedRecipe, SpectralRecipe)
 # The default of every field, in the order in which recipes are stored.
-DEFAULTS = {one.name: one.default for kind in KINDS for one in fields(kind)}
-
-
-def kind_of(form: object) -> type[Recipe]:
-    """The class of recipe that has this form."""
-    return SpectralRecipe if form == SpectralRecipe.form else WeightedRecipe
-
-
-def declarations(*kinds: type[Recipe]) -> dict[str, Parameter]:
-    """The declared parameters of classes of recipes by name."""
-    declared = [one for kind in kinds for one in fields(kind) if one.metadata]
-    return {one.name: one.metadata["parameter"] for one in declared}
-
-
-PARAMETERS = declarations(*KINDS)
+DEFAULTS = {one.name: one.default for one in fields(Recipe)}
+PARAMETERS = {one.name: one.metadata["parameter"] for one in fields(Recipe) if one.metadata}
+_OF_SPECTRAL = [name for name, one in PARAMETERS.items() if one.used_by == [SPECTRAL]]
+WEIGHTED_PARAMETERS = [name for name in DEFAULTS if name not in _OF_SPECTRAL]
+SPECTRAL_PARAMETERS = ["weighting", "form", "n_components_removed", *_OF_SPECTRAL]
 HELP = [f"{name}\n        {one.help} Default: {one.default}." for name, one in PARAMETERS.items()]
 Recipe.__doc__ = (Recipe.__doc__ or "").replace("<parameters>", "\n    ".join(HELP))
 
 
-Kind = TypeVar("Kind", bound=Recipe, covariant=True)
-
-
-class Choice(NamedTuple, Generic[Kind]):
+class Choice(NamedTuple):
     """A recipe with a definite form, and the reason for it."""
 
-    recipe: Kind
+    recipe: Recipe
     reason: str
 
 
-def resolve(recipe: WeightedRecipe, statistics: CorpusStatistics) -> Choice[WeightedRecipe]:
+def resolve(recipe: Recipe, statistics: CorpusStatistics) -> Choice:
     """The recipe; a form ``auto`` is replaced by one chosen by the documents' mean length."""
     if recipe.form != "auto":
         return Choice(recipe, "as asked for")
@@ -349,10 +276,3 @@ def resolve(recipe: WeightedRecipe, statistics: CorpusStatistics) -> Choice[Weig
     side = "at least" if length >= border else "below"
     reason = f"{chosen.name}: documents hold {length:.1f} known words on average, {side} {border}"
     return Choice(chosen, reason)
-
-
-def require_name(parameter: str, value: object, names: list[str]) -> None:
-    """Raise an error if a value is not one of the names."""
-    if value not in names:
-        listed = ", ".join(repr(name) for name in names[:-1]) + f" or {names[-1]!r}"
-        raise RecipeError(f"{parameter} must be {listed}, got {value!r}")

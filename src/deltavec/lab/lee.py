@@ -18,7 +18,7 @@ from scipy import sparse
 from deltavec.core.fitting import model_of_table
 from deltavec.core.learning.corpora import corpus_statistics
 from deltavec.core.model import EmbeddingModel, remove_components
-from deltavec.core.recipes import RECIPES, WeightedRecipe
+from deltavec.core.recipes import RECIPES, Recipe
 from deltavec.core.text.batches import as_corpus
 from deltavec.io.corpus.corpus import read_corpus
 from deltavec.lab.background import Background, baselines, matrix_method, spectral_method
@@ -136,7 +136,7 @@ def recipe_scores(
     vectors, tokenizer = background.vectors, background.given.settings.tokenizer
     statistics = corpus_statistics(background.corpus, vectors.vocabulary, tokenizer, None)
     for name in RECIPES:
-        recipe = WeightedRecipe.named(name)
+        recipe = Recipe.named(name)
         model = model_of_table(vectors, statistics, recipe, tokenizer, {})
         if recipe.form == "center":
             model = recenter(model, center_on)

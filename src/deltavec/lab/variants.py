@@ -20,7 +20,7 @@ from scipy import sparse
 
 from deltavec.core.components import SecondMoment, leading_components
 from deltavec.core.kernels.embed import ROUNDING
-from deltavec.core.recipes import RECIPES, WeightedRecipe
+from deltavec.core.recipes import RECIPES, Recipe
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.vectors import WordVectors
 from deltavec.lab.words import Counts
@@ -97,7 +97,7 @@ def without_removal(
         )
 
     for name in RECIPES:
-        recipe = WeightedRecipe.named(name)
+        recipe = Recipe.named(name)
         if recipe.n_components_removed:
             continue
         weights = recipe.weights(statistics)

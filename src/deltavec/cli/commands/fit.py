@@ -17,7 +17,7 @@ from deltavec.cli.inputs import followed, open_corpus, rereadable
 from deltavec.cli.outputs import lock_folder
 from deltavec.cli.printing import plural, print_result, reason, share
 from deltavec.cli.progress import stages
-from deltavec.core.recipes import PARAMETERS, RECIPES, Recipe, WeightedRecipe
+from deltavec.core.recipes import PARAMETERS, RECIPES, WEIGHTED_PARAMETERS, Recipe
 from deltavec.errors import RecipeError
 
 
@@ -180,7 +180,8 @@ def chosen_recipe(name: str | None, given: dict[str, float], vectors: Path | Non
     if name is None:
         if not given:
             return None
-        name = "auto" if vectors is not None or WeightedRecipe.own(given) else "spectral"
+        weighted = vectors is not None or {*given} & {*WEIGHTED_PARAMETERS}
+        name = "auto" if weighted else "spectral"
     stored = recipe_in_file(Path(name), vectors) if name.endswith(".json") else None
     try:
         recipe = stored or Recipe.named(name)

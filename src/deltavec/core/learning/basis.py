@@ -18,7 +18,7 @@ from deltavec.core.learning.cooccurrence import Cooccurrence
 from deltavec.core.learning.ppmi import Ppmi
 from deltavec.core.learning.spill import Spill
 from deltavec.core.learning.svd import LeftSingular, leading_left_singular, with_columns
-from deltavec.core.recipes import SpectralRecipe
+from deltavec.core.recipes import Recipe
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.vectors import WordVectors, normalize_rows
 from deltavec.core.vocabulary import Vocabulary
@@ -67,7 +67,7 @@ class Basis(NamedTuple):
 def learn_basis(
     pairs: Cooccurrence,
     statistics: CorpusStatistics,
-    recipe: SpectralRecipe,
+    recipe: Recipe,
     budget: int,
     *,
     prior: Prior | None = None,
@@ -118,7 +118,7 @@ def whitening(frequencies: Float64s) -> Float32s:
     return scale.astype(np.float32)[:, None]
 
 
-def prior_spectrum(values: Float64s, recipe: SpectralRecipe) -> Float64s:
+def prior_spectrum(values: Float64s, recipe: Recipe) -> Float64s:
     """The weights of directions that the singular values suggest: g."""
     second = values[min(1, len(values) - 1)] if len(values) else 1.0
     spectrum: Float64s = np.minimum(values / second, 1.0) ** recipe.spectrum_exponent

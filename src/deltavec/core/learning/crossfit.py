@@ -20,7 +20,7 @@ from deltavec.core.learning.split_half import (
     long_enough,
 )
 from deltavec.core.learning.svd import LeftSingular
-from deltavec.core.recipes import SpectralRecipe
+from deltavec.core.recipes import Recipe
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.threads import thread_count
 from deltavec.core.vectors import normalize_rows
@@ -62,7 +62,7 @@ def count_folds(
 
 
 def fold_basis(
-    counted: FoldCounts, number: int, words: int, threads: int | None, recipe: SpectralRecipe
+    counted: FoldCounts, number: int, words: int, threads: int | None, recipe: Recipe
 ) -> LeftSingular:
     """What is learned from one fold alone: whitened rows of all words, and singular values."""
     quick = replace(recipe, power_iterations=min(recipe.power_iterations, FOLD_ITERATIONS))
@@ -82,7 +82,7 @@ def asked(
     prior: Prior,
     statistics: CorpusStatistics,
     corpus: LearningCorpus,
-    recipe: SpectralRecipe,
+    recipe: Recipe,
 ) -> tuple[bool, str]:
     """Whether split-half recovery is better in tables that know the prior vectors, and why."""
     words, threads = len(statistics.token_counts), thread_count(corpus.threads)

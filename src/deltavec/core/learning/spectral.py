@@ -43,7 +43,7 @@ from deltavec.core.learning.split_half import (
 )
 from deltavec.core.learning.svd import LeftSingular
 from deltavec.core.model import EmbeddingModel
-from deltavec.core.recipes import Choice, SpectralRecipe
+from deltavec.core.recipes import Choice, Recipe
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.text.batches import Tokenizer
 from deltavec.core.text.rules import units_of
@@ -58,7 +58,7 @@ NGRAM_STEEPNESS = 0.15  # n-grams of one document overlap, so weak directions lo
 
 
 def spectral(
-    corpus: LearningCorpus, choice: Choice[SpectralRecipe], prior: WordVectors | None = None
+    corpus: LearningCorpus, choice: Choice, prior: WordVectors | None = None
 ) -> EmbeddingModel:
     """The model of the recipe that needs no word vectors, learned from a corpus alone.
 
@@ -91,7 +91,7 @@ def spectral(
 
 def learn_table(
     corpus: LearningCorpus,
-    choice: Choice[SpectralRecipe],
+    choice: Choice,
     allocate: Spill,
     vectors: WordVectors | None = None,
 ) -> tuple[EmbeddingModel, FoldCounts | None]:
@@ -134,7 +134,7 @@ def count_pairs(
     words: LearnedVocabulary,
     corpus: LearningCorpus,
     window: int,
-    recipe: SpectralRecipe,
+    recipe: Recipe,
     allocate: Spill,
 ) -> tuple[Cooccurrence, FoldCounts | None]:
     """The pairs of a corpus, and those of its folds if they are to be measured.
@@ -193,7 +193,7 @@ def usual_window(mean_length: float, is_large: bool) -> int:
     return min(WIDEST_WINDOW, max(NARROWEST_WINDOW, round(mean_length / part)))
 
 
-def reason_for_window(recipe: SpectralRecipe, statistics: CorpusStatistics, large: bool) -> str:
+def reason_for_window(recipe: Recipe, statistics: CorpusStatistics, large: bool) -> str:
     """Why the window is as wide as it is."""
     if recipe.window:
         return ", as asked for"
@@ -205,7 +205,7 @@ def reason_for_window(recipe: SpectralRecipe, statistics: CorpusStatistics, larg
 
 
 def embedding_table(
-    directions: LeftSingular, statistics: CorpusStatistics, recipe: SpectralRecipe
+    directions: LeftSingular, statistics: CorpusStatistics, recipe: Recipe
 ) -> EmbeddingTable:
     """The table for documents as long as those of the corpus, centered."""
     spectrum = prior_spectrum(directions.values, recipe)

@@ -15,10 +15,10 @@ from deltavec.core.learning.spectral import (
     WIDEST_WINDOW,
     usual_window,
 )
-from deltavec.core.recipes import Recipe, SpectralRecipe, WeightedRecipe, resolve
+from deltavec.core.recipes import Recipe, resolve
 from deltavec.core.statistics import CorpusStatistics
 
-DEFAULT = SpectralRecipe()
+DEFAULT = Recipe.named("spectral")
 EXPONENTS = (0.75, 0.5, 1.0)  # the default's first
 SHARES = (0.5, 1.5, 0.0)
 DIMENSIONS = (150, 75, 600)
@@ -31,7 +31,7 @@ class Candidate(NamedTuple):
     """A recipe and its name in a table."""
 
     name: str
-    recipe: SpectralRecipe | WeightedRecipe
+    recipe: Recipe
 
 
 def other_candidates(statistics: CorpusStatistics, *, vectors_given: bool) -> list[Candidate]:
@@ -48,17 +48,17 @@ def other_candidates(statistics: CorpusStatistics, *, vectors_given: bool) -> li
             usual_window(statistics.mean_length, statistics.tokens >= LARGE_CORPUS)
         )
     ]
-    automatic = resolve(WeightedRecipe.named("auto"), statistics).recipe
+    automatic = resolve(Recipe.named("auto"), statistics).recipe
     papers = []
     for name in PAPERS_BEST:
-        recipe = WeightedRecipe.named(name)
+        recipe = Recipe.named(name)
         papers.append(Candidate(name + (" (auto)" if recipe == automatic else ""), recipe))
     spectral = at_exponents(*changed)
     middle = [*papers, *spectral] if vectors_given else [*spectral, *papers]
     return [*at_exponents(DEFAULT)[1:], *middle, *at_exponents(*windows)]
 
 
-def at_exponents(*recipes: SpectralRecipe) -> list[Candidate]:
+def at_exponents(*recipes: Recipe) -> list[Candidate]:
     """Spectral recipes at every exponent, named by their differences from the default."""
     found = []
     for recipe in recipes:
@@ -79,7 +79,7 @@ def other_windows(usual: int) -> list[int]:
     return [w for w in bounded if max(w, usual) / min(w, usual) >= LEAST_RATIO]
 
 
-def combine(scores: Mapping[Recipe, float]) -> SpectralRecipe | None:
+def combine(scores: Mapping[Recipe, float]) -> Recipe | None:
     """The recipe with the best value of each parameter; None if at most one is not the default.
 
     Parameters
@@ -93,7 +93,7 @@ def combine(scores: Mapping[Recipe, float]) -> SpectralRecipe | None:
         alone = [
             recipe
             for recipe in scores
-            if isinstance(recipe, SpectralRecipe)
+            if not recipe.needs_vectors
             and all(getattr(recipe, name) == getattr(DEFAULT, name) for name in others)
         ]
         best = getattr(max(alone, key=scores.__getitem__), parameter)

@@ -4,7 +4,6 @@ import pytest
 
 import deltavec as dv
 from deltavec.core.learning.vocabulary_builder import WordCounts, word_counts
-from deltavec.core.recipes import SpectralRecipe
 from deltavec.core.text.batches import as_corpus
 from deltavec.core.text.feature_choice import AskedUnits, choose_units
 from deltavec.errors import InputError
@@ -69,7 +68,7 @@ def test_a_model_says_what_was_chosen_and_why() -> None:
 def test_forms_of_a_word_are_alike_where_runs_are_counted() -> None:
     documents = [f"{a}{x} {a}{y} {b}{x}" for a, b in itertools.pairwise(ROOTS)
                  for x, y in itertools.pairwise(ENDINGS)]  # fmt: skip
-    model = dv.fit(documents, units="grams", recipe=SpectralRecipe(dimensions=8))
+    model = dv.fit(documents, units="grams", recipe=dv.Recipe(form="spectral", dimensions=8))
     known, unseen, other = model.embed(["talossa", "talomme", "merelle"])
     assert known @ unseen > known @ other
 
@@ -90,13 +89,15 @@ def test_a_tokenizer_of_one_s_own_returns_its_own_units() -> None:
 
 def test_the_number_of_runs_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("deltavec.core.learning.vocabulary_builder.MOST_UNITS", 40)
-    model = dv.fit(corpus_with(200, 200), units="grams", recipe=SpectralRecipe(dimensions=4))
+    model = dv.fit(
+        corpus_with(200, 200), units="grams", recipe=dv.Recipe(form="spectral", dimensions=4)
+    )
     assert len(model.vocabulary) == 40
 
 
 def test_a_model_with_runs_is_saved_and_loaded(tmp_path) -> None:
     documents = corpus_with(200, 200)
-    model = dv.fit(documents, units="words+grams", recipe=SpectralRecipe(dimensions=4))
+    model = dv.fit(documents, units="words+grams", recipe=dv.Recipe(form="spectral", dimensions=4))
     model.save(tmp_path / "m.dv")
     loaded = dv.load(tmp_path / "m.dv")
     assert loaded.tokenizer == "words:words+grams-4"
