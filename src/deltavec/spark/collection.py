@@ -15,7 +15,6 @@ from deltavec.core.batching import ShareSum, count_batch, embed_batch
 from deltavec.core.components import leading_components
 from deltavec.core.learning.split_half import COLLECTION_DOCUMENTS, HalfSample
 from deltavec.core.model import EmbeddingModel, half_vectors_of, recentered
-from deltavec.core.recipes import SpectralRecipe
 from deltavec.core.statistics import CorpusStatistics, TextCounts, warn_low_coverage
 from deltavec.core.text.batches import as_text_batch
 from deltavec.errors import InputError
@@ -48,7 +47,7 @@ def for_collection(frame: DataFrame, column: str, model: EmbeddingModel) -> Embe
     texts = rereadable_text(frame, column)
     if not model.recipe.depends_on_documents:
         return model
-    if not isinstance(model.recipe, SpectralRecipe):
+    if model.recipe.needs_vectors:
         whole = replace(model, table=model.table.restored())
         moment = second_moment(texts, ship_model(frame.sparkSession, whole), model.dimensions)
         components = leading_components(moment, model.recipe.n_components_removed)
