@@ -13,7 +13,7 @@ from deltavec.core.arguments import require_one_of, require_whole
 from deltavec.core.learning.cooccurrence import DEFAULT_MEMORY, ids_of
 from deltavec.core.learning.corpora import LocalCorpus
 from deltavec.core.learning.ppmi import DIMENSIONS, WINDOW, ppmi_vectors
-from deltavec.core.learning.vocabulary_builder import learn_vocabulary
+from deltavec.core.learning.vocabulary_builder import frequent_words, word_counts
 from deltavec.core.text.batches import Tokenizer, as_corpus, as_text_batch, require_reiterable
 from deltavec.core.threads import thread_count
 from deltavec.core.vectors import WordVectors
@@ -146,7 +146,7 @@ def word2vec_vectors(
     from gensim.models import Word2Vec
 
     corpus.begin("learning the vocabulary")
-    vocabulary = learn_vocabulary(corpus.corpus, corpus.tokenizer, min_count)
+    vocabulary = frequent_words(word_counts(corpus.corpus, corpus.tokenizer), min_count)
     # A name that holds no white space, whatever the tokenizer made: its number.
     names = [str(number) for number in range(len(vocabulary))]
     with scratch_folder() as folder:

@@ -281,16 +281,12 @@ def shares(document: Contributions, vector: Vector) -> Shares:
     return Shares(tuple(words), float(document.offset @ vector))
 
 
-def top_pairs(a: Contributions, b: Contributions, count: int) -> tuple[WordPair, ...]:
-    """The pairs of words that add most to the cosine, strongest first."""
-    found = largest_products(a.terms, b.terms, count)
-    return tuple(WordPair(a.words[row], b.words[column], share) for row, column, share in found)
-
-
-def bottom_pairs(a: Contributions, b: Contributions, count: int) -> tuple[WordPair, ...]:
-    """The pairs of words that take most from the cosine, strongest first."""
-    found = largest_products(a.terms, -b.terms, count)
-    return tuple(WordPair(a.words[row], b.words[column], -share) for row, column, share in found)
+def top_pairs(
+    a: Contributions, b: Contributions, count: int, sign: int = 1
+) -> tuple[WordPair, ...]:
+    """The pairs of words that add most to the cosine, or with -1 take most, strongest first."""
+    found = largest_products(a.terms, sign * b.terms, count)
+    return tuple(WordPair(a.words[i], b.words[j], sign * share) for i, j, share in found)
 
 
 def largest_products(rows: Float64s, columns: Float64s, count: int) -> list[tuple[int, int, float]]:

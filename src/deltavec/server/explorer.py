@@ -20,7 +20,6 @@ from deltavec.core.explain import (
     Contributions,
     Removal,
     WordShare,
-    bottom_pairs,
     removal,
     shares,
     top_pairs,
@@ -256,7 +255,7 @@ def explain(explorer: Explorer, request: ExplainRequest) -> bytes:
             "a": explained_side(request.id_a, a, b, length, marks[0]),
             "b": explained_side(request.id_b, b, a, length, marks[1]),
             "together": [pair._asdict() for pair in top_pairs(*documents, count)],
-            "apart": [pair._asdict() for pair in bottom_pairs(*documents, count)],
+            "apart": [pair._asdict() for pair in top_pairs(*documents, count, -1)],
             "removed": removed and removed_part(removed),
         }
     )

@@ -6,7 +6,6 @@ import pytest
 import deltavec as dv
 from deltavec.core.explain import (
     QueryWeights,
-    bottom_pairs,
     query_sum,
     removal,
     shares,
@@ -95,11 +94,11 @@ def test_an_explanation_shows_and_plots_itself():
 def test_all_pairs_together_and_apart_add_up_to_the_cosine():
     model = dv.fit(CORPUS, VECTORS, "idf-delta-pca")
     a, b = model.decompose("quiet sea sea"), model.decompose("room quiet and sea")
-    pairs = (*top_pairs(a, b, 100), *bottom_pairs(a, b, 100))
+    pairs = (*top_pairs(a, b, 100), *top_pairs(a, b, 100, -1))
     assert {pair.share < 0 for pair in pairs} == {True, False}
     assert sum(pair.share for pair in pairs) == pytest.approx(float(a.vector @ b.vector))
     assert top_pairs(a, b, 2) == model.explain("quiet sea sea", "room quiet sea", pairs=2).pairs
-    assert top_pairs(a, b, 0) == bottom_pairs(a, model.decompose("?"), 5) == ()
+    assert top_pairs(a, b, 0) == top_pairs(a, model.decompose("?"), 5, -1) == ()
 
 
 def test_of_a_document_that_leaves_only_rounding_nothing_is_shared():

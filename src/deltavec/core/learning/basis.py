@@ -57,13 +57,6 @@ class Prior(NamedTuple):
         return cls(rows, int(has.sum()))
 
 
-class Basis(NamedTuple):
-    """The singular vectors of the words and their values, and the ridge alpha."""
-
-    directions: LeftSingular
-    alpha: float
-
-
 def learn_basis(
     pairs: Cooccurrence,
     statistics: CorpusStatistics,
@@ -73,8 +66,8 @@ def learn_basis(
     prior: Prior | None = None,
     without: Cooccurrence | None = None,
     threads: int | None = None,
-) -> Basis:
-    """The leading left singular vectors of diag(r) (M + alpha I), beside prior vectors if any.
+) -> tuple[LeftSingular, float]:
+    """The leading left singular vectors of diag(r) (M + alpha I), beside prior vectors; alpha.
 
     Parameters
     ----------
@@ -108,7 +101,7 @@ def learn_basis(
         threads=ppmi.threads,
         allocate=room,
     )
-    return Basis(directions, alpha)
+    return directions, alpha
 
 
 def whitening(frequencies: Float64s) -> Float32s:

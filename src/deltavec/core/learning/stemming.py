@@ -290,13 +290,6 @@ def hash_pairs(endings: UInt64s) -> UInt64s:
     return np.asarray(hashes ^ (hashes >> hashing.HALF))
 
 
-class Links(NamedTuple):
-    """Pairs of words that are forms of one word, the strongest first."""
-
-    a: Int64s
-    b: Int64s
-
-
 def group(vocabulary: Vocabulary, rows: WordRows, rules: Rules, before: Int32s) -> Stems:
     """The groups of the words, of which the first ones have groups already."""
     words, old = len(vocabulary), len(before)
@@ -304,19 +297,21 @@ def group(vocabulary: Vocabulary, rows: WordRows, rules: Rules, before: Int32s) 
     firsts = np.unique(before, return_index=True)[1].astype(np.int32)
     groups[:old] = firsts[before]
     if rules.endings:
-        links = links_between(vocabulary, rows, rules, old)
-        both_ways = np.concatenate([links.a * words + links.b, links.b * words + links.a])
+        a, b = links_between(vocabulary, rows, rules, old)
+        both_ways = np.concatenate([a * words + b, b * words + a])
         one, other = np.divmod(np.sort(both_ways), words)
         stemming_kernels.merge_groups(
-            *links, offsets_of(np.bincount(one, minlength=words)), other, groups, old
+            a, b, offsets_of(np.bincount(one, minlength=words)), other, groups, old
         )
     # Named by their first words so far: those that were there keep their numbers.
     names = np.unique(groups)
     return Stems(read_only(np.searchsorted(names, groups).astype(np.int32)), rules)
 
 
-def links_between(vocabulary: Vocabulary, rows: WordRows, rules: Rules, old: int) -> Links:
-    """The links of words with those from ``old`` on."""
+def links_between(
+    vocabulary: Vocabulary, rows: WordRows, rules: Rules, old: int
+) -> tuple[Int64s, Int64s]:
+    """The links of words with those from ``old`` on, the strongest first."""
     letters = Letters.of(vocabulary)
     words, in_order = letters.sorted(np.flatnonzero(letters.may_have_forms(rows.formless)))
     alphabet = set(letters.alphabet)
@@ -325,7 +320,7 @@ def links_between(vocabulary: Vocabulary, rows: WordRows, rules: Rules, old: int
         [[letters.packed(ending) for ending in rules.endings[rule]] for rule in usable], np.uint64
     ).reshape(-1, 2)
     if not usable:
-        return Links(np.zeros(0, np.int64), np.zeros(0, np.int64))
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
     found, endings = prefix_pairs(in_order, packed)
     hashes = hash_pairs(packed)
     order = np.argsort(hashes)
@@ -337,4 +332,4 @@ def links_between(vocabulary: Vocabulary, rows: WordRows, rules: Rules, old: int
     sums = z + rules.scores[rule]
     linked = np.flatnonzero((sums > 0) & ((a >= old) | (b >= old)))
     order = linked[np.argsort(-sums[linked], kind="stable")]
-    return Links(a[order], b[order])
+    return a[order], b[order]

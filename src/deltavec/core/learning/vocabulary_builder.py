@@ -219,13 +219,6 @@ def usual_min_count(tokens: int, of_grams: bool = False) -> int:
     return 2 if words < (45_000 if of_grams else 300_000) else 5
 
 
-def learn_vocabulary(
-    corpus: Chunked, tokenizer: Tokenizer, min_count: int | None = None
-) -> Vocabulary:
-    """The frequent words of a corpus, the most frequent first."""
-    return frequent_words(word_counts(corpus, tokenizer), min_count)
-
-
 def frequent_words(counts: WordCounts, min_count: int | None) -> Vocabulary:
     """The counted words that are frequent enough to learn from, the most frequent first."""
     if counts.tokens == 0:

@@ -22,11 +22,12 @@ import numpy.typing as npt
 from deltavec.core.arguments import require_one_of
 from deltavec.core.arrays import blocks
 from deltavec.core.model import EmbeddingModel
+from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import InputError, ModelError
 from deltavec.io.artifacts.manifest import Artifact, names, problems_of
 from deltavec.io.artifacts.tensors import layout, write_tensors
 from deltavec.io.export.word_level import require_word_level, share_of_pairs, word_level_tokenizer
-from deltavec.io.vectors.write import Table, write_npy, write_safetensors, write_text
+from deltavec.io.vectors.write import Matrix, write_npy, write_safetensors, write_text
 from deltavec.version import __version__
 
 MODEL2VEC = """\
@@ -150,11 +151,11 @@ def export(
         raise InputError("word2vec's format has float32 only: leave dtype out, or choose another")
     target = Path(folder)
     EXPORT_FOLDER.require_replaceable(target)
-    stored = stored_rows(static_rows(model), dtype)
-    words, dimensions = stored.rows.shape
-    exported = Exported(target, format, dtype, words, dimensions, stored.largest_error, not_found)
+    rows, error = stored_rows(static_rows(model), dtype)
+    words, dimensions = rows.shape
+    exported = Exported(target, format, dtype, words, dimensions, error, not_found)
     with problems_of(target, ModelError), EXPORT_FOLDER.replacing(target) as fresh:
-        WRITERS[format](model, stored.rows, fresh)
+        WRITERS[format](model, rows, fresh)
         write_json(fresh / CONFIG, config(model, exported), indent=2)
         (fresh / CARD).write_text(card(model, exported), "utf-8")
     return exported
@@ -178,18 +179,10 @@ def static_rows(model: EmbeddingModel) -> npt.NDArray[np.float32]:
     return rows
 
 
-@dataclass(frozen=True)
-class StoredRows:
-    """Rows in the type that they are written in, and what it cost."""
-
-    rows: npt.NDArray[Any]
-    largest_error: float
-
-
-def stored_rows(rows: npt.NDArray[np.float32], dtype: str) -> StoredRows:
-    """The rows in this type; as float16 times a power of two, which no unit vector shows."""
+def stored_rows(rows: npt.NDArray[np.float32], dtype: str) -> tuple[Matrix, float]:
+    """The rows in this type and the largest error; float16 times a power of two."""
     if dtype == "float32":
-        return StoredRows(rows, 0.0)
+        return rows, 0.0
     largest = float(np.abs(rows).max(initial=0.0))
     scale = np.float32(2.0 ** np.floor(np.log2(LARGEST_HALF / largest)) if largest else 1.0)
     written = np.empty(rows.shape, np.float16)
@@ -200,7 +193,7 @@ def stored_rows(rows: npt.NDArray[np.float32], dtype: str) -> StoredRows:
         lengths = np.linalg.norm(exact, axis=1)
         distances = np.linalg.norm(exact - written[block], axis=1)
         error = max(error, float((distances[lengths > 0] / lengths[lengths > 0]).max(initial=0.0)))
-    return StoredRows(written, error)
+    return written, error
 
 
 def config(model: EmbeddingModel, exported: Exported) -> dict[str, Any]:
@@ -219,7 +212,7 @@ def config(model: EmbeddingModel, exported: Exported) -> dict[str, Any]:
     }
 
 
-def write_model2vec(model: EmbeddingModel, rows: npt.NDArray[Any], folder: Path) -> None:
+def write_model2vec(model: EmbeddingModel, rows: Matrix, folder: Path) -> None:
     """Write what model2vec and sentence-transformers load."""
     kind = DTYPES[str(rows.dtype)]
     # A row of zeros for unknown words: where they are averaged too, the direction stays.
@@ -239,13 +232,13 @@ def write_json(path: Path, content: Any, indent: int | None = None) -> None:
 
 
 def table_writer(
-    write: Callable[[Table, Path], None], name: str
-) -> Callable[[EmbeddingModel, npt.NDArray[Any], Path], None]:
+    write: Callable[[Vocabulary, Matrix, Path], None], name: str
+) -> Callable[[EmbeddingModel, Matrix, Path], None]:
     """What writes words and rows to a file of this name."""
-    return lambda model, rows, folder: write(Table(model.vocabulary, rows), folder / name)
+    return lambda model, rows, folder: write(model.vocabulary, rows, folder / name)
 
 
-WRITERS: dict[str, Callable[[EmbeddingModel, npt.NDArray[Any], Path], None]] = {
+WRITERS: dict[str, Callable[[EmbeddingModel, Matrix, Path], None]] = {
     "model2vec": write_model2vec,
     "word2vec": table_writer(write_text, TABLE_FILES["word2vec"]),
     "safetensors": table_writer(write_safetensors, TABLE_FILES["safetensors"]),

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from codecs import getincrementaldecoder
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -24,14 +23,6 @@ BLOCK = 1 << 24
 MANY = 1 << 16
 LITTLE_ENDIAN = np.dtype("<f4")
 CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-
-
-class Walk(NamedTuple):
-    """The complete words at the start of some bytes, and where the next one begins."""
-
-    words: list[bytes]
-    vectors: list[memoryview]
-    end: int
 
 
 def is_binary(sample: bytes, header: Header) -> bool:
@@ -56,10 +47,10 @@ def has_common_length(sample: bytes, dimensions: int) -> bool:
 
     The digits of a text, read as float32, are all below 0.001, and its letters above a million.
     """
-    walk = walked(sample, dimensions, 1)
-    if not walk.words:
+    words, vectors, _ = complete_rows(sample, dimensions, 1)
+    if not words:
         return False
-    length = row_norms(np.frombuffer(walk.vectors[0], LITTLE_ENDIAN)[None, :])[0]
+    length = row_norms(np.frombuffer(vectors[0], LITTLE_ENDIAN)[None, :])[0]
     return bool(0.01 < length < 10_000)
 
 
@@ -82,21 +73,21 @@ def binary_rows(
     expected = words_to_read(source, header, 4 * header.dimensions + 1, limit)
     data, done, more = sample, 0, True
     while done < expected:
-        walk = walked(data, header.dimensions, expected - done)
-        if walk.words:
-            vectors = np.frombuffer(b"".join(walk.vectors), LITTLE_ENDIAN)
-            matrix = vectors.astype(np.float32, copy=False).reshape(-1, header.dimensions)
-            numbers = range(done + 1, done + 1 + len(walk.words))
-            words = pa.array(walk.words, pa.binary())
-            yield clean_rows(words, matrix, f"{source.name}, word", numbers)
-            done += len(walk.words)
+        words, vectors, end = complete_rows(data, header.dimensions, expected - done)
+        if words:
+            values = np.frombuffer(b"".join(vectors), LITTLE_ENDIAN)
+            matrix = values.astype(np.float32, copy=False).reshape(-1, header.dimensions)
+            numbers = range(done + 1, done + 1 + len(words))
+            named = pa.array(words, pa.binary())
+            yield clean_rows(named, matrix, f"{source.name}, word", numbers)
+            done += len(words)
         elif not more:
             found = max(0, len(data) - data.find(b" ") - 1) // 4 if b" " in data else 0
             raise VectorsError(
                 f"{source.name}, word {done + 1} of {header.words:,}: expected "
                 f"{header.dimensions} numbers, found {found}; the file looks cut short"
             )
-        rest = data[walk.end :]
+        rest = data[end:]
         if len(rest) > LONGEST_LINE and b" " not in rest[:LONGEST_LINE]:
             raise VectorsError(
                 f"{source.name}, word {done + 1}: found no space in {LONGEST_LINE:,} bytes: "
@@ -112,8 +103,10 @@ def binary_rows(
         )
 
 
-def walked(data: bytes, dimensions: int, most: int) -> Walk:
-    """The words that are complete in these bytes, as many as are wanted."""
+def complete_rows(
+    data: bytes, dimensions: int, most: int
+) -> tuple[list[bytes], list[memoryview], int]:
+    """The words and rows that are complete in these bytes, and where the next one begins."""
     view, length = memoryview(data), 4 * dimensions
     words: list[bytes] = []
     vectors: list[memoryview] = []
@@ -126,4 +119,4 @@ def walked(data: bytes, dimensions: int, most: int) -> Walk:
         words.append(data[begin:space].lstrip(b"\n"))
         vectors.append(view[space + 1 : end])
         begin = end
-    return Walk(words, vectors, begin)
+    return words, vectors, begin

@@ -25,7 +25,7 @@ from deltavec.io.vectors.binary import binary_rows, is_binary
 from deltavec.io.vectors.detect import ByteSource, first_lines, header_of, kind_of, unpacked
 from deltavec.io.vectors.rows import join_rows
 from deltavec.io.vectors.text import text_rows
-from deltavec.io.vectors.write import WRITERS, Table
+from deltavec.io.vectors.write import WRITERS
 
 
 def load_vectors(
@@ -160,7 +160,7 @@ def save_vectors(vectors: WordVectors, path: str | os.PathLike[str]) -> None:
     if not path.parent.is_dir():
         raise VectorsError(f"expected an existing folder, found none: {path.parent}")
     with replacing(path) as temporary:
-        write(Table(vectors.vocabulary, vectors.matrix), temporary)
+        write(vectors.vocabulary, vectors.matrix, temporary)
 
 
 TEXT, ROW, VECTOR = "text", "row", "vector"

@@ -8,7 +8,7 @@ from deltavec.core.kernels.count import COUNTS, TOTALS
 from deltavec.core.kernels.tokenize import LONGEST_LEARNED
 from deltavec.core.learning.vocabulary_builder import (
     WordCounts,
-    learn_vocabulary,
+    frequent_words,
     usual_min_count,
     word_counts,
 )
@@ -26,14 +26,14 @@ def test_words_come_most_frequent_first_then_in_the_order_of_their_bytes():
 
 
 def test_rare_words_are_left_out():
-    assert learn_vocabulary(as_corpus(["a b a b c"]), "words", 2).words == ["a", "b"]
+    assert frequent_words(word_counts(as_corpus(["a b a b c"]), "words"), 2).words == ["a", "b"]
 
 
 def test_a_large_vocabulary_ends_with_the_frequent_words_unless_it_is_said_how_rare(monkeypatch):
     monkeypatch.setattr("deltavec.core.learning.vocabulary_builder.MOST_UNITS", 2)
     corpus = as_corpus(["a b a b a c"])
-    assert learn_vocabulary(corpus, "words").words == ["a", "b"]
-    assert learn_vocabulary(corpus, "words", 1).words == ["a", "b", "c"]
+    assert frequent_words(word_counts(corpus, "words"), None).words == ["a", "b"]
+    assert frequent_words(word_counts(corpus, "words"), 1).words == ["a", "b", "c"]
 
 
 def test_the_table_grows_as_words_come(monkeypatch):
@@ -67,7 +67,7 @@ def test_smaller_corpora_keep_rarer_words():
 )
 def test_too_little_text_to_learn_from_is_refused(documents, min_count, message):
     with pytest.raises(CorpusError, match=message):
-        learn_vocabulary(as_corpus(documents), "words", min_count)
+        frequent_words(word_counts(as_corpus(documents), "words"), min_count)
 
 
 def test_every_word_keeps_its_bytes():
