@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -67,7 +67,10 @@ def lock_file(path: Path, suffixes: Iterable[str]) -> AbstractContextManager[Non
 def lock_folder(path: Path, kind: Artifact) -> AbstractContextManager[None]:
     """Lock a folder to write; raise an error if another kind of folder is there."""
     from deltavec.io.artifacts.locks import only_writer
+    from deltavec.io.remote import address_of
 
+    if address_of(path):
+        return nullcontext()
     kind.require_replaceable(path)
     require_folder_of(path)
     return only_writer(path)

@@ -81,10 +81,13 @@ def writing_vectors(output: str, keep: list[str]) -> AbstractContextManager[None
     """Lock the output; raise an error if it cannot be written."""
     from deltavec.io.artifacts.locks import only_writer
     from deltavec.io.output.sink import WRITERS, Target
+    from deltavec.io.remote import address_of
 
     path = Path(output)
     if not path.is_dir() and not output.endswith("/"):
         require_suffix(path, WRITERS)
+    if address_of(output):
+        return nullcontext()
     target = Target.of(output, keep).path
     require_folder_of(target)
     return only_writer(target)

@@ -45,6 +45,7 @@ from deltavec.io.artifacts.tensors import (
     require_words,
     write_tensors,
 )
+from deltavec.io.remote import address_of, fetch, uploading
 from deltavec.version import __version__
 
 MANIFEST, TENSORS = FILES = ("model.json", "model.safetensors")
@@ -91,7 +92,8 @@ def save(model: EmbeddingModel, folder: str | PathLike[str]) -> None:
     model
         What `deltavec.fit` gave. Its tokenizer must be a name.
     folder
-        The path; by convention it ends in ``.dv``. Parent folders are created.
+        The path; by convention it ends in ``.dv``. Parent folders are created. Or an address such
+        as ``s3://bucket/reviews.dv``, to which the files are copied, not in one step.
 
     Raises
     ------
@@ -105,6 +107,10 @@ def save(model: EmbeddingModel, folder: str | PathLike[str]) -> None:
             "(tokenizer='module:function'), or fit with tokenizer='words' or 'whitespace', and "
             "pass documents as lists of the words that yours finds"
         )
+    if address := address_of(folder):
+        with uploading(address) as local:
+            save(model, local)
+        return
     target = Path(folder)
     replacement = MODEL_FOLDER.replacing(target)
     with problems_of(target, ModelError):
@@ -129,7 +135,7 @@ def load(
     Parameters
     ----------
     folder
-        What `EmbeddingModel.save` wrote.
+        What `EmbeddingModel.save` wrote; or its address, from which it is copied.
     verify
         Whether to read the whole table once, to see that no bit of it has changed and that every
         number is finite. Without it a large model opens at once, and only sizes, the small arrays
@@ -151,7 +157,7 @@ def load(
     MissingDependencyError
         If the tokenizer is trusted and not installed.
     """
-    path = Path(folder)
+    path = fetch(address) if (address := address_of(folder)) else Path(folder)
     inner = path / MODEL_OF_COLLECTION
     if not (path / MANIFEST).exists() and (inner / MANIFEST).is_file():
         raise ModelError(f"{path}: a collection, expected a model; use its own: {inner}")

@@ -56,6 +56,7 @@ from deltavec.io.corpus.files import (
 )
 from deltavec.io.corpus.readers import read_pieces
 from deltavec.io.corpus.sniff import checked_delimiter, choose_column, sniff
+from deltavec.io.remote import address_of, fetch, open_dataset
 
 STRINGS_AT_ONCE = 1024
 
@@ -223,6 +224,9 @@ class Corpus:
         elif self.text is not None:
             kept = select_columns(self.source, keep).columns if keep else []
             found = table_pieces(pa.table([self.text, *kept], names=[self.column, *keep]))
+        elif hasattr(self.source, "to_batches"):
+            batches = self.source.to_batches(columns=[self.column, *keep])
+            found = (Piece(batch, None) for batch in batches if len(batch))
         else:
             found = string_pieces(self.source, self.name, self.column, self.documents)
         return self._report(bounded(found))
@@ -267,6 +271,8 @@ class Corpus:
         """The types of some columns: those that hold the values of every file."""
         if not self.files:
             require_columns(self.name, keep, self.columns)
+            if self.text is None and hasattr(self.source, "schema"):
+                return [self.source.schema.field(name).type for name in keep]
             return list(select_columns(self.source, keep).schema.types) if keep else []
         schemas = []
         for file in self.files:
@@ -344,7 +350,9 @@ def read_corpus(
         A path of a ``.txt`` (one document per line), ``.csv``, ``.tsv``, ``.jsonl``, ``.ndjson``,
         ``.parquet`` or ``.xlsx`` file, the text ones also as ``.gz`` or ``.zst``; a folder of
         such files; a pattern such as ``"reviews/*.csv.gz"``; a list of `pathlib.Path`; ``"-"`` for
-        standard input; an Arrow, pandas or polars column or table; or any iterable of strings.
+        standard input; an Arrow, pandas or polars column or table; or any iterable of strings. Also
+        an address that pyarrow knows (``s3://``, ``gs://``, ``hdfs://``); a
+        ``pyarrow.dataset.Dataset``; a Delta or Iceberg table, or its folder.
     column : str or None
         The column, or key, that holds the documents; a ``.txt`` file has none. By default the one
         called ``text``; in a file without it the only column, or the only one that holds long
@@ -396,7 +404,8 @@ def read_corpus(
 def as_documents(source: Any) -> Any:
     """A corpus for a path, several paths or a table; documents in memory stay as they are."""
     is_file = isinstance(source, str | os.PathLike) or bool(_paths(source))
-    return read_corpus(source) if is_file or hasattr(source, "columns") else source
+    is_table = hasattr(source, "columns") or hasattr(source, "schema")
+    return read_corpus(source) if is_file or is_table else source
 
 
 def open_corpus(source: Any, reading: Reading) -> Corpus:
@@ -409,6 +418,10 @@ def open_corpus(source: Any, reading: Reading) -> Corpus:
         reading = replace(reading, encoding=checked_encoding(reading.encoding))
     if reading.delimiter is not None:
         reading = replace(reading, delimiter=checked_delimiter(reading.delimiter))
+    if (dataset := open_dataset(source)) is not None:
+        return _from_dataset(str(source)[:200], dataset, reading.column or reading.expected or TEXT)
+    if address := address_of(source):
+        source = fetch(address)
     if isinstance(source, str | os.PathLike):
         if stream := _stream(source):
             return _from_stream(stream, reading)
@@ -420,6 +433,14 @@ def open_corpus(source: Any, reading: Reading) -> Corpus:
         if getattr(reading, name) is not None:
             raise CorpusError(f"{name} is for files; leave it out for a {describe_type(source)}")
     return _from_memory(source, reading.column or TEXT)
+
+
+def _from_dataset(name: str, dataset: Any, column: str) -> Corpus:
+    """The documents of a dataset of Arrow, read batch by batch as often as needed."""
+    columns = dataset.schema.names
+    require_columns(name, [column], columns)
+    require_text(name, column, dataset.schema.field(column).type)
+    return Corpus(name=name, column=column, columns=columns, source=dataset)
 
 
 def _from_memory(source: Any, column: str) -> Corpus:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,6 +27,7 @@ from deltavec.io.output import shards
 from deltavec.io.output.pipeline import embedded_pieces, pieces_ahead
 from deltavec.io.output.shards import EmbeddedRows
 from deltavec.io.output.sink import Target, open_sink
+from deltavec.io.remote import address_of, uploading
 
 FORMAT_VERSION = 1
 
@@ -91,7 +92,8 @@ def embed_to_file(
         A ``.parquet`` or ``.arrow`` file (the columns kept and ``embedding``, a list of float32;
         Arrow IPC is faster to write and can be memory-mapped), a ``.npy`` file (float32, one row
         per document), or a folder, with a slash at its end or there already, for a dataset of
-        Parquet files. An existing output is replaced at the very end.
+        Parquet files. An existing output is replaced at the very end. Or an address such as
+        ``s3://bucket/vectors.parquet``, to which a finished local file is copied.
     keep : sequence of str
         Columns of the corpus to write beside the vectors.
     threads : int or None
@@ -122,6 +124,13 @@ def embed_to_file(
         If the disk is full or forbids writing. What is finished stays, and the next run goes on.
     """
     require_whole("shard_documents", shard_documents)
+    if address := address_of(output):
+        with uploading(address) as local:
+            written = embed_to_file(
+                model, corpus, local, keep=keep, threads=threads, on_progress=on_progress,
+                on_notice=on_notice, shard_documents=shard_documents,
+            )  # fmt: skip
+        return replace(written, path=Path(address))
     documents = open_corpus(corpus, Reading(expected=model.notes.get(COLUMN)))
     target = Target.of(output, keep)
     target.check_apart_from(file.path for file in documents.files if not file.stream)

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from deltavec.core.text.batches import as_corpus, as_text_batch
-from deltavec.errors import CorpusError
+from deltavec.errors import CorpusError, DeltavecError
 from deltavec.io.corpus.blocks import byte_chunks, last_end, whole_records
 from deltavec.io.corpus.columns import CHUNK_BYTES, CHUNK_DOCUMENTS
 from deltavec.io.corpus.corpus import read_corpus
@@ -226,7 +226,7 @@ def test_a_table_whose_files_hold_deleted_rows_is_refused(tmp_path, mark, table)
     (tmp_path / "lake" / mark).parent.mkdir()
     written(tmp_path / "lake" / mark, "{}")
     for source in (tmp_path / "lake", tmp_path):
-        with pytest.raises(CorpusError, match=f"lake is {table}.*pass the DataFrame"):
+        with pytest.raises(DeltavecError, match=f"lake is {table}"):  # damaged, or needs a package
             read_corpus(source)
 
 
