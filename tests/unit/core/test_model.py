@@ -1,6 +1,7 @@
 import pickle
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import deltavec as dv
@@ -57,6 +58,18 @@ def test_info_counts_what_was_seen():
 def test_a_model_prints_as_one_line():
     model = dv.fit(CORPUS, VECTORS, "idf-sum")
     assert repr(model) == "EmbeddingModel(idf-sum, 4 words, 2 dimensions, fitted on 4 documents)"
+
+
+def test_a_record_batch_gets_a_column_of_vectors():
+    model = dv.fit(CORPUS, VECTORS, "idf-sum")
+    batch = pa.record_batch({"id": [7, 8], "text": ["sea", None]})
+    found = model.embed_batch(batch, "text", output="vector")
+    assert found.schema.names == ["id", "text", "vector"]
+    assert found.column("vector").to_pylist() == [[1, 0], [0, 0]]
+    with pytest.raises(dv.InputError, match="no column 'body'; the columns are"):
+        model.embed_batch(batch, "body")
+    with pytest.raises(dv.InputError, match="has a column 'id' already"):
+        model.embed_batch(batch, "text", output="id")
 
 
 def test_the_fingerprint_tells_models_apart():
