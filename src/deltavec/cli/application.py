@@ -27,8 +27,9 @@ GROUPS = {
 COMMANDS = (
     *("explore", "demo", "vectors train", "fit", "embed", "explain", "info", "export"),
     *("index build", "index add", "index remove", "index compact", "index words"),
-    *("index backup", "index refit"),
+    *("index backup", "index refit", "index export"),
     *("search", "similar", "similar-pairs", "duplicates", "cluster", "keywords", "map", "serve"),
+    "mcp",
     *("evaluate reviews", "evaluate duplicate-questions", "evaluate lee", "evaluate retrieval"),
     *("tune", "warm"),
 )

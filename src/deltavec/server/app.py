@@ -15,6 +15,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Route
 
 from deltavec.collection import Collection
+from deltavec.collection.export.encoder import load_query_encoder
 from deltavec.collection.query import make_ready
 from deltavec.collection.warm import compile_searches, compile_updates
 from deltavec.core.jit import BUDGET
@@ -50,6 +51,7 @@ def create_app(
     origins: Sequence[str] = (),
     root_path: str = "",
     metrics_folder: Path | None = None,
+    encoder: Path | None = None,
 ) -> Starlette:
     """The application that serves a collection; any ASGI server runs it.
 
@@ -80,6 +82,8 @@ def create_app(
         strip it or not.
     metrics_folder
         Where several processes share their metrics: see `deltavec.server.metrics`.
+    encoder
+        The folder of a query encoder, which ``/v1/query`` encodes with.
     """
     limits = limits or Limits()
     for secret in (token, write_token):
@@ -92,7 +96,8 @@ def create_app(
         compile_updates(collection.model)
     metrics = Metrics(ADDRESSES, metrics_folder)
     pools = Pools(limits, metrics)
-    reloader = Reloader(Explorer(collection, map_view, limits, name), metrics)
+    loaded = None if encoder is None else load_query_encoder(encoder)
+    reloader = Reloader(Explorer(collection, map_view, limits, name, encoder=loaded), metrics)
     api = Api(reloader, pools, metrics)
     del collection, map_view  # only requests may keep an old state open
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from deltavec.collection import Clusters, Collection
 from deltavec.collection.answers import AnalyzedText, Excerpt, Hit, QueryWord, excerpt
+from deltavec.collection.export.encoder import QueryEncoder
 from deltavec.collection.query import Query
 from deltavec.core.explain import (
     Contributions,
@@ -76,6 +77,8 @@ class Explorer:
         The collection's name on the page.
     at_length : bool
         Whether long work is done; if not, it raises `LongWorkError`.
+    encoder : QueryEncoder or None
+        What encodes queries for documents in another store.
     """
 
     collection: Collection
@@ -83,6 +86,7 @@ class Explorer:
     limits: Limits
     name: str
     at_length: bool = False
+    encoder: QueryEncoder | None = None
 
     def require_short(self, is_long: bool) -> None:
         """Raise if the work is long and this is not the place for it."""

@@ -15,7 +15,7 @@ from deltavec.core.model import EmbeddingModel
 from deltavec.server.errors import RequestError, as_json, invalid
 from deltavec.server.explorer import Explorer
 from deltavec.server.limits import Limits
-from deltavec.server.requests import EmbeddingsRequest, ModelRequest, NoRequest
+from deltavec.server.requests import EmbeddingsRequest, EncodeRequest, ModelRequest, NoRequest
 
 SHORT_NAME = "deltavec"
 
@@ -73,6 +73,29 @@ def require_model(name: str, model: EmbeddingModel) -> None:
             f"there is no model of this name; expected '{SHORT_NAME}' or '{model_name(model)}'",
             param="model",
         )
+
+
+def encode_query(explorer: Explorer, request: EncodeRequest) -> bytes:
+    """A query as vectors, and ready to be run, for documents that were exported to a store."""
+    encoder = explorer.encoder
+    if encoder is None:
+        raise RequestError(404, "this server has no query encoder: start it with --encoder FOLDER")
+    explorer.require_text("query", request.query)
+    found, k = encoder.query(request.query, by=request.by), request.k or 10
+    is_sql = encoder.store == "pgvector"
+    return to_json(
+        {
+            "by": found.by,
+            "store": encoder.store,
+            "name": encoder.name,
+            "terms": found.terms.tolist(),
+            "weights": found.weights.tolist(),
+            "vector": found.vector.tolist(),
+            "unknown": found.unknown,
+            "sql": found.sql(k) if is_sql else None,
+            "request": None if is_sql else found.request(k),
+        }
+    )
 
 
 def valid_input(request: EmbeddingsRequest, model: EmbeddingModel, limits: Limits) -> list[str]:

@@ -110,6 +110,14 @@ class SearchRequest(FindRequest):
     by: By | None = Field(None, description=BY)
 
 
+class EncodeRequest(StrictRequest):
+    """A query to be run in another store."""
+
+    query: Text = Field(description="The text to look for.")
+    by: By | None = Field(None, description=BY)
+    k: Count | None = Field(None, description="How many documents to find; 10 by default.")
+
+
 class SimilarRequest(FindRequest):
     """A search for the documents that are most similar to one of them."""
 

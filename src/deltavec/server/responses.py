@@ -345,6 +345,20 @@ class Models(BaseModel):
     data: list[Model]
 
 
+class EncodedQuery(BaseModel):
+    """A query as a sparse and a dense vector, and as a statement or a request of the store."""
+
+    by: str
+    store: str
+    name: str
+    terms: list[int]
+    weights: list[float]
+    vector: list[float] = Field(description="The embedding times its scale.")
+    unknown: list[str]
+    sql: str | None = Field(description="For PostgreSQL with pgvector: id, score, exact.")
+    request: dict[str, Any] | None = Field(description="For Qdrant or OpenSearch.")
+
+
 class ErrorBody(BaseModel):
     """What went wrong."""
 

@@ -260,6 +260,7 @@ OPERATIONS = (
     Operation("GET", "/health", "server", responses.Health, Api.health),
     Operation("GET", "/ready", "server", responses.Ready, Api.ready),
     Operation("GET", "/metrics", "server", None, Api.report),
+    Operation("GET", "/v1/query", "find", responses.EncodedQuery, run(openai.encode_query)),
     Operation("POST", "/v1/embeddings", OPENAI, responses.Embeddings, run(openai.embeddings)),
     Operation("GET", "/v1/models", OPENAI, responses.Models, run(openai.models)),
     Operation("GET", "/v1/models/{name}", OPENAI, responses.Model, run(openai.one_model)),

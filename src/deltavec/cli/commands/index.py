@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,6 +25,8 @@ from deltavec.errors import InputError
 
 if TYPE_CHECKING:
     from deltavec.io.corpus.corpus import Corpus
+
+StoreFormat = StrEnum("StoreFormat", ["parquet", "pgvector", "qdrant", "lancedb", "opensearch"])
 
 
 def build(
@@ -323,3 +326,40 @@ def words(
     facts = {"words": collection_facts(info)["words"]}
     record, then = {"collection": collection, **info}, ("serve", collection, "--open")
     print_result(as_json, record, facts, work, saved=collection, then=then)
+
+
+def export(
+    collection: options.Collection,
+    target: Annotated[
+        str,
+        options.text(
+            "TARGET", "A folder (parquet, opensearch, lancedb), or the address of a database."
+        ),
+    ],
+    format: StoreFormat = typer.Option(StoreFormat.parquet, "--format", help="The kind of store."),
+    name: str = options.option(
+        "NAME", "The name of the table, index or collection there.", "--name", value="documents"
+    ),
+    encoder: Path | None = options.option(
+        "FOLDER", "Where to write what encodes queries; files have it inside.", value=None
+    ),
+    trust: options.Trust = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Export documents as sparse and dense vectors, so that a store ranks them as search does.
+
+    A table of this name that deltavec wrote is replaced. `serve --encoder` encodes queries over
+    HTTP, `dv.load_query_encoder` in Python.
+
+    Examples
+    --------
+    deltavec index export reviews.idx reviews-parquet
+    deltavec index export reviews.idx postgresql://localhost/db --format pgvector --encoder r.query
+    """
+    with stages("opening the collection") as work:
+        opened = open_collection(collection, trust)
+        work.begin("exporting")
+        made = opened.export(target, format.value, name=name, encoder=encoder)
+    record = {"output": target, "format": format.value, "name": name, "documents": made.documents}
+    facts = {"documents": f"{made.documents:,}", "terms": f"{made.terms:,}"}
+    print_result(as_json, record, facts, work)

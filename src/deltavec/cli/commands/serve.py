@@ -112,6 +112,12 @@ class ServerOptions:
             help="The log on stderr, without texts, queries and tokens.",
         ),
     ] = None
+    encoder: Annotated[
+        Path | None,
+        options.option(
+            "FOLDER", "A query encoder of `deltavec index export`, for /v1/query.", "--encoder"
+        ),
+    ] = None
 
 
 def serve(
@@ -176,6 +182,7 @@ def run_server(
         "name": name,
         "origins": origins,
         "root_path": server.root_path,
+        "encoder": server.encoder,
     }
     usual = LogFormat.text if sys.stderr.isatty() else LogFormat.json
     log, proxies = server.log or usual, server.trusted_proxies
