@@ -20,7 +20,7 @@ _NAMES = {
     "collection": "Collection build_collection open_collection",
     "collection.analysis": "Comparison compare keywords label outliers",
     "collection.export.encoder": "QueryEncoder load_query_encoder",
-    "collection.shards": "merge_statistics open_collections",
+    "collection.shards.search": "merge_statistics open_collections",
     "collection.topics.table": "topics",
     "core.explain": "Explanation",
     "core.model": "EmbeddingModel",

@@ -12,6 +12,8 @@ from deltavec.collection.analysis import label as label
 from deltavec.collection.analysis import outliers as outliers
 from deltavec.collection.export.encoder import QueryEncoder as QueryEncoder
 from deltavec.collection.export.encoder import load_query_encoder as load_query_encoder
+from deltavec.collection.shards.search import merge_statistics as merge_statistics
+from deltavec.collection.shards.search import open_collections as open_collections
 from deltavec.collection.topics.table import topics as topics
 from deltavec.core.explain import Explanation as Explanation
 from deltavec.core.model import EmbeddingModel as EmbeddingModel

@@ -598,3 +598,16 @@ def test_duplicates_refuses_what_does_not_go_together(
     done = deltavec("duplicates", built / "rated.idx", *arguments)
     assert done.code in (1, 2)
     assert message in " ".join(done.stderr.replace("│", " ").split())
+
+
+def test_a_collection_is_exported(deltavec: Deltavec, tmp_path: Path) -> None:
+    texts = [
+        f"a {kind} room near the {place}" for kind in ("quiet", "loud") for place in ("sea", "bar")
+    ]
+    dv.build_collection(dv.fit(texts * 5), texts * 5, tmp_path / "c.idx")
+    done = deltavec("index", "export", tmp_path / "c.idx", tmp_path / "out", "--json")
+    assert done.json["documents"] == 20
+    encoder = dv.load_query_encoder(tmp_path / "out" / "encoder")
+    assert encoder.documents == 20
+    refused = deltavec("index", "export", tmp_path / "c.idx", tmp_path / "c.idx")
+    assert "is left alone" in refused.error

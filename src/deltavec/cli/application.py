@@ -33,7 +33,12 @@ COMMANDS = (
     *("evaluate reviews", "evaluate duplicate-questions", "evaluate lee", "evaluate retrieval"),
     *("tune", "warm"),
 )
-MODULES = {"similar": "search", "keywords": "search", "similar-pairs": "similar_pairs"}
+MODULES = {
+    "mcp": "serve",
+    "similar": "search",
+    "keywords": "search",
+    "similar-pairs": "similar_pairs",
+}
 BY_ENVIRONMENT = {"serve": {"auto_envvar_prefix": "DELTAVEC"}}  # DELTAVEC_PORT, ...
 EXAMPLES = "\n\nExamples\n--------\n"
 

@@ -8,6 +8,8 @@ import json
 import logging
 import os
 import threading
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -191,3 +193,24 @@ def test_the_schema_says_how_clients_show_their_token(app: Starlette) -> None:
     schema = ask(app, "GET", "/openapi.json").json
     assert schema["components"]["securitySchemes"]["token"]["scheme"] == "bearer"
     assert schema["security"] == [{}, {"token": []}]
+
+
+def test_a_query_is_encoded_for_another_store(collection: dv.Collection, tmp_path: Path) -> None:
+    refused = ask(create_app(collection), "GET", "/v1/query", query="query=sea")
+    assert refused.status == 404
+    assert "--encoder" in refused.json["error"]["message"]
+    made = collection.export(tmp_path / "out", "opensearch", name="reviews")
+    app = create_app(collection, encoder=tmp_path / "out" / "encoder")
+    found = ask(app, "GET", "/v1/query", query="query=quiet%20sea&k=3").json
+    expected = made.query("quiet sea")
+    assert (found["store"], found["name"], found["sql"]) == ("opensearch", "reviews", None)
+    assert found["terms"] == expected.terms.tolist()
+    assert found["weights"] == expected.weights.tolist()
+    assert found["vector"] == expected.vector.tolist()
+    assert found["request"] == expected.request(3)
+    for_sql = replace(made, store="pgvector")
+    for_sql.save(tmp_path / "sql.query")
+    app = create_app(collection, encoder=tmp_path / "sql.query")
+    found = ask(app, "GET", "/v1/query", query="query=quiet%20sea").json
+    assert found["sql"] == for_sql.query("quiet sea").sql(10)
+    assert found["request"] is None

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from deltavec.cli import options, spare_address_space
+from deltavec.cli.mcp import mcp as mcp
 from deltavec.cli.printing import plural, print_json
 from deltavec.cli.progress import stages
 from deltavec.errors import DeltavecError, InputError, needing
