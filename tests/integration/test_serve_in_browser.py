@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import axe_core_python
 import pytest
 
 import deltavec as dv
@@ -317,3 +318,83 @@ def test_hostile_text_stays_text_and_a_token_is_asked_for(window: Browser, tmp_p
         window.press("w")
         window.until(WHY_IS_OPEN)
         assert len(texts(window, "#why .split span")) == 2  # its model removes a component
+
+
+def test_a_misspelled_word_is_corrected_with_a_click(browser: Browser) -> None:
+    search(browser, "bushfiress near sydney")
+    browser.until("document.querySelector('#suggestion button') !== null")
+    assert texts(browser, "#suggestion button") == ["bushfire near sydney"]
+    browser.evaluate("document.querySelector('#suggestion button').click()")
+    browser.until(f"{asked('query')} === 'bushfire near sydney' && {QUIET}")
+    assert browser.evaluate("document.getElementById('suggestion').hidden")
+    assert "documents with a word of it" in texts(browser, "#status")[0]
+
+
+def test_facets_filter_sort_and_colors_stand_in_the_address(browser: Browser) -> None:
+    search(browser, "a test match")
+    browser.until("document.querySelectorAll('.facet').length > 1")
+    browser.evaluate(
+        "[...document.querySelectorAll('.facet')].find(e => e.textContent.startsWith('true'))"
+        ".click()"
+    )
+    browser.until(f"{asked('filter')} === 'judged == true' && {QUIET}")
+    browser.until("document.querySelector('.facet[aria-pressed=true]') !== null")
+    assert texts(browser, "#filter-count") == ["50 of 350"]
+    browser.evaluate(
+        "sort = document.getElementById('sort'); sort.value = '-words';"
+        "sort.dispatchEvent(new Event('change'))"
+    )
+    browser.until(f"{asked('sort')} === '-words' && {QUIET}")
+    words = browser.evaluate(
+        "[...document.querySelectorAll('.fact')].filter(e => e.textContent.startsWith('words'))"
+        ".map(e => Number(e.textContent.split(' ')[1]))"
+    )
+    assert words == sorted(words, reverse=True)
+    browser.evaluate(
+        "color = document.getElementById('color-by'); color.value = 'judged';"
+        "color.dispatchEvent(new Event('change'))"
+    )
+    browser.until("document.querySelectorAll('#legend li').length === 1")
+    assert browser.evaluate(asked("color")) == "judged"
+    here = browser.evaluate("location.href")
+    browser.visit("about:blank")
+    browser.visit(here)
+    browser.until(READY)
+    browser.until("document.getElementById('color-by').value === 'judged'")
+    assert texts(browser, "#score-0") != []
+
+
+def test_scores_are_shares_of_the_best(browser: Browser) -> None:
+    search(browser, "bushfires near sydney")
+    shown = [int(text) for text in texts(browser, ".score")]
+    assert shown[0] == 100
+    assert shown == sorted(shown, reverse=True)
+
+
+def test_near_duplicates_are_shown_side_by_side_with_their_shared_text(browser: Browser) -> None:
+    browser.evaluate("document.querySelector('#start button.inline').click()")
+    browser.until("document.querySelectorAll('article.pair').length > 0")
+    assert browser.evaluate(TITLE) == "Near-duplicates"
+    browser.evaluate("document.querySelector('article.pair footer button').click()")
+    browser.until("document.querySelector('#why[open]') !== null")
+    browser.until("document.querySelectorAll('#why .same mark.held').length > 1")
+    browser.press("Escape")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("look", ["", "#query=bushfires+near+sydney", "#duplicates=1"])
+def test_no_rule_of_accessibility_is_violated(browser: Browser, scheme: str, look: str) -> None:
+    rules = Path(axe_core_python.__path__[0], "axe.min.js").read_text("utf-8")
+    address = browser.evaluate("location.origin")
+    browser.prefer(scheme)
+    browser.visit("about:blank")
+    browser.visit(f"{address}/{look}")
+    browser.until(READY)
+    browser.until("document.querySelectorAll('#results li, .topic').length > 3")
+    browser.settle()
+    browser.evaluate(f"{rules}; found = null; axe.run().then((done) => {{ found = done; }}); 0")
+    browser.until("found !== null")
+    violated = browser.evaluate(
+        "found.violations.map(one => one.id + ': ' + one.nodes.slice(0, 3).map(n => n.html))"
+    )
+    assert violated == []

@@ -33,6 +33,7 @@ from deltavec.collection.query import (
     parse_query,
     search_mode,
     vector_query,
+    whole_terms,
 )
 from deltavec.collection.segment import ID, TEXT, Documents, OpenSegment
 from deltavec.core.arguments import require_whole
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from deltavec.collection.topics.clusters import Clusters
     from deltavec.search import Duplicates, Pairs
 
+FREQUENT = 0.2  # of the documents: a word that more of them contain distinguishes none
 MASKS_KEPT = 16  # of filters: a page asks many times with the same one
 
 # Updates are imported by the methods that make them: most programs only search.
@@ -274,6 +276,21 @@ class Collection:
         """A parsed query: its terms, their weights and its vector."""
         mode = search_mode(by, self.words, self.path)
         return parse_query(query, mode, self.model, self.words, k, filter)
+
+    def count_matches(self, query: Query) -> int | None:
+        """How many documents contain a word of a query, in any form; None if it is semantic.
+
+        Words that more than a fifth of the documents contain do not count, unless all are such.
+        """
+        if self.words is None or query.by == "semantic":
+            return None
+        terms = dict.fromkeys(whole_terms(query.terms, self.model))
+        masks = [self.words.words.holding([word]) for word in terms]
+        rare = [mask for mask in masks if mask.mean() <= FREQUENT] or masks
+        mask = np.any(rare, axis=0) if rare else np.zeros(len(self.index.pieces), bool)
+        live = self.index.pieces.live
+        kept = mask if live is None else mask[live]
+        return int((kept & self.mask(query.filter)).sum() if query.filter else kept.sum())
 
     def vector_query(
         self,

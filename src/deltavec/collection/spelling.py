@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from deltavec.core.vocabulary import Vocabulary
 
@@ -13,6 +13,13 @@ SHORTEST_FAR = 6  # letters of a word for which more than one edit is tried
 SIMILAR = 0.8  # of difflib's ratio, which is about 1 - edits / letters
 LETTERS = 64
 WORDS_WITH_LETTERS = 1000
+CORRECTED = 5  # unknown words for which known ones are looked for
+
+
+def suggestions(unknown: Sequence[str], vocabulary: Vocabulary) -> dict[str, list[str]]:
+    """For unknown words, the known ones with a similar spelling, if there are any."""
+    near = {word: suggest(word, vocabulary) for word in unknown[:CORRECTED]}
+    return {word: known for word, known in near.items() if known}
 
 
 def suggest(word: str, vocabulary: Vocabulary, most: int = 3) -> list[str]:

@@ -15,8 +15,13 @@ from deltavec.core.arrays import Float32s, Float64s, Int64s
 from deltavec.io.output.tables import json_value, rows_of
 from deltavec.search.hybrid.search import TopDocuments
 from deltavec.server.errors import as_json, invalid
-from deltavec.server.explorer import Explorer
-from deltavec.server.requests import ExportRequest, ListRequest, SelectionRequest
+from deltavec.server.explorer import Explorer, require_at_most, within
+from deltavec.server.requests import (
+    DuplicatesRequest,
+    ExportRequest,
+    ListRequest,
+    SelectionRequest,
+)
 
 WORDS = 10  # that set a selection apart
 FEWEST_CORNERS = 3
@@ -27,6 +32,8 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a formula begins with
 def list_documents(explorer: Explorer, request: ListRequest) -> bytes:
     """A page of documents: of a topic the most typical first, else in their order."""
     rows = selected_rows(explorer, request)
+    if request.sort is not None:
+        rows = rows[explorer.order_by(request.sort, rows)]
     page = rows[request.offset : request.offset + explorer.page_size(request)]
     if request.cluster is None:
         unscored = explorer.results(TopDocuments(np.zeros(len(page)), page), None, request)
@@ -37,6 +44,22 @@ def list_documents(explorer: Explorer, request: ListRequest) -> bytes:
         query = explorer.collection.vector_query(direction)
         results = explorer.results(TopDocuments(cosines.astype(np.float64), page), query, request)
     return as_json({"results": results, "documents": len(rows)})
+
+
+def list_duplicates(explorer: Explorer, request: DuplicatesRequest) -> bytes:
+    """Pairs of documents that share text, those that share most first."""
+    collection, limits = explorer.collection, explorer.limits
+    require_at_most("the number of documents", len(collection), limits.compared)
+    explorer.require_short("duplicates" not in vars(explorer.map_view))
+    pairs = explorer.map_view.duplicates
+    count = within("k", request.k, 10, limits.k)
+    length = within("length", request.length, 300, limits.excerpt_length)
+    columns = [column[request.offset : request.offset + count].tolist() for column in pairs]
+    listed = [dict(zip(pairs._fields, row, strict=True)) for row in zip(*columns, strict=True)]
+    for pair in listed:
+        texts = collection.documents([pair["a"], pair["b"]]).column("text").to_pylist()
+        pair |= {"text_a": texts[0][:length], "text_b": texts[1][:length]}
+    return as_json({"pairs": listed, "documents": len(pairs.a)})
 
 
 def select(explorer: Explorer, request: SelectionRequest) -> bytes:

@@ -105,7 +105,7 @@ def describe_column(name: str, column: pa.ChunkedArray) -> dict[str, Any]:
     kind = column_kind(column.type)
     written = column_as_written(name)
     known = column.drop_null()
-    values = VALUES[kind](known) if kind in VALUES and len(known) else []
+    values, counts = VALUES[kind](known) if kind in VALUES and len(known) else ([], [])
     is_listed = kind in ("text", "truth")
     operator = "==" if is_listed else ">="
     return {
@@ -113,37 +113,45 @@ def describe_column(name: str, column: pa.ChunkedArray) -> dict[str, Any]:
         "kind": kind,
         "written": written,
         "values": values if is_listed else [],
+        "counts": counts,
         "example": f"{written} {operator} {values[0]}" if written and values else None,
     }
 
 
-def frequent_texts(column: pa.ChunkedArray) -> list[str]:
-    """The most frequent values of a text column, quoted as in a filter."""
+def frequent_texts(column: pa.ChunkedArray) -> tuple[list[str], list[int]]:
+    """The most frequent values of a text column, quoted as in a filter, and their counts."""
     texts = column.cast(pa.large_string())
     lengths = pc.utf8_length(texts)
     short = pc.and_(pc.greater(lengths, 0), pc.less_equal(lengths, LONGEST_VALUE))
     counts = texts.filter(short).value_counts()
     most = sorted(counts.to_pylist(), key=lambda entry: (-entry["counts"], entry["values"]))
-    return [text_value(entry["values"]) for entry in most[:MOST_VALUES]]
+    listed = most[:MOST_VALUES]
+    return [text_value(one["values"]) for one in listed], [one["counts"] for one in listed]
 
 
-def median_number(column: pa.ChunkedArray) -> list[str]:
+def median_number(column: pa.ChunkedArray) -> tuple[list[str], list[int]]:
     """The median, to six digits."""
     middle = pc.quantile(column.cast(pa.float64()), 0.5, interpolation="lower")[0].as_py()
-    return [] if middle is None or middle != middle else [f"{middle:.6g}"]
+    return [] if middle is None or middle != middle else [f"{middle:.6g}"], []
 
 
-def median_date(column: pa.ChunkedArray) -> list[str]:
+def count_truths(column: pa.ChunkedArray) -> tuple[list[str], list[int]]:
+    """How often a column is true, and false."""
+    true = int(pc.sum(column).as_py() or 0)
+    return ["true", "false"], [true, len(column) - true]
+
+
+def median_date(column: pa.ChunkedArray) -> tuple[list[str], list[int]]:
     """The median date."""
     days = column.cast(pa.timestamp("s"), safe=False).combine_chunks()
     order = pc.sort_indices(days)
     day = days[order[len(order) // 2].as_py()].cast(pa.date32(), safe=False).as_py()
-    return [text_value(day.isoformat())]
+    return [text_value(day.isoformat())], []
 
 
-VALUES: dict[str, Callable[[pa.ChunkedArray], list[str]]] = {
+VALUES: dict[str, Callable[[pa.ChunkedArray], tuple[list[str], list[int]]]] = {
     "text": frequent_texts,
     "number": median_number,
     "date": median_date,
-    "truth": lambda column: ["true", "false"],
+    "truth": count_truths,
 }

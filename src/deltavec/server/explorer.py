@@ -12,11 +12,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow.compute as pc
 
 from deltavec.collection import Clusters, Collection
 from deltavec.collection.answers import AnalyzedText, Excerpt, Hit, QueryWord, excerpt
 from deltavec.collection.export.encoder import QueryEncoder
 from deltavec.collection.query import Query
+from deltavec.collection.spelling import suggestions
+from deltavec.core.arrays import Int64s
 from deltavec.core.explain import (
     Contributions,
     Removal,
@@ -127,6 +130,20 @@ class Explorer:
         except InputError as error:
             raise invalid(str(error), "filter") from None
 
+    def sort_keys(self, sort: str) -> tuple[str, str]:
+        """The column to sort by, and the direction; raises if there is no such column."""
+        name = sort.removeprefix("-")
+        if name not in self.collection.columns:
+            raise invalid(f"expected a column to sort by, got {sort!r:.60}", "sort")
+        return name, "descending" if sort.startswith("-") else "ascending"
+
+    def order_by(self, sort: str, rows: Int64s) -> Int64s:
+        """The order of some rows by a column; those without a value come last."""
+        name, direction = self.sort_keys(sort)
+        values = self.collection.documents(rows).column(name).combine_chunks()
+        order: Int64s = pc.array_sort_indices(values, order=direction).to_numpy().astype(np.int64)
+        return order
+
     def clusters(self, count: int | None) -> Clusters:
         """The topics; in a number that was not asked for before they take seconds."""
         self.require_short(not self.map_view.is_known(count))
@@ -202,15 +219,30 @@ def parse_search(explorer: Explorer, request: FindRequest) -> Query:
     else:
         assert isinstance(request, SearchRequest)
         query = explorer.query(request.query, request.by)
-    return replace(query, k=request.offset + explorer.page_size(request), filter=request.filter)
+    k = request.offset + explorer.page_size(request)
+    if request.sort is not None:
+        explorer.sort_keys(request.sort)
+        k = max(k, explorer.limits.k)
+    return replace(query, k=k, filter=request.filter)
 
 
 def render(explorer: Explorer, request: FindRequest, query: Query, best: TopDocuments) -> bytes:
     """The response to a search that found these documents."""
-    page = TopDocuments(best.scores[request.offset :], best.numbers[request.offset :])
-    results = explorer.results(page, query, request)
+    order = np.arange(len(best.numbers))
+    if request.sort is not None:
+        order = explorer.order_by(request.sort, best.numbers)
+    order = order[request.offset : request.offset + explorer.page_size(request)]
+    page = TopDocuments(best.scores[order], best.numbers[order])
     unknown = query.unknown[:LISTED_UNKNOWN]
-    return as_json({"results": results, "unknown": unknown, "by": query.by})
+    return as_json(
+        {
+            "results": explorer.results(page, query, request),
+            "unknown": unknown,
+            "suggestions": suggestions(unknown, explorer.collection.model.vocabulary),
+            "matches": explorer.collection.count_matches(query),
+            "by": query.by,
+        }
+    )
 
 
 def attempt(work: Callable[..., Result], *arguments: Any, **options: Any) -> Result | Exception:

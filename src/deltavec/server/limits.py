@@ -47,6 +47,8 @@ class Limits:
         Points on the map; of a larger collection a sample is shown.
     exported : int
         Documents in one table that is exported.
+    compared : int
+        Documents of a collection whose near-duplicates are listed.
     """
 
     body_bytes: int = 8 << 20
@@ -64,6 +66,7 @@ class Limits:
     from_client: int = 64
     map_points: int = 200_000
     exported: int = 20_000
+    compared: int = 200_000
 
     def __post_init__(self) -> None:
         for entry in fields(self):

@@ -27,6 +27,7 @@ from deltavec.collection.segment import OpenSegment
 from deltavec.collection.topics.clusters import recluster
 from deltavec.collection.topics.table import topic_name
 from deltavec.core.arrays import Float32s
+from deltavec.search import DuplicatePairs
 from deltavec.server.columns import (
     CLUSTER,
     MOST_LABELS,
@@ -109,6 +110,13 @@ class MapView:
         if self.is_drawn or self.drawn.clusters is None:
             return self.drawn.clusters
         return recluster(self.collection, self.drawn.clusters)
+
+    @cached_property
+    def duplicates(self) -> DuplicatePairs:
+        """The pairs of near-duplicates, those that share most first."""
+        pairs = self.collection.duplicates().pairs
+        order = np.argsort(-pairs.shared, kind="stable")
+        return DuplicatePairs(*(column[order] for column in pairs))
 
     @property
     def names(self) -> list[RegionName]:
@@ -222,19 +230,21 @@ class MapView:
         """The points."""
         return self._cached("map", self._points)
 
-    def color_json(self, by: str, clusters: Clusters | None = None) -> bytes:
-        """The colors of the points; of these clusters, if they are colored by cluster."""
+    def color_json(
+        self, by: str, clusters: Clusters | None = None, filter: str | None = None
+    ) -> bytes:
+        """The colors of the points that a filter leaves; of these clusters, if by cluster."""
         found = clusters if by == CLUSTER else None
-        key = f"colors {'' if found is None else len(found)} {by}"
-        return self._cached(key, lambda: self.colors(by, found)._asdict())
+        key = f"colors {'' if found is None else len(found)} {by} {filter}"
+        return self._cached(key, lambda: self.colors(by, found, filter)._asdict())
 
     def topics_json(self, clusters: Clusters) -> bytes:
         """The topics: clusters with their words."""
         return self._cached(f"topics {len(clusters)}", lambda: describe_topics(clusters))
 
-    def columns_json(self) -> bytes:
-        """The columns, with examples of filters."""
-        return self._cached("columns", self._columns)
+    def columns_json(self, filter: str | None = None) -> bytes:
+        """The columns of the documents that a filter leaves, with examples of filters."""
+        return self._cached(f"columns {filter}", lambda: self._columns(filter))
 
     def _cached(self, key: str, content: Callable[[], dict[str, Any]]) -> bytes:
         known = self.cache.get(key)
@@ -259,17 +269,28 @@ class MapView:
             "names": [name._asdict() for name in self.names],
         }
 
-    def _columns(self) -> dict[str, Any]:
-        collection, shown = self.collection, self.positions.shown
-        columns = [(name, collection.column(name).take(shown)) for name in collection.columns]
+    def _columns(self, filter: str | None) -> dict[str, Any]:
+        collection = self.collection
+        columns = [(name, collection.column(name)) for name in collection.columns]
+        if filter:
+            mask = pa.array(collection.mask(filter))
+            columns = [(name, column.filter(mask)) for name, column in columns]
         return {"columns": [describe_column(name, column) for name, column in columns]}
 
-    def colors(self, by: str, clusters: Clusters | None = None) -> Colors:
-        """The colors of the points; for clusters, of these."""
+    def colors(
+        self, by: str, clusters: Clusters | None = None, filter: str | None = None
+    ) -> Colors:
+        """The colors of the points that a filter leaves; for clusters, of these."""
         shown = self.positions.shown
+        left = self.collection.mask(filter)[shown] if filter else np.ones(len(shown), bool)
         if by == CLUSTER:
-            return cluster_colors(clusters or self.clusters_of(None), shown)
-        return column_colors(by, self.collection.column(by).take(shown))
+            colors = cluster_colors(clusters or self.clusters_of(None), shown[left])
+        else:
+            colors = column_colors(by, self.collection.column(by).take(shown[left]))
+        values: list[Any] = np.full(len(shown), None).tolist()
+        for place, value in zip(np.flatnonzero(left).tolist(), colors.values, strict=True):
+            values[place] = value
+        return colors._replace(values=values)
 
 
 def updated_positions(

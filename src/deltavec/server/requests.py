@@ -93,6 +93,12 @@ class PagedRequest(FilteredRequest):
 
     k: Count | None = Field(None, description="How many documents to find; 10 by default.")
     offset: int = Field(0, ge=0, le=2**31, description="How many to skip: the next page.")
+    sort: Text | None = Field(
+        None,
+        max_length=1000,
+        description="A column to sort by, the smallest value first; -rating: the largest first. "
+        "A search sorts its best documents.",
+    )
     explain: bool = Field(False, description="Whether to return each word's share of the score.")
     length: Size | None = Field(
         None, description="Characters to show of each text; 1000 by default."
@@ -134,7 +140,9 @@ class TopicsRequest(BaseModel):
 
 
 class ColorsRequest(TopicsRequest):
-    """What colors the points of the map."""
+    """What colors the points of the map; of those that a filter leaves."""
+
+    filter: Text | None = Field(None, max_length=10_000)
 
     by: Annotated[str, Field(max_length=10_000)]
 
@@ -167,6 +175,14 @@ class ExportRequest(SelectionRequest):
 
 class ListRequest(SelectionRequest, PagedRequest):
     """A page of a selection."""
+
+
+class DuplicatesRequest(StrictRequest):
+    """A page of near-duplicates."""
+
+    k: Count | None = Field(None, description="How many pairs; 10 by default.")
+    offset: int = Field(0, ge=0, le=2**31, description="How many to skip: the next page.")
+    length: Size | None = Field(None, description="Characters of each text; 300 by default.")
 
 
 class WhyRequest(StrictRequest):

@@ -58,6 +58,10 @@ class Results(StrictResponse):
     results: list[Result]
     unknown: list[str] = Field(description="Words of the query that count for nothing.")
     by: Literal["hybrid", "keyword", "semantic"] = Field(description="The search mode.")
+    suggestions: dict[str, list[str]] = Field(description="Known words for unknown ones.")
+    matches: int | None = Field(
+        description="How many documents contain a word of the query; null for a semantic search."
+    )
 
 
 class Listed(Result):
@@ -112,6 +116,7 @@ class Column(StrictResponse):
     kind: Literal["number", "date", "truth", "text", "other"]
     written: str | None = Field(description="Its name as a filter has it.")
     values: list[str] = Field(description="The most frequent ones, as a filter has them.")
+    counts: list[int] = Field(description="How many documents have each of these.")
     example: str | None = Field(description="A filter that uses it.")
 
 
@@ -158,6 +163,24 @@ class Found(StrictResponse):
     matched: list[str]
     near: list[WordPair] = Field(description="Words of the query and of the text near in meaning.")
     unknown: list[str]
+
+
+class DuplicatePair(StrictResponse):
+    """Two documents that share text."""
+
+    a: str
+    b: str
+    shared: float = Field(description="The share of the heavier text that both have.")
+    contained: float = Field(description="The share of the lighter one.")
+    text_a: str
+    text_b: str
+
+
+class DuplicateList(StrictResponse):
+    """Pairs of near-duplicates, those that share most first."""
+
+    pairs: list[DuplicatePair]
+    documents: int = Field(description="How many pairs there are on all pages.")
 
 
 class WordValue(StrictResponse):

@@ -20,7 +20,13 @@ from starlette.types import Receive, Scope, Send
 
 from deltavec.server import explorer, openai, requests, responses
 from deltavec.server.batching import Batcher, Pool, Pools, TurnLock
-from deltavec.server.browse import export, list_documents, select, selection_words
+from deltavec.server.browse import (
+    export,
+    list_documents,
+    list_duplicates,
+    select,
+    selection_words,
+)
 from deltavec.server.columns import CLUSTER
 from deltavec.server.errors import (
     RequestError,
@@ -208,13 +214,18 @@ def map_colors(explorer: Explorer, request: requests.ColorsRequest) -> bytes:
     if by not in map_view.color_names:
         choices = ", ".join(map_view.color_names) or "nothing, as there are no columns"
         raise invalid(f"the map can be colored by: {choices}"[:1000], "by")
+    if request.filter is not None:
+        explorer.mask(request.filter)
     is_other = by == CLUSTER and request.clusters is not None
-    return map_view.color_json(by, explorer.clusters(request.clusters) if is_other else None)
+    clusters = explorer.clusters(request.clusters) if is_other else None
+    return map_view.color_json(by, clusters, request.filter)
 
 
-def columns(explorer: Explorer, request: requests.NoRequest) -> bytes:
-    """What the columns hold, and examples of filters."""
-    return explorer.map_view.columns_json()
+def columns(explorer: Explorer, request: requests.FilteredRequest) -> bytes:
+    """What the columns hold, how often (facets), and examples of filters."""
+    if request.filter is not None:
+        explorer.mask(request.filter)
+    return explorer.map_view.columns_json(request.filter)
 
 
 def map_points(explorer: Explorer, request: requests.NoRequest) -> bytes:
@@ -248,6 +259,7 @@ OPERATIONS = (
     Operation("DELETE", "/documents", "write", responses.Removed, Api.remove_documents),
     Operation("DELETE", "/documents/{id:path}", "write", responses.Removed, Api.remove_document),
     Operation("GET", "/list", "look", responses.Listing, run(list_documents)),
+    Operation("GET", "/duplicates", "look", responses.DuplicateList, run(list_duplicates)),
     Operation("GET", "/selection", "look", responses.Selection, run(select)),
     Operation("GET", "/selection/words", "look", responses.SelectionWords, run(selection_words)),
     Operation("GET", "/selection/export", "look", None, Api.export),

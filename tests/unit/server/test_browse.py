@@ -148,3 +148,75 @@ def test_columns_are_described(app: Starlette) -> None:
     stars, kind = get(app, "/columns", model=responses.Columns)["columns"]
     assert (stars["kind"], stars["example"]) == ("number", "stars >= 3")
     assert kind["values"][0] == "'food'"
+
+
+def test_values_are_counted_among_what_a_filter_leaves(app: Starlette) -> None:
+    _, kind = get(app, "/columns", "filter=stars+>=+3", responses.Columns)["columns"]
+    assert dict(zip(kind["values"], kind["counts"], strict=True)) == {
+        "'food'": 2,
+        "'room'": 1,
+        "'sea'": 1,
+    }
+    assert refused(app, "/columns", "filter=stars+>") == (422, "filter")
+
+
+def test_lists_and_searches_are_sorted_by_a_column(
+    app: Starlette, collection: dv.Collection
+) -> None:
+    stars = [one["columns"]["stars"] for one in get(app, "/list", "sort=-stars&k=5")["results"]]
+    assert stars == [5, 4, 4, 3, 2]
+    last = get(app, "/list", "sort=stars&k=4&offset=4")["results"]
+    assert [one["columns"]["stars"] for one in last] == [4, 4, 5, None]
+    best = {one.id for one in collection.search("quiet room", 5)}
+    found = get(app, "/search", "query=quiet+room&sort=-stars&k=5", responses.Results)["results"]
+    assert {one["id"] for one in found} == best
+    given = [one["columns"]["stars"] for one in found]
+    assert given == sorted(given, key=lambda value: -(value or 0))
+    pages = [get(app, "/search", f"query=quiet+room&sort=-stars&k=2&offset={n}") for n in (0, 2)]
+    assert [one for page in pages for one in page["results"]] == found[:4]
+    assert refused(app, "/list", "sort=nothing") == (422, "sort")
+    assert refused(app, "/search", "query=room&sort=text") == (422, "sort")
+
+
+def test_a_search_counts_matches_and_suggests_known_words(
+    app: Starlette, collection: dv.Collection
+) -> None:
+    found = get(app, "/search", "query=brekfast", responses.Results)
+    assert found["suggestions"] == {"brekfast": ["breakfast"]}
+    assert found["matches"] == 0
+    assert get(app, "/search", "query=coffee")["matches"] == 2
+    assert get(app, "/search", "query=coffee&filter=stars+>+2")["matches"] == 1
+    assert get(app, "/search", "query=coffee&by=semantic")["matches"] is None
+    removed = collection.remove(["coffee"])
+    assert removed.count_matches(removed.query("coffee")) == 1
+
+
+def test_frequent_words_count_no_matches_unless_all_are_frequent(tmp_path: Path) -> None:
+    texts = [f"the {word}" for word in ("sea", "sea", "bed", "lamp", "desk", "chair")] * 3
+    collection = dv.build_collection(texts, tmp_path / "c.idx")
+    assert collection.count_matches(collection.query("the lamp")) == 3
+    assert collection.count_matches(collection.query("the")) == 18
+
+
+def test_near_duplicates_are_listed_in_pages(tmp_path: Path) -> None:
+    story = "a quiet beach by the sea with white sand and a small hotel near the harbor"
+    other = "the parliament voted on a law about taxes for farmers in the north of the country"
+    texts = [story, f"{story} again", other, other.replace("north", "south"), "a lamp"]
+    app = create_app(dv.build_collection(texts, tmp_path / "c.idx"))
+    found = get(app, "/duplicates", "k=1&length=7", responses.DuplicateList)
+    more = get(app, "/duplicates", "k=5&offset=1", responses.DuplicateList)
+    assert found["documents"] == more["documents"] == 2
+    pairs = [(one["a"], one["b"]) for one in found["pairs"] + more["pairs"]]
+    assert sorted(pairs) == [("0", "1"), ("2", "3")]
+    assert found["pairs"][0]["shared"] >= more["pairs"][0]["shared"] >= 0.5
+    assert len(found["pairs"][0]["text_a"]) == 7
+    few = create_app(dv.open_collection(tmp_path / "c.idx"), limits=Limits(compared=3))
+    assert ask(few, "GET", "/duplicates").status == 422
+
+
+def test_colors_are_those_of_what_a_filter_leaves(app: Starlette) -> None:
+    colors = get(app, "/map/colors", "by=kind&filter=kind+==+'room'", responses.MapColors)
+    assert (colors["labels"], colors["counts"], colors["other"]) == (["room"], [2], 0)
+    assert colors["missing"] == 0
+    assert sorted(map(str, colors["values"])) == ["0", "0", *["None"] * (len(PLACED) - 2)]
+    assert refused(app, "/map/colors", "by=kind&filter=kind") == (422, "filter")

@@ -33,10 +33,8 @@ if TYPE_CHECKING:
     from deltavec.collection.answers import Hit, SearchExplanation
     from deltavec.collection.query import Query
     from deltavec.core.explain import Shares
-    from deltavec.core.model import EmbeddingModel
     from deltavec.search.hybrid.search import TopDocuments
 
-CORRECTED = 5  # unknown words for which known ones are looked for
 WORDS = 6  # of an explanation
 NEAR = 2  # words of a document, for each of the query
 PAIRS = 10  # of related words, that an explanation is made from
@@ -67,12 +65,14 @@ def search(
     deltavec search reviews.idx "a quiet room" --explain --filter "rating >= 4"
     deltavec search reviews.idx "quiet room -street" --by keyword
     """
+    from deltavec.collection.spelling import suggestions
+
     opened = open_collection(collection, trust)
     parsed = opened.query(query, k, by=by, filter=filter)
     best = opened.best([parsed])[0]
     hits = load_hits(opened, best, parsed, None if as_json else length, explain)
     unknown = parsed.unknown
-    suggested = suggestions(opened.model, unknown)
+    suggested = suggestions(unknown, opened.model.vocabulary)
     if as_json:
         print_json(
             {
@@ -97,14 +97,6 @@ def search(
         print_next("similar", collection, hits[0].id, "--explain")
     else:
         print_next("search", collection, query, "--explain")
-
-
-def suggestions(model: EmbeddingModel, unknown: Sequence[str]) -> dict[str, list[str]]:
-    """For unknown words the known ones that are spelled nearly so."""
-    from deltavec.collection.spelling import suggest
-
-    near = {word: suggest(word, model.vocabulary) for word in unknown[:CORRECTED]}
-    return {word: known for word, known in near.items() if known}
 
 
 def unknown_line(unknown: Sequence[str], suggested: Mapping[str, Sequence[str]]) -> str:

@@ -3,6 +3,7 @@
 import { ask, latest } from "./api.js";
 import { Compared } from "./compared.js";
 import { byId, counted, element, later, replace } from "./dom.js";
+import { duplicateCards, Facets } from "./facets.js";
 import { FilterField } from "./filter.js";
 import { wireKeys } from "./keys.js";
 import { PointMap } from "./map.js";
@@ -12,6 +13,7 @@ import { excerptOf, Results } from "./results.js";
 import { change, selected, source, wanted } from "./state.js";
 import { wireTheme } from "./theme.js";
 import { Topics } from "./topics.js";
+import { showWhy } from "./why.js";
 
 const TYPING_PAUSE = 140; // milliseconds
 const TROUBLE_PAUSE = 500; // a filter that is being written is wrong most of the time
@@ -28,6 +30,7 @@ let info = null;
 
 const actions = {
   why: (result) => compared.why(result, results.by),
+  duplicates: () => go({ query: "", duplicates: "1" }),
   similar: (id) => goFromMap({ like: id }),
   topic: (number) => goFromMap({ cluster: String(number), query: "" }),
   area: (area) => goFromMap({ area, query: "" }),
@@ -45,6 +48,16 @@ const topics = new Topics(panel, actions);
 const compared = new Compared(topics, (changed) => go(changed));
 const pages = new Pages((found) => append(found), (error) => trouble(error));
 const filterField = new FilterField(() => typed());
+const facets = new Facets(
+  (filter) => go({ ...staying(), filter }),
+  (sort) => go({ ...staying(), sort }),
+);
+
+// What is looked at while a filter, an order or a color changes.
+function staying() {
+  const { like, cluster, area } = wanted();
+  return { like, cluster, area };
+}
 
 function go(changed, options) {
   change(changed, options);
@@ -64,6 +77,9 @@ async function show() {
   way.value = state.by;
   calm();
   select(state).catch(trouble);
+  facets.show(state.filter, state.sort).catch(trouble);
+  recolorFor(state).catch(trouble);
+  if (state.duplicates !== null) return showDuplicates();
   const from = source(state);
   if (from === null) return showStart();
   const mine = ++turn;
@@ -119,10 +135,45 @@ async function showStart() {
   topics.show(info);
 }
 
+// Pairs of documents that share text; the first look may take seconds.
+async function showDuplicates() {
+  question.cancel();
+  const mine = ++turn;
+  compared.asked = null;
+  pages.stop();
+  results.clear();
+  panel.light([], null);
+  byId("start").hidden = true;
+  byId("scale").hidden = true;
+  replace(byId("found-title"), "Near-duplicates");
+  byId("status").textContent = "comparing texts…";
+  busy(true);
+  try {
+    const compare = (a, b) => showWhy({ id: a, name: a }, { id: b, name: b });
+    const { cards, documents } = await duplicateCards(0, compare);
+    if (mine !== turn) return;
+    replace(byId("results"), ...cards);
+    byId("status").textContent = documents ? `${counted(documents, "pair")}, the most similar first` : "no two documents share half of their text";
+    const more = async () => {
+      const next = await duplicateCards(byId("results").children.length - 1, compare);
+      byId("results").lastChild.before(...next.cards);
+      if (byId("results").children.length > documents) byId("results").lastChild.remove();
+    };
+    if (cards.length < documents) {
+      byId("results").append(element("li", {}, element("button", { type: "button", onclick: () => more().catch(trouble) }, "More pairs")));
+    }
+  } catch (error) {
+    trouble(error);
+  } finally {
+    if (mine === turn) busy(false);
+  }
+}
+
 const TITLES = { "/search": "Results", "/similar": "Neighbors", "/list": "Documents" };
 
 function showResults(state, from, answer) {
-  compared.asked = { ...state, path: from.path, unknown: answer.unknown ?? [], all: answer.documents };
+  compared.asked = { ...state, path: from.path, unknown: answer.unknown ?? [], all: answer.documents, matches: answer.matches };
+  suggest(answer.suggestions ?? {});
   byId("start").hidden = true;
   byId("scale").hidden = !answer.results.some((result) => result.pieces);
   const isTopic = from.path === "/list" && state.cluster !== null;
@@ -133,6 +184,21 @@ function showResults(state, from, answer) {
   told();
   pages.begin(from, answer.results.length, answer.documents ?? info.limits.deepest);
   compared.show();
+}
+
+// What may have been meant by unknown words; a click searches for it.
+function suggest(suggestions) {
+  const words = Object.entries(suggestions);
+  const corrected = words.reduce((text, [word, [first]]) => text.replace(new RegExp(word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i"), first), wanted().query);
+  const search = () => {
+    query.value = corrected;
+    go({ query: corrected });
+  };
+  replace(
+    byId("suggestion"),
+    ...(words.length ? ["Did you mean ", element("button", { type: "button", onclick: search }, corrected), "?"] : []),
+  );
+  byId("suggestion").hidden = !words.length;
 }
 
 function append(found) {
@@ -147,9 +213,10 @@ function told() {
   panel.light(path === "/list" ? [] : results.found, like);
 }
 
-function said({ path, all, unknown }, found) {
+function said({ path, all, unknown, matches }, found) {
   if (path === "/list") return counted(all, "document");
-  const best = found.length ? `the best ${found.length.toLocaleString("en")}` : "nothing found";
+  const held = matches ? ` · ${counted(matches, "document")} with a word of it` : "";
+  const best = found.length ? `the best ${found.length.toLocaleString("en")}${held}` : "nothing found";
   if (!unknown.length) return best;
   const nothing = found.every((result) => result.score === 0);
   const words = unknown.slice(0, 5).join(", ");
@@ -180,12 +247,24 @@ function trouble(error) {
 
 async function colorBy(name) {
   byId("clusters").hidden = name !== "cluster";
+  byId("color-by").value = name;
+  painted = `${name} ${wanted().filter}`;
   try {
-    await panel.colorBy(name, topics.asked);
+    await panel.colorBy(name, topics.asked, wanted().filter);
   } catch (error) {
-    return trouble(error);
+    return error.param === "filter" ? undefined : trouble(error);
   }
   recolor();
+}
+
+let painted = null; // the color and the filter that the map shows
+
+// The color stands in the address, and its labels are those of what the filter leaves.
+async function recolorFor({ color, filter: narrowed }) {
+  if (info === null) return;
+  const known = [...byId("color-by").options].some((option) => option.value === color);
+  const name = color === "one color" ? "" : known && color ? color : (info.color_by[0] ?? "");
+  if (painted !== `${name} ${narrowed}`) await colorBy(name);
 }
 
 function recolor() {
@@ -238,7 +317,10 @@ function wireForms() {
   way.addEventListener("change", () => go({ by: way.value }));
   byId("view").addEventListener("click", () => showMap(!document.body.classList.contains("map-shown")));
   byId("clusters").addEventListener("change", (event) => go({ clusters: event.target.value }));
-  byId("color-by").addEventListener("change", (event) => colorBy(event.target.value));
+  byId("color-by").addEventListener("change", (event) => {
+    const { query: asked, duplicates } = wanted();
+    go({ query: asked, ...staying(), duplicates, color: event.target.value || "one color" });
+  });
   byId("help-open").addEventListener("click", () => byId("help").showModal());
   for (const dialog of document.querySelectorAll("dialog")) {
     dialog.querySelector(".close")?.addEventListener("click", () => dialog.close());
@@ -270,11 +352,12 @@ async function begin() {
 async function load() {
   info = await ask("/info");
   describe();
-  filterField.learn().catch(trouble);
+  filterField.learn().then(() => facets.learn(filterField.columns), trouble);
   panel.show(await ask("/map"), info.collection.documents_without_vector);
   topics.asked = null;
   await topics.parted(wanted().clusters);
-  await colorBy(info.color_by[0] ?? "");
+  painted = null;
+  await recolorFor(wanted());
 }
 
 // The collection may change while the page is open: then all of it is asked for again.

@@ -28,6 +28,7 @@ function drawNames(map, context) {
     ground: css(shades.ground, quiet ? 0.5 : 0.85),
     unit,
     scale: view.scale,
+    width: map.width,
     x: middle.x / ratio,
     y: middle.y / ratio,
   });

@@ -21,40 +21,43 @@ export class RegionNames {
   }
 
   // Which are shown at a zoom, and where: from the middle of the map, so that moving changes nothing.
-  at(unit, scale) {
-    const key = `${unit} ${scale}`;
+  // From afar a name stays within the width of the window, and is smaller on a narrow one.
+  at(unit, scale, width = Infinity) {
+    const key = `${unit} ${scale} ${width}`;
     if (this.placed?.key === key) return this.placed.boxes;
     const boxes = [];
     for (const name of this.names) {
       if (scale < APPEAR[name.level]) continue;
-      const box = this.fitting(boxes, name, unit);
+      const box = this.fitting(boxes, name, unit, scale <= 1 ? width / 2 : Infinity, width < 480 ? 0.8 : 1);
       if (box) boxes.push(box);
     }
     this.placed = { key, boxes };
     return boxes;
   }
 
-  fitting(boxes, name, unit) {
+  fitting(boxes, name, unit, edge, shrink) {
     const lines = broken(name.text);
-    const size = SIZES[name.level];
-    this.context.font = font(name.level);
+    const size = SIZES[name.level] * shrink;
+    this.context.font = font(name.level, shrink);
     const width = Math.max(...lines.map((line) => this.context.measureText(line).width));
     const height = lines.length * size * 1.2;
     for (const shift of SHIFTS) {
-      const box = { name, lines, width, height, x: name.x * unit, y: -name.y * unit + shift * (size + GAP) };
+      const most = Math.max(0, edge - width / 2 - GAP);
+      const x = Math.max(-most, Math.min(most, name.x * unit));
+      const box = { name, lines, width, height, size, shrink, x, y: -name.y * unit + shift * (size + GAP) };
       if (!boxes.some((other) => overlap(box, other))) return box;
     }
     return null;
   }
 
-  draw(context, { ink, ground, unit, scale, x, y }) {
+  draw(context, { ink, ground, unit, scale, width, x, y }) {
     context.textAlign = "center";
     context.textBaseline = "middle";
     context.lineJoin = "round";
-    for (const box of this.at(unit, scale)) {
+    for (const box of this.at(unit, scale, width)) {
       const { level } = box.name;
-      const size = SIZES[level];
-      context.font = font(level);
+      const { size } = box;
+      context.font = font(level, box.shrink);
       context.globalAlpha = level === 0 ? 1 : 0.92;
       box.lines.forEach((line, n) => {
         const place = [x + box.x, y + box.y + (n - (box.lines.length - 1) / 2) * size * 1.2];
@@ -69,7 +72,7 @@ export class RegionNames {
   }
 }
 
-const font = (level) => `${WEIGHTS[level]} ${SIZES[level]}px ${FONT}`;
+const font = (level, shrink) => `${WEIGHTS[level]} ${SIZES[level] * shrink}px ${FONT}`;
 
 const overlap = (a, b) =>
   Math.abs(a.x - b.x) < (a.width + b.width) / 2 + GAP && Math.abs(a.y - b.y) < (a.height + b.height) / 2 + GAP / 2;

@@ -91,8 +91,8 @@ export class Panel {
     return css(this.map.painted.table[this.map.painted.indices[number]]);
   }
 
-  async colorBy(name, clusters) {
-    const params = name === "cluster" ? { by: name, clusters } : { by: name };
+  async colorBy(name, clusters, filter = "") {
+    const params = name === "cluster" ? { by: name, clusters, filter } : { by: name, filter };
     this.colors = name === "" ? null : await this.source.colors(params);
     this.map.color(this.colors);
     this.legend();

@@ -2,6 +2,7 @@
 
 import { documentOf } from "./api.js";
 import { byId, element, replace, score, shaded, shortened, strongest } from "./dom.js";
+import { headline, isHeadline } from "./facets.js";
 
 const list = byId("results");
 
@@ -57,10 +58,11 @@ export class Results {
         {},
         gauge(result.score, number, this.best),
         element("span", { class: "id", title: result.id }, result.id),
-        ...facts(result.columns),
         this.dot(result, dots),
       ),
+      headline(result.columns),
       text,
+      facts(result.columns),
       this.buttons(result),
     );
     fill(text, result, this.most);
@@ -147,23 +149,36 @@ function fill(text, result, most) {
   if (!result.text) replace(text, element("em", {}, "an empty document"));
 }
 
+// Scores of a query compare its results only: the best has 100.
 function gauge(value, number, best) {
   if (value === null) return null;
+  const share = Math.max(0, Math.min(1, value / best));
   const bar = element("i", { "aria-hidden": "true" });
-  bar.style.setProperty("--value", Math.max(0, Math.min(1, value / best)).toFixed(3));
-  const title = best === 1 ? "cosine" : "score: BM25 and cosine";
-  return element("span", { class: "score", id: `score-${number}`, title }, bar, score(value));
+  bar.style.setProperty("--value", share.toFixed(3));
+  const title = best === 1 ? "cosine" : `${Math.round(100 * share)} % of the best score; score ${score(value)}`;
+  const shown = best === 1 ? score(value) : String(Math.round(100 * share));
+  return element("span", { class: "score", id: `score-${number}`, title }, bar, shown);
 }
 
 const SHOWN_COLUMNS = 4;
 
+// All columns of a document; those behind the first few are folded away.
 function facts(columns) {
-  return Object.entries(columns)
-    .filter(([, value]) => value !== null && typeof value !== "object")
-    .slice(0, SHOWN_COLUMNS)
-    .map(([name, value]) =>
-      element("span", { class: "fact" }, element("b", {}, name), ` ${shortened(String(value), 40)}`),
-    );
+  const all = Object.entries(columns).filter(([name, value]) => value !== null && !isHeadline(name));
+  if (!all.length) return null;
+  const fact = ([name, value]) => {
+    const text = typeof value === "object" ? JSON.stringify(value) : String(value);
+    return element("span", { class: "fact", title: text }, element("b", {}, name), ` ${shortened(text, 60)}`);
+  };
+  const more = all.slice(SHOWN_COLUMNS);
+  return element(
+    "div",
+    { class: "facts" },
+    ...all.slice(0, SHOWN_COLUMNS).map(fact),
+    more.length
+      ? element("details", {}, element("summary", {}, `${more.length} more`), ...more.map(fact))
+      : null,
+  );
 }
 
 export async function excerptOf(id, length) {

@@ -1,6 +1,8 @@
 // What is looked at stands in the address: the back button works, and so does a bookmark.
 
-const KEPT = { query: "", filter: "", by: "", like: null, cluster: null, clusters: "", area: null };
+const KEPT = {
+  query: "", filter: "", by: "", sort: "", color: "", like: null, cluster: null, clusters: "", area: null, duplicates: null,
+};
 
 export function wanted() {
   const given = new URLSearchParams(location.hash.slice(1));
@@ -11,7 +13,7 @@ export function wanted() {
 
 // A document whose neighbors are shown, a topic, or an area gives way to what is asked next.
 export function change(changed, { keep = false } = {}) {
-  const next = { ...wanted(), like: null, cluster: null, area: null, ...changed };
+  const next = { ...wanted(), like: null, cluster: null, area: null, duplicates: null, ...changed };
   const given = Object.entries(next).filter(([, value]) => value !== null && value !== "");
   const address = `#${new URLSearchParams(given)}`;
   if (keep) history.replaceState(null, "", address);
@@ -19,12 +21,13 @@ export function change(changed, { keep = false } = {}) {
 }
 
 // Where the documents come from; null if nothing is asked.
-export function source({ query, filter, by, like, cluster, clusters, area }) {
-  if (like !== null) return { path: "/similar", params: { id: like, filter, explain: true } };
-  if (query.trim()) return { path: "/search", params: { query, by, filter, explain: true } };
-  if (cluster !== null) return { path: "/list", params: { cluster, clusters, filter, explain: true } };
-  if (area !== null) return { path: "/list", params: { area, filter } };
-  if (filter.trim()) return { path: "/list", params: { filter } };
+export function source({ query, filter, by, sort, like, cluster, clusters, area }) {
+  if (like !== null) return { path: "/similar", params: { id: like, filter, sort, explain: true } };
+  if (query.trim()) return { path: "/search", params: { query, by, filter, sort, explain: true } };
+  if (cluster !== null) return { path: "/list", params: { cluster, clusters, filter, sort, explain: true } };
+  if (area !== null) return { path: "/list", params: { area, filter, sort } };
+  if (filter.trim()) return { path: "/list", params: { filter, sort } };
+  if (sort) return { path: "/list", params: { sort } };
   return null;
 }
 

@@ -47,6 +47,13 @@ export class Topics {
         entries.length ? "begin with one of the topics found in them:" : "click a point on the map.",
       ),
       entries.length ? element("ul", { class: "topics" }, ...entries) : null,
+      element(
+        "p",
+        { class: "lead" },
+        "Or look at ",
+        element("button", { type: "button", class: "inline", onclick: () => this.actions.duplicates() }, "near-duplicates"),
+        ".",
+      ),
     );
   }
 
