@@ -35,6 +35,7 @@ def run_python(program: str) -> str:
     "guide",
     [
         "guides/command-line.md",
+        "guides/engines.md",
         "guides/from-bertopic.md",
         "guides/from-bm25.md",
         "guides/from-sentence-transformers.md",
