@@ -19,6 +19,9 @@ import pytest
 import deltavec as dv
 from deltavec.collection.collection import Collection
 
+# Said by the wheel of PostgreSQL where there is no session of a user.
+pytestmark = pytest.mark.filterwarnings("ignore:XDG_RUNTIME_DIR is not set")
+
 TOPICS = ["quiet room", "sea view", "noisy street", "warm breakfast", "old hotel", "small garden"]
 TEXTS = [f"{a} and a {b} near the {a}" + " late" * n for n, a in enumerate(TOPICS) for b in TOPICS]
 QUERIES = ["quiet rooms", "the view of a garden", "breakfast late", "zzz", "hotel", "the"]

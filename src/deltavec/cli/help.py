@@ -12,7 +12,7 @@ SECTIONS = {
     "Build": ("fit", "index", "embed"),
     "Query": ("search", "similar", "keywords", "explain", "info"),
     "Analyze": ("duplicates", "similar-pairs", "cluster", "map"),
-    "Serve and export": ("serve", "export", "warm"),
+    "Serve and export": ("serve", "mcp", "export", "warm"),
     "Research": ("vectors", "tune", "evaluate"),
 }
 NOTES = re.compile(r"\s*\[required\]$")

@@ -23,7 +23,7 @@ By = Literal["hybrid", "keyword", "semantic"]
 
 
 def mcp(collection: options.Collection, trust: options.Trust = False) -> None:
-    """Serve a collection to agents over standard input and output (MCP).
+    """Serve a collection to agents by MCP over stdio.
 
     Tools: search, similar, read, why. They take filters, and answer with exact shares of each word.
     Nothing leaves this machine but what the agent is told. Needs the extra mcp.

@@ -346,8 +346,9 @@ def export(
     trust: options.Trust = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Export documents as sparse and dense vectors, so that a store ranks them as search does.
+    """Export documents to a database that ranks as search does.
 
+    Documents become sparse and dense vectors, whose inner products add up to the score.
     A table of this name that deltavec wrote is replaced. `serve --encoder` encodes queries over
     HTTP, `dv.load_query_encoder` in Python.
 
