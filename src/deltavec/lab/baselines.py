@@ -13,6 +13,7 @@ from scipy import sparse
 from deltavec.core.learning.vocabulary_builder import usual_min_count
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.threads import thread_count
+from deltavec.core.vectors import normalize_rows
 from deltavec.errors import InputError, needing
 from deltavec.evaluation.auc import Block, Blocks, blocks_auc, group_numbers
 from deltavec.io.artifacts.atomic import scratch_folder
@@ -44,14 +45,9 @@ def tfidf(counts: Counts, idf: npt.NDArray[np.float64], *, power: float = 1.0) -
     power
         1, or 2 for idf squared.
     """
-    values = counts.data * idf[counts.indices] ** power
-    weighted = sparse.csr_matrix((values, counts.indices, counts.indptr), counts.shape)
-    lengths = np.sqrt(np.asarray(weighted.multiply(weighted).sum(axis=1)).reshape(-1))
-    scales = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-    scaled = values * np.repeat(scales, np.diff(counts.indptr))
-    return sparse.csr_matrix(
-        (scaled.astype(np.float32), counts.indices, counts.indptr), counts.shape
-    )
+    from sklearn.preprocessing import normalize
+
+    return normalize(counts @ sparse.diags(idf**power), copy=False).astype(np.float32)
 
 
 def sparse_pairwise_auc(
@@ -242,6 +238,4 @@ class Embedder(NamedTuple):
 
 def unit_rows(rows: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
     """Normalized rows; a zero row stays zero."""
-    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
-    scaled = rows / np.where(lengths > 0, lengths, 1.0)[:, None]
-    return scaled.astype(np.float32)
+    return normalize_rows(rows, np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64)))

@@ -12,8 +12,8 @@ import pyarrow as pa
 from scipy import sparse
 
 from deltavec.core.arrays import offsets_of
-from deltavec.core.batching import count_batch
 from deltavec.core.learning.cooccurrence import ids_of
+from deltavec.core.learning.corpora import corpus_statistics
 from deltavec.core.learning.vocabulary_builder import word_counts
 from deltavec.core.statistics import CorpusStatistics, require_known_words
 from deltavec.core.text.batches import Chunked, Tokenizer, as_text_batch
@@ -123,9 +123,7 @@ def read_words(
     vocabulary, _ = word_counts(corpus, tokenizer).frequent(1)
     if len(vocabulary) == 0:
         raise CorpusError("the texts hold no words")
-    statistics = CorpusStatistics.empty(len(vocabulary))
-    for chunk in corpus:
-        statistics += count_batch(as_text_batch(chunk, tokenizer), vocabulary, threads)
+    statistics = corpus_statistics(corpus, vocabulary, tokenizer, threads)
     texts = take_texts(corpus, rows)
     ids = TokenIds.of(texts, vocabulary, tokenizer, threads)
     return CorpusWords(vocabulary, statistics, rows, ids, texts)
