@@ -7,7 +7,7 @@ It learns mergeable statistics: counts, and the second moment of document vector
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -251,14 +251,7 @@ class Seen:
         )
 
 
-class Learned(NamedTuple):
-    """The statistics of all documents, and the model of them."""
-
-    seen: Seen
-    model: EmbeddingModel
-
-
-def learn(before: Seen, documents: Chunked, threads: int | None) -> Learned:
+def learn(before: Seen, documents: Chunked, threads: int | None) -> tuple[Seen, EmbeddingModel]:
     """Statistics and model after more documents."""
     vectors, recipe, tokenizer = before.vectors, before.recipe, before.tokenizer
     counts = corpus_statistics(documents, vectors.vocabulary, tokenizer, threads)
@@ -266,11 +259,11 @@ def learn(before: Seen, documents: Chunked, threads: int | None) -> Learned:
     seen = replace(before, statistics=before.statistics + counts)
     model = model_of_table(vectors, seen.statistics, recipe, tokenizer, notes)
     if not recipe.n_components_removed:
-        return Learned(seen, model)
+        return seen, model
     matrices = model.embed_batches(documents, threads=threads)
     seen = replace(seen, moment=sum(map(SecondMoment.of, matrices), before.moment))
     components = leading_components(seen.moment, recipe.n_components_removed)
-    return Learned(seen, replace(model, table=model.table.without(components)))
+    return seen, replace(model, table=model.table.without(components))
 
 
 def recipe_of(embedder: DocumentEmbedder) -> Recipe:
