@@ -17,15 +17,15 @@ MOST_LINES = 450
 # the longest matching path. Lowering a number is welcome; raising one needs a decision record.
 BUDGETS = {
     "": 907,  # with evaluation/ and adapters/
-    "core": 1_988,
+    "core": 1_904,
     "core/kernels": 1_258,
     "core/text": 816,
-    "core/learning": 2_131,
+    "core/learning": 2_024,
     "io/corpus": 1_621,
-    "io/vectors": 820,
-    "io/artifacts": 844,
+    "io/vectors": 811,
+    "io/artifacts": 842,
     "io/output": 594,
-    "io/export": 289,
+    "io/export": 279,
     "search": 2_037,
     "search/quantized": 389,
     "search/lexical": 680,
@@ -38,7 +38,7 @@ BUDGETS = {
     "server": 2_454,
     "cli": 2_604,
     "spark": 899,
-    "lab": 3_205,  # with cli/commands/evaluate.py
+    "lab": 3_190,  # with cli/commands/evaluate.py
 }
 PRODUCT = 25_350
 SAME_BUDGET = {"evaluation": "", "adapters": "", "cli/commands/evaluate.py": "lab"}
