@@ -94,6 +94,20 @@ def test_search_shows_place_cosine_id_text_and_columns(built: Path, deltavec: De
     assert done.stdout.splitlines()[-1] == f"Next: {then}"
 
 
+def test_a_broad_search_adds_the_scores_of_neighbors(built: Path, deltavec: Deltavec) -> None:
+    printed = deltavec("search", built / "rated.idx", "quiet sea", "--broad", "-k", 3, "--json")
+    expected = dv.open_collection(built / "rated.idx").search("quiet sea", 3, broad=True)
+    results = json.loads(printed.stdout)["found"]
+    assert [(one["id"], one["score"]) for one in results] == [(o.id, o.score) for o in expected]
+    assert expected[0].score > dv.open_collection(built / "rated.idx").search("quiet sea")[0].score
+
+
+def test_titles_go_before_the_texts(built: Path, deltavec: Deltavec, tmp_path: Path) -> None:
+    model, corpus, output = built / "reviews.dv", built / "rated.csv", tmp_path / "t.idx"
+    deltavec("index", "build", model, corpus, "--title", "place", "-o", output)
+    assert dv.open_collection(output).text("0") == "sea\n" + reviews()[0]
+
+
 def test_search_explains_with_shares_that_add_up(built: Path, deltavec: Deltavec) -> None:
     arguments = ("search", built / "rated.idx", "quiet bay", "-k", 3, "--explain")
     done = deltavec(*arguments)

@@ -236,6 +236,12 @@ By = Annotated[
         help="hybrid: BM25 and cosine similarity. keyword: BM25. semantic: cosine similarity.",
     ),
 ]
+Broad = Annotated[
+    bool,
+    typer.Option(
+        "--broad", help="Add .2 of the mean score of a document's ten nearest neighbors to its own."
+    ),
+]
 Stems = Annotated[
     bool,
     typer.Option(

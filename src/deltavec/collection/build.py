@@ -47,7 +47,6 @@ from deltavec.io.corpus.columns import Piece
 from deltavec.io.corpus.corpus import open_corpus, read_corpus
 from deltavec.io.corpus.files import COLUMN, PATH, Reading
 from deltavec.io.output.embed_to_file import Progress
-from deltavec.io.output.pipeline import pieces_ahead
 from deltavec.search.hybrid.score_scale import ScoreScale
 from deltavec.search.lexical.writer import PostingsWriter
 from deltavec.training import fit
@@ -63,6 +62,7 @@ def build_collection(
     *,
     id_column: str | None = None,
     keep: Sequence[str] = (),
+    title: str | None = None,
     threads: int | None = None,
     on_progress: OnProgress | None = None,
     on_stage: Callable[[str], None] | None = None,
@@ -89,6 +89,9 @@ def build_collection(
         their paths as ids, and others are numbered from 0.
     keep
         Other columns to store, to show with results and to filter by.
+    title
+        A column of titles. They are put before the texts, on a line of their own: the first 25
+        words of a document count twice in keyword and hybrid search.
     threads
         How many cores to use; all of them by default.
     on_progress
@@ -123,11 +126,12 @@ def build_collection(
     with writing(target):
         if model is None:
             corpus = open_corpus(corpus, Reading())
-            StoredColumns.of(corpus, id_column, keep)  # a missing column is an error now
+            # A missing column is an error now.
+            StoredColumns.of(corpus, id_column, keep, title=title)
             model = fit(corpus, threads=threads, on_stage=on_stage)
         require_tokenizer(model)
         return build_locked(
-            model, corpus, target, id_column, keep, threads, on_progress,
+            model, corpus, target, id_column, keep, title, threads, on_progress,
             on_stage or (lambda stage: None), as_collection, words, stems,
         )  # fmt: skip
 
@@ -138,20 +142,25 @@ def build_locked(
     target: Path,
     id_column: str | None,
     keep: Sequence[str],
+    title: str | None,
     threads: int | None,
     on_progress: OnProgress | None,
     begin: Callable[[str], None],
     as_collection: bool,
     words: bool,
     stems: bool,
+    has_titles: bool = False,
 ) -> Collection:
-    """What `build_collection` gives, with the lock for writing held."""
+    """What `build_collection` gives, with the lock for writing held.
+
+    Texts that have their titles already get no others.
+    """
     from deltavec.collection.open import open_latest
 
     documents = open_corpus(corpus, Reading(expected=model.notes.get(COLUMN)))
     if id_column is None and documents.whole_files:
         id_column = PATH
-    columns = StoredColumns.of(documents, id_column, keep)
+    columns = StoredColumns.of(documents, id_column, keep, title=None if has_titles else title)
     derived = as_collection and model.recipe.depends_on_documents
     if derived and columns.corpus.one_shot:
         raise CorpusError(
@@ -208,6 +217,7 @@ def build_locked(
             dimensions=model.dimensions,
             id_column=columns.id_column,
             text_column=columns.corpus.column,
+            title_column=title or "",
             columns=columns.keep,
             segments=(StoredSegment(written.documents, written.vectors, rows, listed),),
             scale=scale,
@@ -255,8 +265,8 @@ def refit(
         table = current.store.columns([ID, TEXT, *stated.columns]).rename_columns(names)
         return build_locked(
             fresh, read_corpus(table, column=stated.text_column), opened.path,
-            stated.id_column or None, stated.columns, threads, on_progress, begin,
-            stated.own_model, opened.words is not None, stems,
+            stated.id_column or None, stated.columns, stated.title_column, threads, on_progress,
+            begin, stated.own_model, opened.words is not None, stems, has_titles=True,
         )  # fmt: skip
 
 
@@ -301,10 +311,9 @@ class CountingPass:
 
     def __iter__(self) -> Iterator[TextBatch]:
         done = 0
-        read = [self.columns.id_column] if self.columns.id_column else []
-        with pieces_ahead(self.columns.corpus, read) as pieces:
+        with self.columns.pieces(keep=False) as pieces:
             for piece, texts in ordered_map(self._with_texts, pieces):
-                if read:
+                if self.columns.id_column:
                     self.ids.append(self.columns.ids(piece, done))
                 if self.writer:
                     self.writer.add(texts)

@@ -156,8 +156,9 @@ class CollectionManifest:
         Whether that model was derived for this collection.
     dimensions : int
         The length of a vector.
-    id_column, text_column : str
-        The names of the columns in the corpus. Without an id column documents are numbered.
+    id_column, text_column, title_column : str
+        The names of the columns in the corpus. Without an id column documents are numbered;
+        titles go before the texts.
     columns : tuple of str
         The columns kept beside id and text.
     segments : tuple of StoredSegment
@@ -182,6 +183,7 @@ class CollectionManifest:
     dimensions: int
     id_column: str
     text_column: str
+    title_column: str
     columns: tuple[str, ...]
     segments: tuple[StoredSegment, ...]
     scale: StoredFile | None

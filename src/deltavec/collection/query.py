@@ -45,6 +45,8 @@ MOST_TERMS = 1024  # of a query, as in Lucene; each of them traverses its postin
 QUOTED = re.compile(r'"([^"\s]+)"')
 TYPED = 8  # words of a typed query at most; longer ones are prose, which quotes for other reasons
 LOOKED_AT = 4  # times k: documents to look for a quoted word in at first, and then times more
+BROAD, NEIGHBORS = 0.2, 10  # what the mean score of so many neighbors counts
+NEIGHBORS_FILTER = "neighbors"
 
 NO_TERMS = HybridQuery()
 NO_TOKENS = Tokenized([], [], [])
@@ -82,6 +84,8 @@ class Query:
         A row that is left out of the results.
     filter : str or None
         Which documents may be found: see `Collection.mask`.
+    broad : bool
+        Whether the scores of a document's neighbors count too: see `find_broad`.
     """
 
     by: str
@@ -97,6 +101,7 @@ class Query:
     excluded: int | None = None
     filter: str | None = None
     quoted: list[Tokenized] = field(default_factory=list)
+    broad: bool = False
 
     @property
     def embedded(self) -> Tokenized:
@@ -283,6 +288,47 @@ def find_quoted(
             chosen = np.array(matches[: query.k], np.int64)
             return TopDocuments(best.scores[chosen], best.numbers[chosen])
         count *= LOOKED_AT
+
+
+def find_broad(
+    query: Query, find: Callable[[Query], TopDocuments], index: Index, words: StoredPostings | None
+) -> TopDocuments:
+    r"""The best documents of a broad query: the neighbors of a document count, too.
+
+    .. math:: s'_d = s_d + .2 \cdot \frac{1}{10} \sum_{n \in N_d} s_n,
+
+    where :math:`N_d` are the ten documents nearest to d by cosine. Neighbors add at most
+    :math:`.2\, s_1`, with :math:`s_1` the highest score of all. So more documents are looked at in
+    the order of :math:`s_d` until the next one cannot be among the best, and the result is exact.
+    """
+    count, alone = LOOKED_AT * query.k, replace(query, negated=[], quoted=[], filter=None)
+    highest = float(find(replace(alone, k=1)).scores.max(initial=0))
+    while True:
+        stop_if_cancelled()
+        best = find(replace(query, k=count))
+        totals = best.scores + BROAD * neighbor_scores(alone, best.numbers, index, words)
+        order = np.lexsort((best.numbers, -totals))[: query.k]
+        is_all = len(best.numbers) < count
+        if is_all or totals[order[-1]] > best.scores[-1] + BROAD * highest:
+            return TopDocuments(totals[order], best.numbers[order])
+        count *= LOOKED_AT
+
+
+def neighbor_scores(
+    query: Query, rows: Int64s, index: Index, words: StoredPostings | None
+) -> Float64s:
+    """The mean score of the ten documents nearest to each row; 0 for a document that is no hit."""
+    vectors, scores = index.take(rows), np.zeros(len(index))
+    near = index.search(vectors, NEIGHBORS + 1).ids
+    others = np.argsort(near == rows[:, None], axis=1, kind="stable")[:, :NEIGHBORS]
+    near = np.take_along_axis(near, others, axis=1)
+    mask = np.zeros(len(index), bool)
+    mask[near] = True
+    wanted = replace(query, k=int(mask.sum()), filter=NEIGHBORS_FILTER, excluded=None)
+    [found] = find_best([wanted], index, words, {NEIGHBORS_FILTER: mask})
+    scores[found.numbers] = found.scores
+    sums: Float64s = scores[near].sum(axis=1) / NEIGHBORS
+    return np.where(vectors.any(axis=1), sums, 0)
 
 
 def contains_all(words: list[str], quoted: list[Tokenized]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
@@ -29,7 +30,7 @@ from deltavec.collection.segment import (
 from deltavec.core.arrays import Float32s, Int64s, UInt64s, blocks
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.statistics import TextCounts, warn_low_coverage
-from deltavec.core.text.batches import is_text
+from deltavec.core.text.batches import as_strings, is_text
 from deltavec.core.threads import ordered_map
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import CorpusError, InputError
@@ -68,12 +69,15 @@ class StoredColumns:
         The columns kept beside id and text.
     schema : pyarrow.Schema
         What is stored.
+    title : str
+        A column of titles, which go before the texts; empty if there is none.
     """
 
     corpus: Corpus
     id_column: str
     keep: tuple[str, ...]
     schema: pa.Schema
+    title: str = ""
 
     @classmethod
     def of(
@@ -82,6 +86,7 @@ class StoredColumns:
         id_column: str | None,
         keep: Sequence[str],
         schema: pa.Schema | None = None,
+        title: str | None = None,
     ) -> StoredColumns:
         """The columns asked for, if the corpus has them and they can be stored.
 
@@ -102,19 +107,32 @@ class StoredColumns:
         corpus = corpus.typed(
             [name for name in kept if schema is None or not is_text(schema.field(name).type)]
         )
-        found = corpus.schema([*([id_column] if id_column else []), *kept])
+        found = corpus.schema([name for name in (id_column, title) if name] + [*kept])
+        if title and (title == corpus.column or not is_text(found.field(title).type)):
+            raise InputError(f"the title column {title!r} must hold text, beside that of the texts")
         if id_column:
             ids.require_id_type(id_column, found.field(id_column).type)
         stored = pa.schema([found.field(name).with_nullable(True) for name in kept])
         check_writable(stored)
         plain = [pa.field(field.name, plain_type(field.type)) for field in stored]
         fresh = pa.schema([(ID, pa.string()), (TEXT, pa.string()), *plain])
-        return cls(corpus, id_column or "", kept, fresh if schema is None else schema)
+        return cls(corpus, id_column or "", kept, fresh if schema is None else schema, title or "")
 
-    @property
-    def read(self) -> list[str]:
-        """The columns to read beside the text."""
-        return [*([self.id_column] if self.id_column else []), *self.keep]
+    @contextmanager
+    def pieces(self, keep: bool = True) -> Iterator[Iterator[Piece]]:
+        """The documents with their ids and the columns kept, or only with ids, read ahead."""
+        names = [name for name in (self.id_column, self.title) if name]
+        with pieces_ahead(self.corpus, [*names, *(self.keep if keep else ())]) as pieces:
+            yield map(self._with_title, pieces) if self.title else pieces
+
+    def _with_title(self, piece: Piece) -> Piece:
+        """A piece whose texts begin with their titles: what comes first counts twice."""
+        import pyarrow.compute as pc
+
+        batch = piece.batch
+        parts = [as_strings(one).cast(pa.string()) for one in (batch[self.title], batch[0])]
+        texts = pc.utf8_trim_whitespace(pc.binary_join_element_wise(*parts, "\n"))
+        return piece._replace(batch=batch.set_column(0, batch.schema.names[0], texts))
 
     def ids(self, piece: Piece, first: int) -> pa.Array:
         """The ids of a piece's documents, of which the first has this number."""
@@ -318,7 +336,7 @@ def write_segment(
     with (
         VectorsWriter(file_path(folder, "vectors", number), model.dimensions) as vectors,
         SegmentWriter(file_path(folder, "documents", number), columns.schema) as documents,
-        pieces_ahead(columns.corpus, columns.read) as pieces,
+        columns.pieces() as pieces,
     ):
         # Vectors many at once, documents in groups, each in a thread beside the embedding.
         written = ordered_map(write_vectors, rows(pieces))

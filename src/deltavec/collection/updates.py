@@ -90,8 +90,9 @@ def add(
                 "build the collection with an id column, or add without updating"
             )
         columns = StoredColumns.of(
-            documents, stated.id_column or None, stated.columns, current.store.schema
-        )
+            documents, stated.id_column or None, stated.columns, current.store.schema,
+            stated.title_column or None,
+        )  # fmt: skip
         number = next_number(current.path)
         with PostingsWriter(current.path) if current.words else nullcontext() as writer:
             fresh = write_segment(

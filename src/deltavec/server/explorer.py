@@ -218,7 +218,7 @@ def parse_search(explorer: Explorer, request: FindRequest) -> Query:
         query = explorer.collection.vector_query(explorer.collection.index.take([row])[0], row=row)
     else:
         assert isinstance(request, SearchRequest)
-        query = explorer.query(request.query, request.by)
+        query = replace(explorer.query(request.query, request.by), broad=request.broad)
     k = request.offset + explorer.page_size(request)
     if request.sort is not None:
         explorer.sort_keys(request.sort)

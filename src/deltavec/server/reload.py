@@ -189,6 +189,9 @@ class CollectionWriter:
             # The last of several documents with an id is the one that stays.
             table = pa.Table.from_pylist(list(latest.values()), collection.store.schema)
             table = table.rename_columns([stated.id_column, stated.text_column, *stated.columns])
+            if stated.title_column not in ("", *stated.columns):  # texts come with their titles
+                nothing = pa.nulls(len(table), pa.string())
+                table = table.append_column(stated.title_column, nothing)
             self._change(lambda collection: collection.add(table, update=True))
         return answers
 

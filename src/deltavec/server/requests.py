@@ -114,6 +114,9 @@ class SearchRequest(FindRequest):
 
     query: Text = Field(description="The text to look for.")
     by: By | None = Field(None, description=BY)
+    broad: bool = Field(
+        False, description="Add .2 of the mean score of the ten nearest documents to each score."
+    )
 
 
 class EncodeRequest(StrictRequest):

@@ -54,6 +54,14 @@ def test_a_search_finds_what_the_collection_finds(
     ]
 
 
+def test_a_broad_search_finds_what_the_collection_finds(
+    app: Starlette, collection: dv.Collection
+) -> None:
+    found = checked(responses.Results, get(app, "/search", "query=quiet+sea&k=3&broad=true"))
+    expected = collection.search("quiet sea", 3, broad=True)
+    assert [(r["id"], r["score"]) for r in found["results"]] == [(o.id, o.score) for o in expected]
+
+
 def test_a_search_is_the_same_by_get_and_by_post(app: Starlette) -> None:
     by_get = get(app, "/search", "query=quiet+sea&k=2&explain=true")
     question = {"query": "quiet sea", "k": 2, "explain": True}

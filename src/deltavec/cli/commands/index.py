@@ -45,6 +45,9 @@ def build(
         "Columns to store, to show and to filter by: rating,city; repeatable.",
         value=None,
     ),
+    title: str | None = options.option(
+        "COLUMN", "Column of titles, which go before the texts and count twice.", value=None
+    ),
     files: options.CorpusOptions = options.CorpusOptions(),
     collection_model: bool = typer.Option(
         True,
@@ -90,6 +93,7 @@ def build(
                 output,
                 id_column=id_column,
                 keep=split_names(keep or [], documents),
+                title=title,
                 threads=threads,
                 on_progress=work.report,
                 on_stage=work.begin,

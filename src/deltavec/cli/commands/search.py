@@ -50,6 +50,7 @@ def search(
     explain: options.Explain = False,
     filter: options.Filter = None,
     by: options.By = None,
+    broad: options.Broad = False,
     length: options.Length = 240,
     trust: options.Trust = False,
     as_json: options.AsJson = False,
@@ -68,7 +69,7 @@ def search(
     from deltavec.collection.spelling import suggestions
 
     opened = open_collection(collection, trust)
-    parsed = opened.query(query, k, by=by, filter=filter)
+    parsed = replace(opened.query(query, k, by=by, filter=filter), broad=broad)
     best = opened.best([parsed])[0]
     hits = load_hits(opened, best, parsed, None if as_json else length, explain)
     unknown = parsed.unknown
