@@ -14,6 +14,7 @@ extensions = [
     "mathml",  # docs/extensions/mathml.py
     "myst_parser",
     "notebooks",  # docs/extensions/notebooks.py
+    "search",  # docs/extensions/search.py
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",

@@ -10,7 +10,7 @@ from support.scripts import load_script
 
 script = load_script("tools/readability.py")
 # Long paragraphs of these pages are left: a page that is rewritten leaves the set.
-LONG = {"guides/explorer.md", "guides/serving.md", "guides/spark.md"}
+LONG = {"guides/spark.md"}
 
 
 @pytest.mark.parametrize("path", script.pages(), ids=lambda path: path.name)
