@@ -14,7 +14,7 @@ from deltavec.core.model import EmbeddingModel
 from deltavec.errors import InputError
 from deltavec.io.artifacts.manifest import problems_of
 from deltavec.io.artifacts.model import load
-from deltavec.search.index import index_of_pieces
+from deltavec.search.index import Index
 from deltavec.search.lexical.index import InvertedIndex
 from deltavec.search.lexical.storage import StoredPostings
 from deltavec.search.matrix import ChunkedMatrix, as_rows, length_error
@@ -130,8 +130,7 @@ def open_state(
         words = StoredPostings(index, read_scale(folder, manifest.scale, dimensions, verify=verify))
     drawn = open_map(folder, manifest, deleted, verify=verify)
     documents = Documents([segment.documents for segment in segments], pieces)
-    index_of_all = index_of_pieces(pieces)
-    return Collection(folder, manifest, model, index_of_all, documents, words, drawn, segments)
+    return Collection(folder, manifest, model, Index(pieces), documents, words, drawn, segments)
 
 
 def require_terms(folder: Path, index: InvertedIndex) -> None:

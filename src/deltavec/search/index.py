@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from deltavec.core.arguments import require_whole
 from deltavec.core.arrays import Float32s
 from deltavec.core.threads import thread_count
+from deltavec.errors import InputError
 from deltavec.search.hits import Hits
 from deltavec.search.ids import Ids, IdsLike
 from deltavec.search.matrix import ChunkedMatrix
-from deltavec.search.query import IndexState, Where, require_dimensions, search_state
+from deltavec.search.topk import nearest_rows
+
+Where: TypeAlias = npt.NDArray[np.bool_] | IdsLike
+"""A boolean mask over rows, or the ids of the rows that may be found."""
+
+
+class IndexState(NamedTuple):
+    """The rows and their ids; replaced together, so that a search sees one state or the other."""
+
+    pieces: ChunkedMatrix
+    ids: Ids
 
 
 class Index:
@@ -48,23 +60,16 @@ class Index:
 
     def __init__(
         self,
-        U: npt.ArrayLike,
+        U: npt.ArrayLike | ChunkedMatrix,
         ids: IdsLike | None = None,
         *,
         threads: int | None = None,
     ) -> None:
         thread_count(threads)
-        pieces = ChunkedMatrix.of(U, "U", threads)
-        self._hold(IndexState(pieces, Ids.of(ids, len(pieces))), threads)
-
-    @classmethod
-    def _of(cls, state: IndexState, threads: int | None = None) -> Index:
-        index = cls.__new__(cls)
-        index._hold(state, threads)
-        return index
-
-    def _hold(self, state: IndexState, threads: int | None) -> None:
-        self._state = state
+        # Rows of a collection were measured before; those that are not deleted have numbers.
+        pieces = U if isinstance(U, ChunkedMatrix) else ChunkedMatrix.of(U, "U", threads)
+        count = len(pieces) - sum(map(len, pieces.deleted))
+        self._state = IndexState(pieces, Ids.of(ids, count))
         self._threads = threads
         self._changing = threading.Lock()
         self._whole: tuple[ChunkedMatrix, Float32s] | None = None
@@ -129,10 +134,23 @@ class Index:
         Hits
             Ids and scores, both of shape (queries, k); one query makes one row.
         """
-        return search_state(self._state, queries, k, where, self._cores(threads))
-
-    def _cores(self, threads: int | None) -> int:
-        return thread_count(self._threads if threads is None else threads)
+        pieces, ids = self._state
+        array = np.asanyarray(queries)
+        wanted = ChunkedMatrix.of(array[None] if array.ndim == 1 else array, "queries", 1)
+        require_dimensions(wanted, pieces.dimensions, "queries")
+        require_whole("k", k)
+        cores = thread_count(self._threads if threads is None else threads)
+        mask = allowed_rows(where, ids)
+        k = min(int(k), len(ids) if mask is None else int(np.count_nonzero(mask)))
+        allowed = pieces.physical_mask(mask)
+        found = nearest_rows(pieces, wanted, k, ranks=ids.ranks, allowed=allowed, threads=cores)
+        if (found.ranks >= len(pieces)).any():  # fewer are numbers than there are rows
+            raise InputError(
+                "NaN or infinity among the vectors: the index is damaged; load it with verify=True "
+                "to see where"
+            )
+        rows = pieces.logical(ids.rows_at(found.ranks))
+        return Hits(ids.at(rows), found.scores.astype(np.float32))
 
     def add(self, U: npt.ArrayLike, ids: IdsLike | None = None) -> None:
         """Add rows behind the others.
@@ -171,6 +189,22 @@ class Index:
         }
 
 
-def index_of_pieces(pieces: ChunkedMatrix) -> Index:
-    """The index of rows that were measured before; those that are not deleted count from 0 on."""
-    return Index._of(IndexState(pieces, Ids.counted(len(pieces) - sum(map(len, pieces.deleted)))))
+def require_dimensions(pieces: ChunkedMatrix, dimensions: int, name: str) -> None:
+    """Refuse rows of another length."""
+    if pieces.dimensions != dimensions:
+        raise InputError(f"{name} must have {dimensions} dimensions, got {pieces.dimensions}")
+
+
+def allowed_rows(where: Where | None, ids: Ids) -> npt.NDArray[np.bool_] | None:
+    """A mask of the rows that may be found; None for all of them."""
+    if where is None:
+        return None
+    mask = np.asarray(where)
+    if mask.dtype != bool or not mask.size:
+        mask = np.zeros(len(ids), bool)
+        mask[ids.rows(where)] = True
+    if mask.shape != (len(ids),):
+        raise InputError(
+            f"a mask must have a boolean for each of {len(ids):,} rows, got {mask.shape}"
+        )
+    return mask
