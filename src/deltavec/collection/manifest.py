@@ -45,6 +45,7 @@ from deltavec.io.artifacts.manifest import (
 )
 from deltavec.io.artifacts.model import MODEL_FOLDER, MODEL_OF_COLLECTION
 from deltavec.search.kernels import MOST_DIMENSIONS
+from deltavec.search.lexical.storage import Sizes
 from deltavec.search.matrix import LARGEST_ERROR
 
 VERSION = 1
@@ -86,15 +87,8 @@ class RowsFile(StoredFile):
 
 
 @dataclass(frozen=True)
-class WordsFile(StoredFile):
+class WordsFile(Sizes, StoredFile):
     """The file of the postings, and the sizes that its layout follows from."""
-
-    words: int
-    word_bytes: int
-    terms: int
-    postings: int
-    rules: int
-    rule_bytes: int
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ its documents is written without them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -109,7 +110,7 @@ def merge_segments(
         numbers[live] = np.arange(len(live))
         own = [read_only(part) for part in np.split(numbers, pieces.begins[1:-1])]
         sizes = merge_postings(target, [*zip(postings, own, strict=True)], whole=whole)
-        words = WordsFile(name=target.name, **on_disk(target)._asdict(), **sizes._asdict())
+        words = WordsFile(name=target.name, **on_disk(target)._asdict(), **asdict(sizes))
     maps = [one.stored.map for one in parts if one.stored.map]
     if maps:
         places = [read_map(folder, file) for file in maps]

@@ -13,7 +13,7 @@ import mmap
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -36,7 +36,7 @@ from deltavec.io.artifacts.tensors import Layout, Shapes, layout, mapped_tensors
 from deltavec.io.output.tables import value_of
 from deltavec.search.hybrid.score_scale import ScoreScale
 from deltavec.search.lexical.index import PostingsSegment
-from deltavec.search.lexical.storage import Sizes, map_postings
+from deltavec.search.lexical.storage import map_postings
 from deltavec.search.matrix import ChunkedMatrix
 from deltavec.search.quantized.build import LazyQuantizer, code_shapes, from_arrays
 
@@ -240,10 +240,8 @@ class OpenSegment:
         codes = from_arrays(arrays) if stored.rows.coded else None
         postings = None
         if stored.words:
-            entries = asdict(stored.words)
-            sizes = Sizes(**{name: entries[name] for name in Sizes._fields})
             with open_file(folder, stored.words, verify=verify) as file:
-                postings = map_postings(file, sizes, verify=verify)
+                postings = map_postings(file, stored.words, verify=verify)
         return cls(
             replace(stored, deleted=None),
             Segment(folder, stored.documents, columns, verify),

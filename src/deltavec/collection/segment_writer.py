@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -353,7 +353,7 @@ def write_words(
     writer: PostingsWriter, path: Path, terms_of: Callable[[Vocabulary], WordTerms]
 ) -> WordsFile:
     """Write the postings of the terms that were counted to a new file."""
-    sizes = writer.finish(path, terms_of)._asdict()
+    sizes = asdict(writer.finish(path, terms_of))
     return WordsFile(name=path.name, **on_disk(path)._asdict(), **sizes)
 
 

@@ -7,6 +7,7 @@ million documents of 90 different words take about 450 MB.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, BinaryIO, NamedTuple
 
@@ -39,7 +40,8 @@ RANGES = {
 }
 
 
-class Sizes(NamedTuple):
+@dataclass(frozen=True)
+class Sizes:
     """The numbers that the layout follows from."""
 
     documents: int
