@@ -76,7 +76,7 @@ def section(name: str, command: Any) -> str:
         f"## {name}",
         purpose,
         "\n".join(["```text", usage, "```"]),
-        "\n".join(["```sh", *lines, "```"]),
+        "\n".join(["```text", *lines, "```"]),
         "\n".join(table(command, context)),
     ]
     return "\n\n".join(parts)

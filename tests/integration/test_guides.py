@@ -34,7 +34,6 @@ def run_python(program: str) -> str:
 @pytest.mark.parametrize(
     "guide",
     [
-        "guides/command-line.md",
         "guides/engines.md",
         "guides/from-bertopic.md",
         "guides/from-bm25.md",

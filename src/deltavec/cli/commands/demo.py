@@ -24,7 +24,7 @@ HITS, WORDS, TOPICS = 3, 5, 8  # shown
 
 def demo(
     output: Path | None = options.output(
-        "FOLDER", "Keep the stories, a model and a collection in a new folder.", value=None
+        "FOLDER", "Keep stories, word vectors, model and collection in a new folder.", value=None
     ),
     as_json: options.AsJson = False,
 ) -> None:
@@ -66,7 +66,7 @@ def run(work: Stages, kept: Path | None) -> dict[str, Any]:
         work.begin("learning a model")
         # The paper's recipes do not depend on the default one, so they run beside it.
         with ThreadPoolExecutor(1, "deltavec") as executor:
-            paper = executor.submit(paper_agreements, documents)
+            paper = executor.submit(paper_agreements, documents, kept)
             model = fit(documents.stories, threads=1)
             work.begin("building a collection")
             news = build_collection(model, documents.stories, folder / "news.idx", threads=1)
@@ -91,13 +91,16 @@ def run(work: Stages, kept: Path | None) -> dict[str, Any]:
     }
 
 
-def paper_agreements(documents: LeeDocuments) -> dict[str, float]:
+def paper_agreements(documents: LeeDocuments, kept: Path | None) -> dict[str, float]:
     """The agreement of each of the paper's recipes with people."""
     from deltavec.core.recipes import RECIPES
+    from deltavec.io.vectors.load import save_vectors
     from deltavec.lab.stories import agreement
     from deltavec.training import fit, train_vectors
 
     vectors = train_vectors(documents.stories, threads=1)
+    if kept is not None:
+        save_vectors(vectors, kept / "news.safetensors")
     return {
         recipe: agreement(
             fit(documents.stories, vectors, recipe, threads=1).embed(documents.judged),
