@@ -274,7 +274,8 @@ def test_workers_end_when_the_command_is_killed(lee: Path) -> None:
 def test_with_a_token_there_is_no_warning(capsys: pytest.CaptureFixture[str]) -> None:
     announce(Path("lee.idx"), ("0.0.0.0", 8000), 1, TOKEN, as_json=False)
     said = capsys.readouterr()
-    assert said.out == "1 document of lee.idx at http://localhost:8000/ (Ctrl-C stops)\n"
+    first = "Serving lee.idx (1 document) at http://localhost:8000/"
+    assert said.out.splitlines() == [first, "Press Ctrl-C to stop."]
     assert said.err == ""
 
 
