@@ -42,9 +42,11 @@ torture: $(DEV)  ## Mutate files, kill commands and attack a server for MINUTES=
 
 # Its own environment: the libraries that our vectors go to bring a hundred packages.
 PEERS := .venv-peers
+ENGINES := .venv-engines
 .PHONY: test-peers
-test-peers: $(PEERS)/.installed  ## Run what other libraries expect of us in those libraries: stores, BERTopic, semhash
+test-peers: $(PEERS)/.installed $(ENGINES)/.installed  ## Run what other libraries expect of us in those libraries: stores, engines, BERTopic
 	HAYSTACK_TELEMETRY_ENABLED=False $(PEERS)/bin/pytest --quiet tests/contracts tests/laws/io/export
+	$(ENGINES)/bin/pytest --quiet tests/contracts/test_pages.py
 
 # Its own environment: .venv has the versions of constraints.txt.
 LOWEST := .venv-lowest
@@ -80,7 +82,7 @@ bench:  ## Measure speed and memory beside peers (REVIEWS=file.parquet for your 
 
 .PHONY: clean
 clean:  ## Remove the set-up, the caches and what was built
-	rm -rf $(VENV) $(BENCH) $(LOWEST) $(PEERS) build dist docs/_build .coverage .coverage.* .hypothesis \
+	rm -rf $(VENV) $(BENCH) $(LOWEST) $(PEERS) $(ENGINES) build dist docs/_build .coverage .coverage.* .hypothesis \
 		.import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find src tests docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -107,6 +109,14 @@ $(DEV): pyproject.toml constraints.txt | $(BIN)/python
 	@$(PIP) install '$(GROUPS)'
 	@$(PIP) install -c constraints.txt -e '.[$(EXTRAS),langchain]' --group dev
 	@touch $(BASE) $@
+
+# Without constraints.txt: Beam asks for older versions of what others need.
+$(ENGINES)/.installed: pyproject.toml
+	@$(MAKE) --no-print-directory VENV=$(ENGINES) $(ENGINES)/bin/python
+	@echo "Installing deltavec and other engines into $(ENGINES) ..."
+	@$(ENGINES)/bin/python -m pip --disable-pip-version-check -qq install '$(GROUPS)'
+	@$(ENGINES)/bin/python -m pip --disable-pip-version-check -qq install -e . --group engines
+	@touch $@
 
 # BERTopic without what it depends on: all that is used of it works without torch.
 $(PEERS)/.installed: pyproject.toml constraints.txt

@@ -12,14 +12,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from deltavec.core.batching import ShareSum, count_batch, embed_batch
-from deltavec.core.components import leading_components
 from deltavec.core.learning.split_half import COLLECTION_DOCUMENTS, HalfSample
 from deltavec.core.model import EmbeddingModel, half_vectors_of, recentered
 from deltavec.core.statistics import CorpusStatistics, TextCounts, warn_low_coverage
 from deltavec.core.text.batches import as_text_batch
 from deltavec.errors import InputError
 from deltavec.spark.frames import bytes_type, failing_clearly, rereadable_text
-from deltavec.spark.reduce import ONE_THREAD, Chunks, as_table, of_table, second_moment, summed
+from deltavec.spark.reduce import ONE_THREAD, Chunks, as_table, of_table, summed, without_components
 from deltavec.spark.ship import ShippedModel, arrived_model, ship_model
 
 if TYPE_CHECKING:
@@ -48,10 +47,7 @@ def for_collection(frame: DataFrame, column: str, model: EmbeddingModel) -> Embe
     if not model.recipe.depends_on_documents:
         return model
     if model.recipe.needs_vectors:
-        whole = replace(model, table=model.table.restored())
-        moment = second_moment(texts, ship_model(frame.sparkSession, whole), model.dimensions)
-        components = leading_components(moment, model.recipe.n_components_removed)
-        return replace(model, table=whole.table.without(components))
+        return without_components(texts, replace(model, table=model.table.restored()))
     shipped, words = ship_model(frame.sparkSession, model), len(model.vocabulary)
 
     def table_of(chunks: Chunks) -> npt.NDArray[np.int64]:

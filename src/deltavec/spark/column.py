@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from deltavec.core.components import leading_components
 from deltavec.core.learning.corpora import LearnedVocabulary, LearningCorpus
 from deltavec.core.learning.vocabulary_builder import WordCounts, frequent_words
 from deltavec.core.model import EmbeddingModel
@@ -25,8 +24,8 @@ from deltavec.errors import InputError
 from deltavec.io.vectors.rows import binary_array, vocabulary_of
 from deltavec.spark.frames import bytes_type, failing_clearly
 from deltavec.spark.pairs import cooccurrence, sampled_folds
-from deltavec.spark.reduce import corpus_statistics, second_moment
-from deltavec.spark.ship import ship_model, ship_vocabulary
+from deltavec.spark.reduce import corpus_statistics, without_components
+from deltavec.spark.ship import ship_vocabulary
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -136,10 +135,7 @@ class SparkColumn(LearningCorpus):
 
     def remove_components(self, model: EmbeddingModel) -> EmbeddingModel:
         """The model with the components removed that the documents have in common."""
-        shipped = ship_model(self.texts.sparkSession, model)
-        moment = second_moment(self.texts, shipped, model.dimensions)
-        components = leading_components(moment, model.recipe.n_components_removed)
-        return replace(model, table=model.table.without(components))
+        return without_components(self.texts, model)
 
 
 def counted_words(texts: DataFrame, tokenizer: Tokenizer) -> DataFrame:

@@ -6,6 +6,7 @@ Each is one table of numbers for each partition, added up in Spark until few are
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,11 +14,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from deltavec.core.batching import count_batch, embed_batch
-from deltavec.core.components import SecondMoment
+from deltavec.core.components import SecondMoment, leading_components
+from deltavec.core.model import EmbeddingModel
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.text.batches import Tokenizer, as_text_batch
 from deltavec.spark.frames import bytes_type, failing_clearly
-from deltavec.spark.ship import ShippedModel, arrived_model, arrived_vocabulary
+from deltavec.spark.ship import ShippedModel, arrived_model, arrived_vocabulary, ship_model
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -79,6 +81,14 @@ def second_moment(texts: DataFrame, shipped: ShippedModel, dimensions: int) -> S
 
     numbers = summed(texts, table_of, flattened(SecondMoment.empty(dimensions)))
     return SecondMoment(numbers[1:].reshape(dimensions, dimensions), int(numbers[0]))
+
+
+def without_components(texts: DataFrame, model: EmbeddingModel) -> EmbeddingModel:
+    """The model with the components removed that the documents have in common."""
+    shipped = ship_model(texts.sparkSession, model)
+    moment = second_moment(texts, shipped, model.dimensions)
+    components = leading_components(moment, model.recipe.n_components_removed)
+    return replace(model, table=model.table.without(components))
 
 
 def flattened(moment: SecondMoment) -> npt.NDArray[np.float64]:

@@ -183,3 +183,20 @@ def test_a_model_is_exported_to_a_folder(tmp_path):
     model = dv.fit(CORPUS, VECTORS, "idf-sum")
     assert model.export(tmp_path / "out", "npy").folder == tmp_path / "out"
     assert np.load(tmp_path / "out" / "vectors.npy").shape == (4, 2)
+
+
+def test_a_batch_of_arrow_gets_a_column_of_vectors() -> None:
+    vectors = dv.WordVectors(["sea", "room"], [[1, 0], [0, 1]])
+    model = dv.fit(["sea view", "room"], vectors, recipe="idf-sum")
+    batch = pa.record_batch({"id": [1, 2, 3], "text": ["the sea", None, "a room by the sea"]})
+    found = model.embed_batch(batch, "text")
+    assert found.schema.names == ["id", "text", "embedding"]
+    assert found.schema.field("embedding").type == pa.list_(pa.float32(), 2)
+    expected = model.embed(batch["text"].to_pylist())
+    assert np.array_equal(np.array(found["embedding"].to_pylist(), np.float32), expected)
+    table = model.embed_batch(pa.Table.from_batches([batch]), "text", output="v")
+    assert table["v"].combine_chunks().equals(found["embedding"])
+    with pytest.raises(dv.InputError, match="no column 'body'"):
+        model.embed_batch(batch, "body")
+    with pytest.raises(dv.InputError, match="has a column 'id' already"):
+        model.embed_batch(batch, "text", output="id")

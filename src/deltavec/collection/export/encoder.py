@@ -36,7 +36,6 @@ from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import InputError
 from deltavec.io.artifacts.atomic import on_disk
 from deltavec.io.artifacts.manifest import (
-    LARGEST_COUNT,
     Artifact,
     names,
     problems_of,
@@ -57,14 +56,10 @@ MANIFEST, MODEL, STATISTICS = "encoder.json", "model.dv", "statistics.safetensor
 ENCODER_FOLDER = Artifact(
     "query encoder", 1, MANIFEST, names([MANIFEST, STATISTICS]), folders={MODEL: MODEL_FOLDER}
 )
-COUNTED = ("documents", "length", "length_squares")
+NUMBERS = ("documents", "length", "length_squares")
 TYPES: dict[str, type[Any]] = {
     **dict.fromkeys(("model", "sha256", "store", "name"), str),
-    **dict.fromkeys(COUNTED, int),
-}
-RANGES: dict[str, tuple[float, float]] = {
-    **dict.fromkeys(COUNTED, (0, LARGEST_COUNT)),
-    "length_squares": (0, 2**63),
+    **dict.fromkeys(NUMBERS, int),
 }
 
 
@@ -248,7 +243,7 @@ def load_query_encoder(
         entries = ENCODER_FOLDER.read_manifest(path)
         with problems_of(path / MANIFEST):
             require_types(entries, TYPES)
-            require_ranges(entries, RANGES)
+            require_ranges(entries, dict.fromkeys(NUMBERS, (0, 2**63)))
         model = load(path / MODEL, verify=verify, trust=trust)
         with ENCODER_FOLDER.opened(path / STATISTICS) as file:
             if verify:
@@ -268,20 +263,18 @@ def load_query_encoder(
 
 def require_statistics(arrays: Any, dimensions: int) -> None:
     """Refuse arrays of other shapes or types, and numbers that lead out of them."""
-    terms = len(arrays.get("table", ()))
-    shapes = {
-        "words": ("u1", None),
-        "word_offsets": ("i8", None),
-        "groups": ("i4", (len(arrays.get("word_offsets", ())) - 1,)),
-        "table": ("f8", (terms, 7)),
+    terms, words = len(arrays.get("table", ())), len(arrays.get("word_offsets", ())) - 1
+    expected = {
+        "groups": ("i4", (words,)),
         "moment": ("f8", (dimensions, dimensions)),
+        "table": ("f8", (terms, 7)),
         "total": ("f8", (dimensions,)),
+        "word_offsets": ("i8", (words + 1,)),
+        "words": ("u1", (len(arrays.get("words", ())),)),
     }
-    for name, (kind, shape) in shapes.items():
-        array = arrays.get(name)
-        wrong = array is None or array.dtype != kind or array.shape != (shape or array.shape)
-        if wrong or (kind == "f8" and not np.isfinite(array).all()):
-            raise InputError(f"{name} is missing, or not what it should be: the file is damaged")
+    found = {name: (array.dtype.str[1:], array.shape) for name, array in arrays.items()}
+    if found != expected or not all(np.isfinite(array).all() for array in arrays.values()):
+        raise InputError("other arrays than a query encoder has: the file is damaged")
     require_words(arrays)
     groups = arrays["groups"]
     if len(groups) and not 0 <= groups.min() <= groups.max() < terms:
