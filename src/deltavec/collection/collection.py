@@ -322,15 +322,22 @@ class Collection:
         masks = {one.filter: self.mask(one.filter) for one in queries if one.filter is not None}
         find = partial(find_best, index=self.index, words=self.words, masks=masks, threads=threads)
 
-        def one(query: Query) -> TopDocuments:
-            if query.broad:
-                return find_broad(replace(query, broad=False), one, self.index, self.words)
-            if query.quoted:
-                return find_quoted(query, lambda wider: find([wider])[0], self._texts)
-            return find([query])[0]
-
         found = iter(find([query for query in queries if not (query.quoted or query.broad)]))
-        return [one(query) if query.quoted or query.broad else next(found) for query in queries]
+        return [
+            self._best_of(query, find) if query.quoted or query.broad else next(found)
+            for query in queries
+        ]
+
+    def _best_of(
+        self, query: Query, find: Callable[[Sequence[Query]], list[TopDocuments]]
+    ) -> TopDocuments:
+        """The rows that match a broad query, or one with quoted words, best."""
+        if query.broad:
+            narrow = partial(self._best_of, find=find)
+            return find_broad(replace(query, broad=False), narrow, self.index, self.words)
+        if query.quoted:
+            return find_quoted(query, lambda wider: find([wider])[0], self._texts)
+        return find([query])[0]
 
     def _texts(self, rows: npt.NDArray[np.int64]) -> list[str]:
         """The texts of some rows."""
