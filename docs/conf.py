@@ -1,6 +1,7 @@
 """How Sphinx builds these pages: `make docs`."""
 
 import sys
+from importlib.metadata import metadata
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
@@ -19,6 +20,8 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
     "sphinx_copybutton",
+    "sphinx_sitemap",
+    "sphinxext.opengraph",
 ]
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "**.ipynb_checkpoints"]
@@ -31,6 +34,12 @@ html_math_renderer = "mathml"
 html_static_path = ["static"]
 html_css_files = ["equations.css"]
 html_copy_source = False
+# The address of the site is in pyproject.toml alone.
+_addresses = dict(one.split(", ") for one in metadata("deltavec").get_all("Project-URL") or [])
+html_baseurl = ogp_site_url = f"{_addresses['Documentation']}/"
+ogp_image = "_static/explorer.png"
+ogp_social_cards = {"enable": False}
+sitemap_url_scheme = "{link}"
 html_show_copyright = False
 html_show_sphinx = False
 

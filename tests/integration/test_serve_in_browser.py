@@ -327,7 +327,7 @@ def test_a_misspelled_word_is_corrected_with_a_click(browser: Browser) -> None:
     browser.evaluate("document.querySelector('#suggestion button').click()")
     browser.until(f"{asked('query')} === 'bushfire near sydney' && {QUIET}")
     assert browser.evaluate("document.getElementById('suggestion').hidden")
-    assert "documents with a word of it" in texts(browser, "#status")[0]
+    assert "documents with a query word" in texts(browser, "#status")[0]
 
 
 def test_facets_filter_sort_and_colors_stand_in_the_address(browser: Browser) -> None:

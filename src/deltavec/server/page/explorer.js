@@ -215,7 +215,7 @@ function told() {
 
 function said({ path, all, unknown, matches }, found) {
   if (path === "/list") return counted(all, "document");
-  const held = matches ? ` · ${counted(matches, "document")} with a word of it` : "";
+  const held = matches ? ` · ${counted(matches, "document")} with a query word` : "";
   const best = found.length ? `the best ${found.length.toLocaleString("en")}${held}` : "nothing found";
   if (!unknown.length) return best;
   const nothing = found.every((result) => result.score === 0);
