@@ -16,31 +16,33 @@ MOST_LINES = 450
 # Code lines per room, without docstrings, comments and blank lines. A file belongs to the room with
 # the longest matching path. Lowering a number is welcome; raising one needs a decision record.
 BUDGETS = {
-    "": 907,  # with evaluation/ and adapters/
+    "": 940,  # with evaluation/ and adapters/
     "core": 1_904,
     "core/kernels": 1_258,
     "core/text": 816,
     "core/learning": 2_024,
-    "io/corpus": 1_621,
+    "io/corpus": 1_632,
     "io/vectors": 811,
     "io/artifacts": 842,
-    "io/output": 594,
+    "io/output": 596,
     "io/export": 279,
-    "search": 2_037,
-    "search/quantized": 389,
-    "search/lexical": 680,
-    "search/hybrid": 802,
+    "search": 1_877,
+    "search/quantized": 252,
+    "search/lexical": 700,
+    "search/hybrid": 596,
     "search/tsne": 321,
-    "collection": 2_747,
+    "collection": 3_083,
     "collection/filters": 405,
-    "collection/topics": 453,
+    "collection/topics": 456,
     "collection/map": 291,
-    "server": 2_454,
-    "cli": 2_604,
-    "spark": 899,
+    "collection/export": 678,
+    "collection/shards": 139,
+    "server": 2_632,
+    "cli": 2_935,
+    "spark": 1_224,
     "lab": 3_190,  # with cli/commands/evaluate.py
 }
-PRODUCT = 25_350
+PRODUCT = 26_691
 SAME_BUDGET = {"evaluation": "", "adapters": "", "cli/commands/evaluate.py": "lab"}
 
 
