@@ -34,6 +34,7 @@ Done: TypeAlias = list[tuple[asyncio.Future[Any], Any]]
 LARGEST_BATCH = 32  # the last request of a batch waits until the others are rendered
 FLUSH_SECONDS = 0.01  # results are sent together: waking the event loop costs as much as one
 LOCK_SECONDS = 0.05
+SMOOTHING = 0.02  # of the time between two responses: about the mean of the last 50
 
 
 class Pools:
@@ -50,6 +51,7 @@ class Pools:
     def __init__(self, limits: Limits, metrics: Metrics) -> None:
         self.metrics = metrics
         self.threads = limits.workers
+        self.wait_seconds = limits.wait_seconds
         self.lock = threading.Lock()
         self.stopping = False
         self.short = Pool(self, "deltavec-serve", limits.workers, limits.waiting)
@@ -82,16 +84,26 @@ class Pool:
         self.threads = threads
         self.capacity = threads + waiting
         self.requests = 0  # worked on or waiting
+        self.interval = 0.0  # seconds between two responses while requests wait
+        self.last = time.monotonic()  # response
 
     def enter(self) -> None:
-        """Take a place in the queue; raises if the queue is full or the server is stopping."""
+        """Take a place in the queue; raises if it is full, too slow, or the server is stopping.
+
+        A request that would wait longer than the limit is refused at once.
+        """
         if self.pools.stopping:
             raise busy("the server is stopping")
-        if not self._count(1):
+        expected = (self.requests - self.threads) * self.interval
+        if expected > self.pools.wait_seconds or not self._count(1):
             raise busy("too many requests are waiting: try again in a second")
 
     def leave(self, future: Future[Any] | None = None) -> None:
         """Give the place in the queue back."""
+        now = time.monotonic()
+        if self.requests > self.threads:
+            self.interval += SMOOTHING * (now - self.last - self.interval)
+        self.last = now
         self._count(-1)
 
     def _count(self, change: int) -> bool:

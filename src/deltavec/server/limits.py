@@ -40,6 +40,8 @@ class Limits:
     waiting : int
         Requests that may wait for a worker; one more is sent away with 503. Long ones have half of
         these places.
+    wait_seconds : float
+        The longest expected wait of a request; one that would wait longer is refused.
     from_client : int
         Requests of one client at once, by its address; those of this machine are not limited,
         since a proxy may send them for many clients.
@@ -63,6 +65,7 @@ class Limits:
     seconds: float = 30.0
     workers: int = field(default_factory=lambda: thread_count(None))
     waiting: int = 256
+    wait_seconds: float = 2.0
     from_client: int = 64
     map_points: int = 200_000
     exported: int = 20_000

@@ -304,3 +304,31 @@ def test_what_failed_work_was_done_on_is_let_go_at_once(way: str) -> None:
     finally:
         if collecting:
             gc.enable()
+
+
+def test_a_request_that_would_wait_too_long_is_refused_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(batching.time, "monotonic", lambda: now)
+    pools = Pools(Limits(workers=1, waiting=1000, wait_seconds=2), Metrics())
+    pool = pools.short
+    for _ in range(30):
+        pool.enter()
+    for _ in range(300):  # a response each tenth of a second, and a new request for it
+        now += 0.1
+        pool.leave()
+        with suppress(RequestError):
+            pool.enter()
+    assert pool.interval == pytest.approx(0.1, rel=0.05)
+    assert pool.requests - pool.threads <= 2 / 0.1 + 2
+    with suppress(RequestError):
+        for _ in range(30):
+            pool.enter()
+    with pytest.raises(RequestError, match="too many requests are waiting") as refused:
+        pool.enter()
+    assert refused.value.status == 503
+    while pool.requests:
+        now += 0.1
+        pool.leave()
+    pool.enter()  # nobody waits: whatever the pace was, one request is taken
