@@ -37,7 +37,7 @@ print("loaded:", *sorted({*sys.argv[1].split()} & {*sys.modules}), file=sys.stde
 """
 DEMO = """
 import sys
-import deltavec.cli.application, deltavec.cli.commands.demo_report
+import deltavec.cli.application, deltavec.cli.commands.demo
 import deltavec.core.fitting, deltavec.lab.stories, deltavec.training
 print("loaded:", *sorted({*sys.argv[1].split()} & {*sys.modules}), file=sys.stderr)
 """

@@ -77,8 +77,8 @@ async function show() {
   way.value = state.by;
   calm();
   select(state).catch(trouble);
-  facets.show(state.filter, state.sort).catch(trouble);
-  recolorFor(state).catch(trouble);
+  facets.show(state.filter.trim(), state.sort).catch(quietly);
+  recolorFor(state).catch(quietly);
   if (state.duplicates !== null) return showDuplicates();
   const from = source(state);
   if (from === null) return showStart();
@@ -233,6 +233,11 @@ function calm() {
   filter.removeAttribute("aria-invalid");
 }
 
+// A wrong filter is told once, by what shows the documents.
+function quietly(error) {
+  if (error.param !== "filter") trouble(error);
+}
+
 function trouble(error) {
   const message =
     error.name === "TypeError" ? "The server does not answer. Is it still running?" : error.message;
@@ -248,9 +253,10 @@ function trouble(error) {
 async function colorBy(name) {
   byId("clusters").hidden = name !== "cluster";
   byId("color-by").value = name;
-  painted = `${name} ${wanted().filter}`;
+  const narrowed = wanted().filter.trim();
+  painted = `${name} ${narrowed}`;
   try {
-    await panel.colorBy(name, topics.asked, wanted().filter);
+    await panel.colorBy(name, topics.asked, narrowed);
   } catch (error) {
     return error.param === "filter" ? undefined : trouble(error);
   }
@@ -260,8 +266,9 @@ async function colorBy(name) {
 let painted = null; // the color and the filter that the map shows
 
 // The color stands in the address, and its labels are those of what the filter leaves.
-async function recolorFor({ color, filter: narrowed }) {
+async function recolorFor({ color, filter: given }) {
   if (info === null) return;
+  const narrowed = given.trim();
   const known = [...byId("color-by").options].some((option) => option.value === color);
   const name = color === "one color" ? "" : known && color ? color : (info.color_by[0] ?? "");
   if (painted !== `${name} ${narrowed}`) await colorBy(name);
