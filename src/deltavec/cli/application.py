@@ -10,7 +10,7 @@ import typer
 import deltavec
 from deltavec.cli.failures import reported
 from deltavec.cli.help import Command, Group
-from deltavec.cli.options import with_groups
+from deltavec.cli.options import PARAMETERS, with_options
 
 QUICK_START = """\b
 Begin with:
@@ -89,16 +89,16 @@ def assemble() -> typer.Typer:
         first = typed.split()[0]
         module = import_module(f"deltavec.cli.commands.{MODULES.get(first, first)}")
         command = getattr(module, name.replace("-", "_"))
-        purpose, _, examples = (inspect.getdoc(command) or "").partition(EXAMPLES)
+        text, _, examples = (inspect.getdoc(command) or "").partition(EXAMPLES)
         epilog = "\n  ".join(["\b\nExamples:", *examples.splitlines()])
         parent = groups[group[0]] if group else whole
         parent.command(
             name,
             cls=Command,
-            help=purpose,
+            help=text.partition(PARAMETERS)[0],
             epilog=epilog,
             context_settings=BY_ENVIRONMENT.get(typed),
-        )(reported(with_groups(command)))
+        )(reported(with_options(command)))
     for name, one in groups.items():
         whole.add_typer(one, name=name)
     return whole

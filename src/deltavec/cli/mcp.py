@@ -8,7 +8,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from deltavec.cli import options
 from deltavec.cli.inputs import open_collection
 from deltavec.errors import DeltavecError, needing
 
@@ -22,7 +21,7 @@ EXCERPT = 400  # characters shown of each document
 By = Literal["hybrid", "keyword", "semantic"]
 
 
-def mcp(collection: options.Collection, trust: options.Trust = False) -> None:
+def mcp(collection: Path, *, trust: bool = False) -> None:
     """Serve a collection to agents by MCP over stdio.
 
     Tools: search, similar, read, why. They take filters, and answer with exact shares of each word.

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from deltavec.cli import options
 from deltavec.cli.inputs import open_collection
 from deltavec.cli.outputs import require_file
 from deltavec.cli.printing import console, plain, print_json, print_next, table
@@ -18,25 +17,36 @@ if TYPE_CHECKING:
 
 
 def cluster(
-    collection: options.Collection,
-    n: int | None = options.count(
-        "Number of groups.", "-n", default="as many as are stable", value=None
-    ),
-    levels: int = typer.Option(1, min=1, max=3, metavar="N", help="2 or 3: also merge groups."),
-    output: Path | None = options.output(
-        "FILE", "Write each document's group to a .csv, .tsv, .jsonl or .parquet file.", value=None
-    ),
-    per_document: int = options.count("Groups to write per document, nearest first.", value=1),
-    words: int = options.count("Number of words that name a group.", value=5),
-    seed: options.Seed = 0,
-    trust: options.Trust = False,
-    as_json: options.AsJson = False,
+    collection: Path,
+    *,
+    n: int | None = None,
+    levels: int = 1,
+    output: Path | None = None,
+    per_document: int = 1,
+    words: int = 5,
+    seed: int = 0,
+    trust: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Find topics: clusters of similar documents, with names.
 
     Without -n the number of groups is the largest that is stable: groups learned from two halves of
     the documents agree. Words name a group if many of its documents contain
     them, other documents do not, and their vectors are close to its centroid.
+
+    Parameters
+    ----------
+    n : N >= 1, -n
+        Number of groups.
+        Default: as many as are stable
+    levels : N 1..3
+        2 or 3: also merge groups.
+    output : FILE, -o
+        Write each document's group to a .csv, .tsv, .jsonl or .parquet file.
+    per_document : N >= 1
+        Groups to write per document, nearest first.
+    words : N >= 1
+        Number of words that name a group.
 
     Examples
     --------

@@ -9,7 +9,6 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from deltavec.cli import options
 from deltavec.cli.outputs import require_new_folder
 from deltavec.cli.printing import console, duration, print_json
 from deltavec.cli.progress import Stages, stages
@@ -22,17 +21,17 @@ QUERY = "storm and flooding in new south wales"
 HITS, WORDS, TOPICS = 3, 5, 8  # shown
 
 
-def demo(
-    output: Path | None = options.output(
-        "FOLDER", "Keep stories, word vectors, model and collection in a new folder.", value=None
-    ),
-    as_json: options.AsJson = False,
-) -> None:
+def demo(*, output: Path | None = None, as_json: bool = False) -> None:
     """Search, deduplicate and cluster 350 real news stories.
 
     Learns a model from the stories alone, searches them and says why, finds near-duplicates and
     topics, and compares similarities with people's judgments. The text comes with a dependency:
     nothing is downloaded, and nothing is kept without -o.
+
+    Parameters
+    ----------
+    output : FOLDER, -o
+        Keep stories, word vectors, model and collection in a new folder.
 
     Examples
     --------

@@ -36,48 +36,21 @@ LENGTH = 400  # characters shown of a document
 
 
 def duplicates(
-    collection: options.Collection,
-    threshold: float = options.option(
-        "SHARE",
-        "Least share of the longer text that both have, above 0.",
-        "--threshold",
-        "-t",
-        default=True,
-        value=0.5,
-    ),
-    keep: str = options.option(
-        "WHICH", "Which document stays: first or longest.", default=True, value="first"
-    ),
-    output: Path | None = options.output(
-        "PAIRS.parquet", "Write all pairs: a, b, shared, contained.", value=None
-    ),
-    table: Path | None = options.option(
-        "FILE",
-        "Write a row per document: id, group, keep, representative, shared, why (with --against: "
-        "id, match, shared, contained). A .csv, .tsv, .jsonl or .parquet file.",
-        value=None,
-    ),
-    write_unique: Path | None = options.option(
-        "FILE", "Write the deduplicated documents: id, text and kept columns.", value=None
-    ),
-    yes: bool = typer.Option(
-        False, "--yes", help="With --write-unique: write even if more than 5 % would go."
-    ),
-    corpus: str | None = options.option(
-        "CORPUS", "With --write-unique: take rows with all columns from this corpus.", value=None
-    ),
-    against: str | None = options.option(
-        "OTHER", "Find overlap with OTHER, a corpus or a collection, instead.", value=None
-    ),
-    against_id_column: str | None = options.option(
-        "NAME", "The id column of OTHER.", default="row numbers, from 0", value=None
-    ),
-    matches: int = options.count(
-        "With --against: how many documents to show, the closest first.", least=0, value=5
-    ),
-    threads: options.Threads = None,
-    trust: options.Trust = False,
-    as_json: options.AsJson = False,
+    collection: Path,
+    *,
+    threshold: float = 0.5,
+    keep: str = "first",
+    output: Path | None = None,
+    table: Path | None = None,
+    write_unique: Path | None = None,
+    yes: bool = False,
+    corpus: str | None = None,
+    against: str | None = None,
+    against_id_column: str | None = None,
+    matches: int = 5,
+    threads: int | None = None,
+    trust: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Find near-duplicates, or overlap with another corpus.
 
@@ -88,6 +61,31 @@ def duplicates(
     longer one. --json lists all pairs.
 
     For documents about the same thing in other words, see `deltavec similar-pairs`.
+
+    Parameters
+    ----------
+    threshold : SHARE, -t
+        Least share of the longer text that both have, above 0.
+    keep : WHICH
+        Which document stays: first or longest.
+    output : PAIRS.parquet, -o
+        Write all pairs: a, b, shared, contained.
+    table : FILE
+        Write a row per document: id, group, keep, representative, shared, why (with --against:
+        id, match, shared, contained). A .csv, .tsv, .jsonl or .parquet file.
+    write_unique : FILE
+        Write the deduplicated documents: id, text and kept columns.
+    yes
+        With --write-unique: write even if more than 5 % would go.
+    corpus : CORPUS
+        With --write-unique: take rows with all columns from this corpus.
+    against : OTHER
+        Find overlap with OTHER, a corpus or a collection, instead.
+    against_id_column : NAME
+        The id column of OTHER.
+        Default: row numbers, from 0
+    matches : N >= 0
+        With --against: how many documents to show, the closest first.
 
     Examples
     --------

@@ -6,8 +6,6 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from deltavec.cli import options
 from deltavec.cli.inputs import followed, open_for_model, rereadable
 from deltavec.cli.outputs import require_folder_of, require_suffix
@@ -19,26 +17,30 @@ if TYPE_CHECKING:
 
 
 def embed(
-    model: options.Model,
-    corpus: options.Corpus,
-    output: str = options.output(
-        "OUT", "The vectors: a .parquet, .arrow or .npy file, or a folder/ of parquet files."
-    ),
-    keep: list[str] | None = options.option(
-        "COLUMN", "A column to copy to the output; repeatable.", "--keep", "-k", value=None
-    ),
-    as_collection: bool = typer.Option(
-        False, "--as-collection", help="Adapt the model to these documents first, in an extra pass."
-    ),
+    model: Path,
+    corpus: str,
+    *,
+    output: str,
+    keep: list[str] | None = None,
+    as_collection: bool = False,
     files: options.CorpusOptions = options.CorpusOptions(),
-    trust: options.Trust = False,
-    threads: options.Threads = None,
-    as_json: options.AsJson = False,
+    trust: bool = False,
+    threads: int | None = None,
+    as_json: bool = False,
 ) -> None:
     """Embed a corpus: write one vector per document to a file.
 
     Vectors are in the order of the documents. A document without known words gets a zero vector.
     Run an interrupted command again to resume it.
+
+    Parameters
+    ----------
+    output : OUT, -o
+        The vectors: a .parquet, .arrow or .npy file, or a folder/ of parquet files.
+    keep : COLUMN, -k
+        A column to copy to the output; repeatable.
+    as_collection
+        Adapt the model to these documents first, in an extra pass.
 
     Examples
     --------

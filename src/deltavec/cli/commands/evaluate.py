@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -27,89 +27,74 @@ if TYPE_CHECKING:
 
 MOST_PROBLEMS = 5  # columns that fit on a screen
 
-ReportFolder = Annotated[
-    Path,
-    options.output(
-        "REPORT",
-        "The folder for results.json, report.md and report.html. The same command resumes from it.",
-    ),
-]
-Embedder = Annotated[
-    str | None,
-    options.option(
-        "MODULE:FUNCTION",
-        "Your own function from a list of texts to a matrix, as one more column.",
-    ),
-]
-
 
 @dataclass(frozen=True)
 class MethodOptions:
-    """The options of every experiment of the paper: which methods it compares."""
+    """Methods.
 
-    vectors: Annotated[
-        Path | None, options.word_vectors("Word vectors. By default they are trained on the texts.")
-    ] = None
-    vectors_method: Annotated[
-        Method | None,
-        typer.Option(show_default="ppmi", help="How to train them; the paper used word2vec."),
-    ] = None
-    skip: Annotated[
-        str,
-        options.option("NAMES", "Baselines to skip: doc2vec, tf-idf, lsa, separated by commas."),
-    ] = ""
-    embedder: Embedder = None
-    seed: options.Seed = 0
-    threads: options.Threads = None
+    The options of every experiment of the paper: which methods it compares.
+
+    Parameters
+    ----------
+    vectors : FILE, -v
+        Word vectors. By default they are trained on the texts.
+    vectors_method
+        How to train them; the paper used word2vec.
+        Default: ppmi
+    skip : NAMES
+        Baselines to skip: doc2vec, tf-idf, lsa, separated by commas.
+    embedder : MODULE:FUNCTION
+        Your own function from a list of texts to a matrix, as one more column.
+    """
+
+    vectors: Path | None = None
+    vectors_method: Method | None = None
+    skip: str = ""
+    embedder: str | None = None
+    seed: int = 0
+    threads: int | None = None
 
 
 def reviews(
-    corpus: options.Corpus,
-    group_column: Annotated[str, options.option("NAME", "The column with a review's location.")],
-    output: ReportFolder,
-    k: Annotated[
-        str,
-        options.option(
-            "NUMBERS",
-            "The number of reviews in a document, for each problem: 1-20, or 1,5,10.",
-            "--reviews-per-document",
-            "-k",
-            default=True,
-        ),
-    ] = "1-20",
-    documents_per_location: Annotated[
-        int, options.count("The number of documents per location.", least=2)
-    ] = 50,
-    locations: Annotated[
-        int, options.count("The number of locations: those with the most reviews.", least=2)
-    ] = 60,
-    kind_column: Annotated[
-        str | None,
-        options.option(
-            "NAME",
-            "The column with a location's kind; each kind gets the same share of the locations, "
-            "if the data allow.",
-        ),
-    ] = None,
+    corpus: str,
+    *,
+    group_column: str,
+    output: Path,
+    k: str = "1-20",
+    documents_per_location: int = 50,
+    locations: int = 60,
+    kind_column: str | None = None,
     methods: MethodOptions = MethodOptions(),
-    doc2vec_k: Annotated[
-        str | None,
-        options.option(
-            "NUMBERS",
-            "Train doc2vec, which is slow, for these only.",
-            "--doc2vec-k",
-            default="as -k",
-        ),
-    ] = None,
+    doc2vec_k: str | None = None,
     files: options.CorpusOptions = options.CorpusOptions(),
-    tokenizer: options.Tokenizer = options.TokenizerName.words,
-    as_json: options.AsJson = False,
+    tokenizer: options.TokenizerName = options.TokenizerName.words,
+    as_json: bool = False,
 ) -> None:
     """Measure which recipe tells locations apart, by their reviews.
 
     Documents are k reviews of one location, drawn without replacement. The score of a method is
     the area under the ROC curve of its cosines over all pairs: are documents of one location
     closer than others? Word counts and vectors come from the whole file.
+
+    Parameters
+    ----------
+    group_column : NAME
+        The column with a review's location.
+    output : REPORT, -o
+        The folder for results.json, report.md and report.html. The same command resumes from
+        it.
+    k : NUMBERS, --reviews-per-document, -k
+        The number of reviews in a document, for each problem: 1-20, or 1,5,10.
+    documents_per_location : N >= 2
+        The number of documents per location.
+    locations : N >= 2
+        The number of locations: those with the most reviews.
+    kind_column : NAME
+        The column with a location's kind; each kind gets the same share of the locations, if
+        the data allow.
+    doc2vec_k : NUMBERS
+        Train doc2vec, which is slow, for these only.
+        Default: as -k
 
     Examples
     --------
@@ -146,32 +131,31 @@ def parse_numbers(text: str, option: str) -> list[int]:
 
 
 def duplicate_questions(
-    path: Annotated[
-        Path,
-        options.argument(
-            "PATH",
-            "CQADupStack (a folder or zip with <forum>_questions.json), or a table of pairs with "
-            "the columns forum, label, text_a and text_b.",
-        ),
-    ],
-    output: ReportFolder,
-    pairs: Annotated[
-        int,
-        options.count(
-            "Compare at most this many pairs of a forum: all duplicates, and others at random.",
-            least=2,
-        ),
-    ] = 10_000_000,
+    path: Path,
+    *,
+    output: Path,
+    pairs: int = 10000000,
     methods: MethodOptions = MethodOptions(),
-    encoding: options.Encoding = None,
-    tokenizer: options.Tokenizer = options.TokenizerName.words,
-    as_json: options.AsJson = False,
+    encoding: str | None = None,
+    tokenizer: options.TokenizerName = options.TokenizerName.words,
+    as_json: bool = False,
 ) -> None:
     """Measure which recipe finds duplicate questions.
 
     The score of a method is the area under the ROC curve of its cosines over pairs of questions:
     are duplicates closer than others? Weights come from the forum's own questions, vectors from
     the questions of all forums or from a file.
+
+    Parameters
+    ----------
+    path : PATH
+        CQADupStack (a folder or zip with <forum>_questions.json), or a table of pairs with the
+        columns forum, label, text_a and text_b.
+    output : REPORT, -o
+        The folder for results.json, report.md and report.html. The same command resumes from
+        it.
+    pairs : N >= 2
+        Compare at most this many pairs of a forum: all duplicates, and others at random.
 
     Examples
     --------
@@ -191,18 +175,18 @@ def duplicate_questions(
 
 
 def lee(
-    output: Annotated[
-        Path | None,
-        options.output("REPORT", "The folder for results.json, report.md and report.html."),
-    ] = None,
-    methods: MethodOptions = MethodOptions(),
-    as_json: options.AsJson = False,
+    *, output: Path | None = None, methods: MethodOptions = MethodOptions(), as_json: bool = False
 ) -> None:
     """Measure how well each recipe agrees with people.
 
     People rated the similarity of 50 news stories. The score of a method is Pearson's correlation
     of its cosines with the ratings, once with the center and the common component of all 350
     stories, once with those of the 50. Nothing is downloaded.
+
+    Parameters
+    ----------
+    output : REPORT, -o
+        The folder for results.json, report.md and report.html.
 
     Examples
     --------
@@ -218,26 +202,28 @@ def lee(
 
 
 def retrieval(
-    folder: Annotated[
-        Path,
-        options.argument(
-            "FOLDER",
-            "A judged collection in BEIR's layout: corpus.jsonl, queries.jsonl and qrels/test.tsv.",
-        ),
-    ],
-    split: Annotated[
-        str, options.option("NAME", "Which judgments: a file in qrels.", default=True)
-    ] = "test",
-    embedder: Embedder = None,
-    seed: options.Seed = 0,
-    threads: options.Threads = None,
-    as_json: options.AsJson = False,
+    folder: Path,
+    *,
+    split: str = "test",
+    embedder: str | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    as_json: bool = False,
 ) -> None:
     """Measure search on documents and queries that people judged.
 
     Compares hybrid search with keyword search, semantic search, tf-idf and BM25 (if bm25s and
     PyStemmer are installed): nDCG@10, recall@100, MAP and MRR, and how far each is behind hybrid
     search in nDCG, with paired bootstrap errors.
+
+    Parameters
+    ----------
+    folder : FOLDER
+        A judged collection in BEIR's layout: corpus.jsonl, queries.jsonl and qrels/test.tsv.
+    split : NAME
+        Which judgments: a file in qrels.
+    embedder : MODULE:FUNCTION
+        Your own function from a list of texts to a matrix, as one more column.
 
     Examples
     --------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deltavec.cli import options
@@ -26,18 +27,30 @@ if TYPE_CHECKING:
 
 
 def explain(
-    model: options.Model,
-    text_a: str = options.text('"TEXT A"', "A document."),
-    text_b: str = options.text('"TEXT B"', "Another."),
-    words: int = options.count("Number of words to list per text.", value=10),
-    pairs: int = options.count("Number of word pairs to list.", least=0, value=10),
-    trust: options.Trust = False,
-    as_json: options.AsJson = False,
+    model: Path,
+    text_a: options.Text,
+    text_b: options.Text,
+    *,
+    words: int = 10,
+    pairs: int = 10,
+    trust: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Show which words make two texts similar.
 
     Each word adds its share to the cosine; the shares of a text sum to the cosine. --json lists
     all words.
+
+    Parameters
+    ----------
+    text_a : "TEXT A"
+        A document.
+    text_b : "TEXT B"
+        Another.
+    words : N >= 1
+        Number of words to list per text.
+    pairs : N >= 0
+        Number of word pairs to list.
 
     Examples
     --------

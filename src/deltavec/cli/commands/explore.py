@@ -7,8 +7,6 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from deltavec.cli import options
 from deltavec.cli.commands.index import split_names
 from deltavec.cli.commands.serve import LogFormat, ServerOptions, require_extra, run_server
@@ -24,24 +22,33 @@ RESERVED = ("id", "text")  # columns that every collection has
 
 
 def explore(
-    corpus: options.Corpus,
-    output: Path | None = options.output(
-        "REVIEWS.idx", "Keep the collection in this folder, not in the cache.", value=None
-    ),
-    id_column: options.IdColumn = None,
-    keep: list[str] | None = options.option(
-        "COLUMNS", "Columns to show and to filter by: rating,city.", default="all", value=None
-    ),
+    corpus: str,
+    *,
+    output: Path | None = None,
+    id_column: str | None = None,
+    keep: list[str] | None = None,
     files: options.CorpusOptions = options.CorpusOptions(),
-    port: int = typer.Option(0, min=0, max=65_535, metavar="N", help="The port; 0: a free one."),
-    browser: bool = typer.Option(True, "--open/--no-open", help="Open the page in your browser."),
-    threads: options.Threads = None,
-    as_json: options.AsJson = False,
+    port: int = 0,
+    browser: bool = True,
+    threads: int | None = None,
+    as_json: bool = False,
 ) -> None:
     """Search and explore a file in your browser.
 
     Learns a model from the documents, builds a collection and serves it. The collection is kept in
     your cache folder and used again until the file changes. A collection (.idx) is served as it is.
+
+    Parameters
+    ----------
+    output : REVIEWS.idx, -o
+        Keep the collection in this folder, not in the cache.
+    keep : COLUMNS
+        Columns to show and to filter by: rating,city.
+        Default: all
+    port : N 0..65535
+        The port; 0: a free one.
+    browser : --open/--no-open
+        Open the page in your browser.
 
     Examples
     --------

@@ -6,9 +6,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
-from deltavec.cli import options
 from deltavec.cli.outputs import lock_folder
 from deltavec.cli.printing import plural, print_result
 
@@ -20,22 +17,26 @@ NumberType = StrEnum("NumberType", ["float32", "float16"])
 
 
 def export(
-    model: options.Model,
-    output: Path = options.output("FOLDER", "The folder to write."),
-    format: ExportFormat = typer.Option(
-        ExportFormat.model2vec,
-        "--format",
-        help="model2vec: with a tokenizer, also for sentence-transformers. Others: words and rows.",
-    ),
-    dtype: NumberType = typer.Option(
-        NumberType.float32, "--dtype", help="Number type; float16 takes half the space."
-    ),
-    as_json: options.AsJson = False,
+    model: Path,
+    *,
+    output: Path,
+    format: ExportFormat = ExportFormat.model2vec,
+    dtype: NumberType = NumberType.float32,
+    as_json: bool = False,
 ) -> None:
     """Export a model for other libraries, such as model2vec.
 
     The vector of a text is then the normalized mean of the rows of its known words, the same as
     `deltavec embed` gives. Models of form delta are more than a table and cannot be exported.
+
+    Parameters
+    ----------
+    output : FOLDER, -o
+        The folder to write.
+    format
+        model2vec: with a tokenizer, also for sentence-transformers. Others: words and rows.
+    dtype
+        Number type; float16 takes half the space.
 
     Examples
     --------

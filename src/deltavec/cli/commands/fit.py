@@ -45,7 +45,7 @@ def with_recipe_options(command: Callable[..., None]) -> Callable[..., None]:
             rich_help_panel="Recipe (advanced)",
         )
         hint = Annotated[kind | None, info]  # type: ignore[valid-type]
-        option = inspect.Parameter(option_name(name), taken[0].kind, default=None, annotation=hint)
+        option = inspect.Parameter(option_name(name), taken[1].kind, default=None, annotation=hint)
         taken.insert(number, option)
     command.__signature__ = signature.replace(parameters=taken)  # type: ignore[attr-defined]
     return command
@@ -53,57 +53,51 @@ def with_recipe_options(command: Callable[..., None]) -> Callable[..., None]:
 
 @with_recipe_options
 def fit(
-    corpus: options.Corpus,
-    output: Path = options.output("MODEL.dv", "The folder to write the model to."),
-    vectors: Path | None = options.word_vectors(
-        "Word vectors: word2vec text or binary, GloVe, fastText .vec, .safetensors, .npy.",
-        value=None,
-    ),
-    recipe: str | None = typer.Option(
-        None,
-        "--recipe",
-        "-r",
-        metavar="NAME",
-        autocompletion=recipe_names,
-        show_default="auto with --vectors, else spectral",
-        help="spectral, auto, WEIGHT-FORM, or WEIGHT-FORM-pca: weight idf, sif, subsampling "
-        "or unit; form sum, center or delta. Or a file of `deltavec tune`: RECIPE.json.",
-    ),
-    prior: Path | None = typer.Option(
-        None,
-        metavar="FILE",
-        dir_okay=False,
-        help="For spectral: word vectors to learn from too, if a split-half test says they help.",
-    ),
-    targets: Path | None = typer.Option(
-        None,
-        metavar="FILE.parquet",
-        dir_okay=False,
-        help="For spectral: vectors you already have of 50 to 10,000 documents, in the columns "
-        "text (or row, their numbers from 0 on) and vector.",
-    ),
-    weight: float = typer.Option(
-        0.5, min=0, max=1, metavar="W", help="How much --targets count beside the corpus."
-    ),
-    texts: str | None = typer.Option(
-        None,
-        metavar="KIND",
-        show_default=False,
-        help="titles, posts or articles: what the documents are, instead of choosing by length.",
-    ),
-    limit: int | None = options.count(
-        "Use only the first N word vectors.", default=False, value=None
-    ),
+    corpus: str,
+    *,
+    output: Path,
+    vectors: Path | None = None,
+    recipe: Annotated[str | None, {"autocompletion": recipe_names}] = None,
+    prior: Path | None = None,
+    targets: Path | None = None,
+    weight: float = 0.5,
+    texts: str | None = None,
+    limit: int | None = None,
     files: options.CorpusOptions = options.CorpusOptions(),
-    tokenizer: options.AnyTokenizer = "words",
-    units: options.Units = "auto",
-    normalization: options.Normalization = options.NormalizationName.none,
-    threads: options.Threads = None,
-    max_memory: options.MaxMemory = 2.0,
-    as_json: options.AsJson = False,
+    tokenizer: str = "words",
+    units: str = "auto",
+    normalization: options.NormalizationName = options.NormalizationName.none,
+    threads: int | None = None,
+    max_memory: float = 2.0,
+    as_json: bool = False,
     **parameters: float | None,
 ) -> None:
     """Learn an embedding model from a corpus.
+
+    Parameters
+    ----------
+    output : MODEL.dv, -o
+        The folder to write the model to.
+    vectors : FILE, -v
+        Word vectors: word2vec text or binary, GloVe, fastText .vec, .safetensors, .npy.
+    recipe : NAME, -r
+        spectral, auto, WEIGHT-FORM, or WEIGHT-FORM-pca: weight idf, sif, subsampling or unit;
+        form sum, center or delta. Or a file of `deltavec tune`: RECIPE.json.
+        Default: auto with --vectors, else spectral
+    prior : FILE
+        For spectral: word vectors to learn from too, if a split-half test says they help.
+    targets : FILE.parquet
+        For spectral: vectors you already have of 50 to 10,000 documents, in the columns text
+        (or row, their numbers from 0 on) and vector.
+    weight : W 0..1
+        How much --targets count beside the corpus.
+    texts : KIND
+        titles, posts or articles: what the documents are, instead of choosing by length.
+    limit : N >= 1
+        Use only the first N word vectors.
+    tokenizer : NAME
+        words: runs of letters and digits, lower-cased. whitespace: for tokenized text. Or a
+        third-party tokenizer: jieba, sudachi, spacy:ja, module:function.
 
     Examples
     --------

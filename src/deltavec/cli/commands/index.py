@@ -11,9 +11,7 @@ import sys
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from deltavec.cli import options
 from deltavec.cli.failures import require_usage
@@ -30,45 +28,43 @@ StoreFormat = StrEnum("StoreFormat", ["parquet", "pgvector", "qdrant", "lancedb"
 
 
 def build(
-    sources: Annotated[
-        list[str],
-        options.argument(
-            "[MODEL.dv] CORPUS",
-            "Perhaps a model, which is fitted otherwise, and the documents: a .txt, .csv, .tsv, "
-            ".jsonl, .parquet or .xlsx file, a folder, or a quoted pattern.",
-        ),
-    ],
-    output: Path = options.output("REVIEWS.idx", "The folder to write the collection to."),
-    id_column: options.IdColumn = None,
-    keep: list[str] | None = options.option(
-        "COLUMNS",
-        "Columns to store, to show and to filter by: rating,city; repeatable.",
-        value=None,
-    ),
-    title: str | None = options.option(
-        "COLUMN", "Column of titles, which go before the texts and count twice.", value=None
-    ),
+    sources: list[str],
+    *,
+    output: Path,
+    id_column: str | None = None,
+    keep: list[str] | None = None,
+    title: str | None = None,
     files: options.CorpusOptions = options.CorpusOptions(),
-    collection_model: bool = typer.Option(
-        True,
-        "--collection-model/--no-collection-model",
-        help="Adapt the model to these documents first, in an extra pass.",
-    ),
-    words: bool = typer.Option(
-        True, "--words/--no-words", help="Store an inverted index, for keyword and hybrid search."
-    ),
-    stems: options.Stems = True,
-    with_map: bool = typer.Option(
-        False, "--map/--no-map", help="Compute the map now, not at the first `deltavec serve`."
-    ),
-    threads: options.Threads = None,
-    trust: options.Trust = False,
-    as_json: options.AsJson = False,
+    collection_model: bool = True,
+    words: bool = True,
+    stems: bool = True,
+    with_map: bool = False,
+    threads: int | None = None,
+    trust: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Build a collection: documents and their vectors, to search.
 
     Stores texts, ids, chosen columns, vectors and the model. Without a model, one is fitted on the
     documents first. An existing collection is replaced atomically.
+
+    Parameters
+    ----------
+    sources : [MODEL.dv] CORPUS
+        Perhaps a model, which is fitted otherwise, and the documents: a .txt, .csv, .tsv,
+        .jsonl, .parquet or .xlsx file, a folder, or a quoted pattern.
+    output : REVIEWS.idx, -o
+        The folder to write the collection to.
+    keep : COLUMNS
+        Columns to store, to show and to filter by: rating,city; repeatable.
+    title : COLUMN
+        Column of titles, which go before the texts and count twice.
+    collection_model
+        Adapt the model to these documents first, in an extra pass.
+    words
+        Store an inverted index, for keyword and hybrid search.
+    with_map : --map/--no-map
+        Compute the map now, not at the first `deltavec serve`.
 
     Examples
     --------
@@ -118,22 +114,26 @@ def split_names(given: Sequence[str], corpus: Corpus) -> list[str]:
 
 
 def add(
-    collection: options.Collection,
-    corpus: options.Corpus,
+    collection: Path,
+    corpus: str,
+    *,
     files: options.CorpusOptions = options.CorpusOptions(),
-    update: bool = typer.Option(
-        False, "--update", help="Replace documents that have the same id; otherwise an error."
-    ),
-    purge: options.Purge = False,
-    threads: options.Threads = None,
-    trust: options.Trust = False,
-    as_json: options.AsJson = False,
+    update: bool = False,
+    purge: bool = False,
+    threads: int | None = None,
+    trust: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Add documents to a collection.
 
     They need the id column and the kept columns of the collection. The model stays the same:
     `deltavec info` shows its coverage of the new text, and whether a new fit is due. An interrupted
     command changes nothing. A running `deltavec serve` sees the change within seconds.
+
+    Parameters
+    ----------
+    update
+        Replace documents that have the same id; otherwise an error.
 
     Examples
     --------
@@ -158,33 +158,33 @@ def add(
 
 
 def remove(
-    collection: options.Collection,
-    ids: list[str] | None = typer.Argument(
-        None, metavar="ID", show_default=False, help="The ids of documents."
-    ),
-    source: str | None = options.option(
-        "FILE", "A file of ids, one per line; - for standard input.", "--from", value=None
-    ),
-    filter: str | None = options.option(
-        "CONDITION",
-        "Remove the documents that match, instead of ids.",
-        "--filter",
-        "-f",
-        value=None,
-    ),
-    missing_ok: bool = typer.Option(
-        False, "--missing-ok", help="Ignore missing ids; otherwise nothing is removed."
-    ),
-    purge: options.Purge = False,
-    threads: options.Threads = None,
-    trust: options.Trust = False,
-    as_json: options.AsJson = False,
+    collection: Path,
+    ids: list[str] | None = None,
+    *,
+    source: str | None = None,
+    filter: str | None = None,
+    missing_ok: bool = False,
+    purge: bool = False,
+    threads: int | None = None,
+    trust: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Remove documents from a collection, by ids or by a filter.
 
     They are marked as deleted, and their data leaves the disk when files are merged: by later
     changes, by `deltavec index compact`, or at once with --purge. An interrupted command changes
     nothing. A running `deltavec serve` sees the change within seconds.
+
+    Parameters
+    ----------
+    ids : ID
+        The ids of documents.
+    source : FILE, --from
+        A file of ids, one per line; - for standard input.
+    filter : CONDITION, -f
+        Remove the documents that match, instead of ids.
+    missing_ok
+        Ignore missing ids; otherwise nothing is removed.
 
     Examples
     --------
@@ -226,7 +226,7 @@ def read_ids(source: str) -> list[str]:
         raise InputError(f"{source}: expected a file of ids in UTF-8, one per line") from None
 
 
-def compact(collection: options.Collection, as_json: options.AsJson = False) -> None:
+def compact(collection: Path, *, as_json: bool = False) -> None:
     """Merge all segments into one, without deleted documents.
 
     Seldom needed: changes merge small segments. Afterwards nothing of removed documents is left on
@@ -257,15 +257,16 @@ def compact(collection: options.Collection, as_json: options.AsJson = False) -> 
     print_result(as_json, record, facts, work, saved=collection)
 
 
-def backup(
-    collection: options.Collection,
-    output: Path = options.output("BACKUP.idx", "The folder to write the copy to."),
-    as_json: options.AsJson = False,
-) -> None:
+def backup(collection: Path, *, output: Path, as_json: bool = False) -> None:
     """Copy a collection at one moment, while others write to it.
 
     Files are hard links where the file system allows it, which takes no time and no room. A
     collection at the output is replaced atomically.
+
+    Parameters
+    ----------
+    output : BACKUP.idx, -o
+        The folder to write the copy to.
 
     Examples
     --------
@@ -283,10 +284,7 @@ def backup(
 
 
 def refit(
-    collection: options.Collection,
-    threads: options.Threads = None,
-    trust: options.Trust = False,
-    as_json: options.AsJson = False,
+    collection: Path, *, threads: int | None = None, trust: bool = False, as_json: bool = False
 ) -> None:
     """Fit a new model on the documents of a collection.
 
@@ -307,11 +305,12 @@ def refit(
 
 
 def words(
-    collection: options.Collection,
-    stems: options.Stems = True,
-    threads: options.Threads = None,
-    trust: options.Trust = False,
-    as_json: options.AsJson = False,
+    collection: Path,
+    *,
+    stems: bool = True,
+    threads: int | None = None,
+    trust: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Build the inverted index of a collection, for keyword search.
 
@@ -333,28 +332,31 @@ def words(
 
 
 def export(
-    collection: options.Collection,
-    target: Annotated[
-        str,
-        options.text(
-            "TARGET", "A folder (parquet, opensearch, lancedb), or the address of a database."
-        ),
-    ],
-    format: StoreFormat = typer.Option(StoreFormat.parquet, "--format", help="The kind of store."),
-    name: str = options.option(
-        "NAME", "The name of the table, index or collection there.", "--name", value="documents"
-    ),
-    encoder: Path | None = options.option(
-        "FOLDER", "Where to write what encodes queries; files have it inside.", value=None
-    ),
-    trust: options.Trust = False,
-    as_json: options.AsJson = False,
+    collection: Path,
+    target: options.Text,
+    *,
+    format: StoreFormat = StoreFormat.parquet,
+    name: str = "documents",
+    encoder: Path | None = None,
+    trust: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Export documents to a database that ranks as search does.
 
     Documents become sparse and dense vectors, whose inner products add up to the score.
     A table of this name that deltavec wrote is replaced. `serve --encoder` encodes queries over
     HTTP, `dv.load_query_encoder` in Python.
+
+    Parameters
+    ----------
+    target : TARGET
+        A folder (parquet, opensearch, lancedb), or the address of a database.
+    format
+        The kind of store.
+    name : NAME
+        The name of the table, index or collection there.
+    encoder : FOLDER
+        Where to write what encodes queries; files have it inside.
 
     Examples
     --------

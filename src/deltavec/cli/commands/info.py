@@ -6,20 +6,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from deltavec.cli import options
 from deltavec.cli.printing import collection_facts, print_result, reason, share, size
 
 
-def info(
-    model: Path = options.argument(
-        "MODEL.dv", "What `deltavec fit` wrote, or a collection of `deltavec index build`."
-    ),
-    as_json: options.AsJson = False,
-) -> None:
+def info(model: Path, *, as_json: bool = False) -> None:
     """Show facts about a model or a collection.
 
     For a collection also how much of the added text the model knows, and whether a new fit is due.
     Verifies all checksums.
+
+    Parameters
+    ----------
+    model : MODEL.dv
+        What `deltavec fit` wrote, or a collection of `deltavec index build`.
 
     Examples
     --------

@@ -5,9 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
-from deltavec.cli import options
 from deltavec.cli.inputs import open_collection
 from deltavec.cli.outputs import require_file
 from deltavec.cli.printing import collection_facts, print_result
@@ -21,24 +18,33 @@ SUFFIXES = (".html", ".png", ".svg")
 
 
 def map(
-    collection: options.Collection,
-    output: Path | None = options.output(
-        "FILE", "Write the map to an offline .html page, or a .png or .svg picture.", value=None
-    ),
-    color_by: str | None = options.option(
-        "COLUMN", "Column that colors a picture; pages have all.", default="clusters", value=None
-    ),
-    dark: bool = typer.Option(False, "--dark", help="A picture on a dark background."),
-    again: bool = typer.Option(False, "--again", help="Compute the map again."),
-    threads: options.Threads = None,
-    trust: options.Trust = False,
-    as_json: options.AsJson = False,
+    collection: Path,
+    *,
+    output: Path | None = None,
+    color_by: str | None = None,
+    dark: bool = False,
+    again: bool = False,
+    threads: int | None = None,
+    trust: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Draw a map of a collection (t-SNE).
 
     Similar documents are close. The map is computed once and stored with the collection; `deltavec
     serve` shows the same map. With -o it is written to a file: an interactive page that needs no
     server, or a picture.
+
+    Parameters
+    ----------
+    output : FILE, -o
+        Write the map to an offline .html page, or a .png or .svg picture.
+    color_by : COLUMN
+        Column that colors a picture; pages have all.
+        Default: clusters
+    dark
+        A picture on a dark background.
+    again
+        Compute the map again.
 
     Examples
     --------

@@ -6,7 +6,8 @@ import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -44,21 +45,27 @@ LONGEST_SEARCHED = 200_000  # characters; of a longer text the beginning is show
 
 
 def search(
-    collection: options.Collection,
-    query: Annotated[str, options.text('"QUERY"', "What to look for.")],
-    k: options.K = 10,
-    explain: options.Explain = False,
-    filter: options.Filter = None,
-    by: options.By = None,
-    broad: options.Broad = False,
-    length: options.Length = 240,
-    trust: options.Trust = False,
-    as_json: options.AsJson = False,
+    collection: Path,
+    query: options.Text,
+    *,
+    k: int = 10,
+    explain: bool = False,
+    filter: options.OptionalText = None,
+    by: options.SearchWay | None = None,
+    broad: bool = False,
+    length: int = 240,
+    trust: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Search a collection by BM25 and embeddings, and see why.
 
     Any text will do, from a word to a page. Words count in all their forms; -word leaves out
     documents that contain it. A query without known words finds nothing.
+
+    Parameters
+    ----------
+    query : "QUERY"
+        What to look for.
 
     Examples
     --------
@@ -114,14 +121,15 @@ def nothing_found(filter: str | None) -> str:
 
 
 def similar(
-    collection: options.Collection,
-    id: options.DocumentId,
-    k: options.K = 10,
-    explain: options.Explain = False,
-    filter: options.Filter = None,
-    length: options.Length = 240,
-    trust: options.Trust = False,
-    as_json: options.AsJson = False,
+    collection: Path,
+    id: options.Text,
+    *,
+    k: int = 10,
+    explain: bool = False,
+    filter: options.OptionalText = None,
+    length: int = 240,
+    trust: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Find the documents most similar to one of them.
 
@@ -150,16 +158,17 @@ def similar(
 
 
 def keywords(
-    collection: options.Collection,
-    id: options.DocumentId,
-    n: int = options.count("Number of words to show.", "-n", value=10),
-    trust: options.Trust = False,
-    as_json: options.AsJson = False,
+    collection: Path, id: options.Text, *, n: int = 10, trust: bool = False, as_json: bool = False
 ) -> None:
     """Show the keywords of a document.
 
     A word's share is its part of the document's vector; the shares of all words sum to 1, and a
     word that points away from the vector has a negative share.
+
+    Parameters
+    ----------
+    n : N >= 1, -n
+        Number of words to show.
 
     Examples
     --------

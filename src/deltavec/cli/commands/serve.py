@@ -25,11 +25,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from deltavec.cli import options, spare_address_space
+from deltavec.cli import spare_address_space
 from deltavec.cli.mcp import mcp as mcp
 from deltavec.cli.printing import plural, print_json
 from deltavec.cli.progress import stages
@@ -56,77 +56,60 @@ class ServerOptions:
     """Server.
 
     Each option is also read from the environment, as DELTAVEC_PORT.
+
+    Parameters
+    ----------
+    host : ADDRESS
+        Address to listen on; only this machine by default.
+    port : N 0..65535
+        The port; 0 takes a free one.
+    token : TOKEN
+        Token that clients must send; DELTAVEC_TOKEN keeps it out of sight.
+    write_token : TOKEN
+        Token for clients that change documents over HTTP; without it none can.
+    map
+        neighbors (or umap): t-SNE, stored; pca: principal components.
+    max_seconds : S >= 0.1
+        The time for one request.
+    max_batch : N >= 1
+        Texts to embed in one request.
+    workers : N >= 1
+        Worker processes; they share the collection's memory.
+    cors : ORIGIN
+        Origin whose pages may send requests, * for all.
+    root_path : PATH
+        Path prefix of a proxy, such as /reviews.
+    trusted_proxies : ADDRESSES
+        Proxies whose X-Forwarded-For names the client: addresses or networks.
+    log
+        The log on stderr, without texts, queries and tokens.
+        Default: text in a terminal, else json
+    encoder : FOLDER
+        A query encoder of `deltavec index export`, for /v1/query.
     """
 
-    host: Annotated[
-        str,
-        options.option("ADDRESS", "Address to listen on; only this machine by default.", "--host"),
-    ] = "127.0.0.1"
-    port: Annotated[
-        int,
-        typer.Option(min=0, max=65_535, metavar="N", help="The port; 0 takes a free one."),
-    ] = 8000
-    token: Annotated[
-        str | None,
-        options.option(
-            "TOKEN", "Token that clients must send; DELTAVEC_TOKEN keeps it out of sight.",
-            "--token",
-        ),
-    ] = None  # fmt: skip
-    write_token: Annotated[
-        str | None,
-        options.option(
-            "TOKEN", "Token for clients that change documents over HTTP; without it none can.",
-            "--write-token",
-        ),
-    ] = None  # fmt: skip
-    map: Annotated[
-        MapMethod,
-        typer.Option(help="neighbors (or umap): t-SNE, stored; pca: principal components."),
-    ] = MapMethod.neighbors
-    max_seconds: Annotated[
-        float, typer.Option(min=0.1, metavar="S", help="The time for one request.")
-    ] = 30.0
-    max_batch: Annotated[int, options.count("Texts to embed in one request.", "--max-batch")] = 2048
-    workers: Annotated[
-        int, options.count("Worker processes; they share the collection's memory.", "--workers")
-    ] = 1
-    cors: Annotated[
-        list[str] | None,
-        options.option("ORIGIN", "Origin whose pages may send requests, * for all.", "--cors"),
-    ] = None
-    root_path: Annotated[
-        str, options.option("PATH", "Path prefix of a proxy, such as /reviews.", "--root-path")
-    ] = ""
-    trusted_proxies: Annotated[
-        str,
-        options.option(
-            "ADDRESSES", "Proxies whose X-Forwarded-For names the client: addresses or networks.",
-            "--trusted-proxies",
-        ),
-    ] = ""  # fmt: skip
-    log: Annotated[
-        LogFormat | None,
-        typer.Option(
-            "--log",
-            show_default="text in a terminal, else json",
-            help="The log on stderr, without texts, queries and tokens.",
-        ),
-    ] = None
-    encoder: Annotated[
-        Path | None,
-        options.option(
-            "FOLDER", "A query encoder of `deltavec index export`, for /v1/query.", "--encoder"
-        ),
-    ] = None
+    host: str = "127.0.0.1"
+    port: int = 8000
+    token: str | None = None
+    write_token: str | None = None
+    map: MapMethod = MapMethod.neighbors
+    max_seconds: float = 30.0
+    max_batch: int = 2048
+    workers: int = 1
+    cors: list[str] | None = None
+    root_path: str = ""
+    trusted_proxies: str = ""
+    log: LogFormat | None = None
+    encoder: Path | None = None
 
 
 def serve(
-    collection: options.Collection,
+    collection: Path,
+    *,
     server: ServerOptions = ServerOptions(),
-    browser: bool = typer.Option(False, "--open", help="Open the page in your browser."),
-    trust: options.Trust = False,
-    as_json: options.AsJson = False,
+    browser: bool = False,
+    trust: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Serve the explorer page and the HTTP API.
 
@@ -135,6 +118,11 @@ def serve(
     client. Changes by `deltavec index` are served after a second or two. Ctrl-C stops the server.
 
     Every option is also read from the environment, such as DELTAVEC_PORT.
+
+    Parameters
+    ----------
+    browser : --open
+        Open the page in your browser.
 
     Examples
     --------
@@ -147,13 +135,7 @@ def serve(
 
 
 def run_server(
-    collection: Path,
-    name: str,
-    server: ServerOptions,
-    *,
-    trust: bool,
-    as_json: bool,
-    browser: bool,
+    collection: Path, name: str, server: ServerOptions, *, trust: bool, as_json: bool, browser: bool
 ) -> None:
     """Serve a collection until a signal stops the server."""
     address = available_address(server.host, server.port)

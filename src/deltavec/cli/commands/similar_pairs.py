@@ -6,7 +6,6 @@ from pathlib import Path
 
 import typer
 
-from deltavec.cli import options
 from deltavec.cli.failures import require_usage
 from deltavec.cli.inputs import open_collection
 from deltavec.cli.outputs import require_file
@@ -15,17 +14,23 @@ from deltavec.cli.progress import stages
 
 
 def similar_pairs(
-    collection: options.Collection,
-    output: Path = options.output("PAIRS.parquet", "The pairs: a, b, score."),
-    threshold: float = options.option(
-        "COSINE", "Least cosine similarity, above 0.", "--threshold", "-t", default=True, value=0.95
-    ),
-    threads: options.Threads = None,
-    trust: options.Trust = False,
+    collection: Path,
+    *,
+    output: Path,
+    threshold: float = 0.95,
+    threads: int | None = None,
+    trust: bool = False,
 ) -> None:
     """Write all pairs of documents with a high cosine similarity.
 
     They need not share any text: to remove copies, use `deltavec duplicates`.
+
+    Parameters
+    ----------
+    output : PAIRS.parquet, -o
+        The pairs: a, b, score.
+    threshold : COSINE, -t
+        Least cosine similarity, above 0.
 
     Examples
     --------

@@ -21,38 +21,21 @@ if TYPE_CHECKING:
 
 
 def tune(
-    corpus: options.Corpus,
-    group_column: str | None = options.option(
-        "NAME", "The column with the group of each document.", value=None
-    ),
-    pairs: Path | None = options.option(
-        "FILE",
-        "Labeled pairs instead of groups: a table with the columns label (1: similar, 0: not), "
-        "id_a and id_b, or label, text_a and text_b.",
-        value=None,
-    ),
-    id_column: str | None = options.option(
-        "NAME", "The id column of the corpus, for --pairs.", default="row numbers", value=None
-    ),
-    output: Path | None = options.output(
-        "RECIPE.json", "Write the recommended recipe, for `deltavec fit --recipe`.", value=None
-    ),
-    budget: str = options.option(
-        "TIME",
-        "Time limit: 90s, 10m, 1h; the default recipe always runs.",
-        default=True,
-        value="10m",
-    ),
-    vectors: Path | None = options.word_vectors(
-        "Word vectors for the paper's recipes; otherwise trained on the corpus.", value=None
-    ),
-    documents: int = options.count("Most documents to compare.", least=8, value=3000),
+    corpus: str,
+    *,
+    group_column: str | None = None,
+    pairs: Path | None = None,
+    id_column: str | None = None,
+    output: Path | None = None,
+    budget: str = "10m",
+    vectors: Path | None = None,
+    documents: int = 3000,
     files: options.CorpusOptions = options.CorpusOptions(),
-    tokenizer: options.Tokenizer = options.TokenizerName.words,
-    seed: options.Seed = 0,
-    threads: options.Threads = None,
-    max_memory: options.MaxMemory = 2.0,
-    as_json: options.AsJson = False,
+    tokenizer: options.TokenizerName = options.TokenizerName.words,
+    seed: int = 0,
+    threads: int | None = None,
+    max_memory: float = 2.0,
+    as_json: bool = False,
 ) -> None:
     """Find the recipe that suits your own labels.
 
@@ -60,6 +43,25 @@ def tune(
     that belong together more similar than others? One half of the groups (or pairs) chooses the
     recipe, the held-out half evaluates it. The default stays unless another recipe is better by
     more than noise.
+
+    Parameters
+    ----------
+    group_column : NAME
+        The column with the group of each document.
+    pairs : FILE
+        Labeled pairs instead of groups: a table with the columns label (1: similar, 0: not),
+        id_a and id_b, or label, text_a and text_b.
+    id_column : NAME
+        The id column of the corpus, for --pairs.
+        Default: row numbers
+    output : RECIPE.json, -o
+        Write the recommended recipe, for `deltavec fit --recipe`.
+    budget : TIME
+        Time limit: 90s, 10m, 1h; the default recipe always runs.
+    vectors : FILE, -v
+        Word vectors for the paper's recipes; otherwise trained on the corpus.
+    documents : N >= 8
+        Most documents to compare.
 
     Examples
     --------

@@ -5,8 +5,6 @@ from __future__ import annotations
 from enum import StrEnum
 from pathlib import Path
 
-import typer
-
 from deltavec.cli import options
 from deltavec.cli.inputs import followed, open_corpus, rereadable
 from deltavec.cli.outputs import lock_file, require_other_file
@@ -17,37 +15,46 @@ Method = StrEnum("Method", ["ppmi", "word2vec"])
 
 
 def train(
-    corpus: options.Corpus,
-    output: Path = options.output(
-        "VECTORS", "A .safetensors (loads fastest), .txt or .vec (text) or .bin (binary) file."
-    ),
-    method: Method = typer.Option(
-        Method.ppmi, help="ppmi: SVD of co-occurrence counts. word2vec: CBOW, as in the paper."
-    ),
-    dimensions: int | None = options.count(
-        "Length of a vector.", default="300 for ppmi, 100 for word2vec", value=None
-    ),
-    window: int | None = options.count(
-        "Context words on each side.", default="20 for ppmi, 5 for word2vec", value=None
-    ),
-    min_count: int | None = options.count(
-        "Leave out rarer words.", default="5; 2 or 1 for small corpora", value=None
-    ),
-    epochs: int = options.count("Passes over the corpus (word2vec).", value=5),
-    skip_gram: bool = typer.Option(
-        False, "--skip-gram", help="Skip-gram instead of CBOW (word2vec)."
-    ),
-    max_memory: options.MaxMemory = 2.0,
+    corpus: str,
+    *,
+    output: Path,
+    method: Method = Method.ppmi,
+    dimensions: int | None = None,
+    window: int | None = None,
+    min_count: int | None = None,
+    epochs: int = 5,
+    skip_gram: bool = False,
+    max_memory: float = 2.0,
     files: options.CorpusOptions = options.CorpusOptions(),
-    tokenizer: options.Tokenizer = options.TokenizerName.words,
-    seed: options.Seed = 0,
-    threads: options.Threads = None,
-    as_json: options.AsJson = False,
+    tokenizer: options.TokenizerName = options.TokenizerName.words,
+    seed: int = 0,
+    threads: int | None = None,
+    as_json: bool = False,
 ) -> None:
     """Train word vectors on your own text.
 
     `deltavec fit` with a recipe of the paper and without --vectors trains them too. Train them
     here to choose the method or to use them again.
+
+    Parameters
+    ----------
+    output : VECTORS, -o
+        A .safetensors (loads fastest), .txt or .vec (text) or .bin (binary) file.
+    method
+        ppmi: SVD of co-occurrence counts. word2vec: CBOW, as in the paper.
+    dimensions : N >= 1
+        Length of a vector.
+        Default: 300 for ppmi, 100 for word2vec
+    window : N >= 1
+        Context words on each side.
+        Default: 20 for ppmi, 5 for word2vec
+    min_count : N >= 1
+        Leave out rarer words.
+        Default: 5; 2 or 1 for small corpora
+    epochs : N >= 1
+        Passes over the corpus (word2vec).
+    skip_gram
+        Skip-gram instead of CBOW (word2vec).
 
     Examples
     --------

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from deltavec.cli import options
 from deltavec.cli.printing import print_result
 from deltavec.cli.progress import stages
 
 
-def warm(as_json: options.AsJson = False) -> None:
+def warm(*, as_json: bool = False) -> None:
     """Compile everything now, for instance in a container image.
 
     The machine code is kept in NUMBA_CACHE_DIR if that is set, else beside the package or in your
