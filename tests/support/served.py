@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import jsonschema
 import pyarrow as pa
 import uvicorn
 from pyarrow import parquet
 
 import deltavec as dv
+from deltavec.server.responses import SCHEMAS
 
 TEXTS = {
     "sea": "A quiet beach by the sea. The sea was calm.",
@@ -144,6 +146,13 @@ async def asked(
     begun, *rest = parts
     found = {name.decode(): value.decode("latin-1") for name, value in begun["headers"]}
     return Answered(begun["status"], found, b"".join(part.get("body", b"") for part in rest))
+
+
+def checked(name: str, content: Any) -> Any:
+    """The content, if it is just what the schema says."""
+    schema = {"$ref": f"#/components/schemas/{name}", "components": {"schemas": SCHEMAS}}
+    jsonschema.validate(content, schema)
+    return content
 
 
 def ask(app: Any, method: str, path: str, **options: Any) -> Answered:

@@ -47,7 +47,7 @@ from deltavec.server.requests import (
     SimilarRequest,
     WhyRequest,
 )
-from deltavec.server.responses import EXACT_INTEGERS, Stats, plain
+from deltavec.server.responses import EXACT_INTEGERS, SCHEMAS, plain
 from deltavec.version import __version__
 
 Result = TypeVar("Result")
@@ -351,7 +351,7 @@ def info(explorer: Explorer, request: NoRequest) -> bytes:
 def stats(explorer: Explorer, request: NoRequest) -> bytes:
     """How the collection changes, and whether its model should be fitted anew."""
     info = explorer.collection.info()
-    return as_json({name: info[name] for name in Stats.model_fields})
+    return as_json({name: info[name] for name in SCHEMAS["Stats"]["properties"]})
 
 
 def within(name: str, asked: int | None, default: int, most: int) -> int:

@@ -6,10 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from deltavec.server.responses import Error
+from deltavec.server.responses import SCHEMAS
 from deltavec.server.routes import Operation
 from deltavec.version import __version__
 
@@ -20,11 +19,9 @@ REFERENCE = "#/components/schemas/{model}"
 
 def openapi(operations: Sequence[Operation], root_path: str) -> dict[str, Any]:
     """The OpenAPI document."""
-    models: dict[type[BaseModel], None] = {Error: None}
-    models |= dict.fromkeys(one.takes for one in operations if one.method == "POST")
-    models |= dict.fromkeys(one.returns for one in operations if one.returns)
-    _, schemas = models_json_schema(
-        [(model, "validation") for model in models], ref_template=REFERENCE
+    taken = dict.fromkeys(one.takes for one in operations if one.method == "POST")
+    _, requests = models_json_schema(
+        [(model, "validation") for model in taken], ref_template=REFERENCE
     )
     paths: dict[str, dict[str, Any]] = {}
     for one in operations:
@@ -33,7 +30,7 @@ def openapi(operations: Sequence[Operation], root_path: str) -> dict[str, Any]:
         "openapi": "3.1.0",
         "info": {"title": "deltavec", "description": DESCRIPTION, "version": __version__},
         "paths": paths,
-        "components": {"schemas": schemas["$defs"], "securitySchemes": SECURITY},
+        "components": {"schemas": requests["$defs"] | SCHEMAS, "securitySchemes": SECURITY},
         "security": [{}, *({name: []} for name in SECURITY)],  # a server may have no token
     }
     return {**document, "servers": [{"url": root_path}]} if root_path else document
@@ -49,12 +46,12 @@ def describe(operation: Operation) -> dict[str, Any]:
         "operationId": re.sub(r"\W", "_", f"{respond.__name__}{operation.address}_{method}"),
     }
     if method == "post":
-        described["requestBody"] = {"required": True, **content(operation.takes)}
+        described["requestBody"] = {"required": True, **content(operation.takes.__name__)}
     else:
         described["parameters"] = parameters(operation)
     described["responses"] = {
         "200": {"description": "Successful Response", **content(operation.returns)},
-        "default": {"description": "Default Response", **content(Error)},
+        "default": {"description": "Default Response", **content("Error")},
     }
     return described
 
@@ -75,9 +72,9 @@ def parameters(operation: Operation) -> list[dict[str, Any]]:
     ]
 
 
-def content(model: type[BaseModel] | None) -> dict[str, Any]:
-    """The body of a request or a response: JSON of a model, or plain text for None."""
-    if model is None:
+def content(name: str | None) -> dict[str, Any]:
+    """The body of a request or a response: JSON by a schema, or plain text for None."""
+    if name is None:
         return {"content": {"text/plain": {"schema": {"type": "string"}}}}
-    schema = {"$ref": REFERENCE.format(model=model.__name__)}
+    schema = {"$ref": REFERENCE.format(model=name)}
     return {"content": {"application/json": {"schema": schema}}}

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from deltavec.server import explorer, openai, requests, responses
+from deltavec.server import explorer, openai, requests
 from deltavec.server.batching import Batcher, Pool, Pools, TurnLock
 from deltavec.server.browse import (
     export,
@@ -57,8 +57,8 @@ class Operation:
         Its address, as Starlette's router has it.
     tag : str
         Its group in the OpenAPI schema.
-    returns : type of BaseModel or None
-        The response; None for plain text.
+    returns : str or None
+        The response, by its name in ``responses.json``; None for plain text.
     respond : callable
         What gives the response to a request. The type of the request is that of its argument
         ``request``; the OpenAPI schema has its name and its docstring.
@@ -67,7 +67,7 @@ class Operation:
     method: str
     path: str
     tag: str
-    returns: type[BaseModel] | None
+    returns: str | None
     respond: Respond
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -245,36 +245,36 @@ def run(work: Work) -> Respond:
 
 OPENAI = "OpenAI-compatible"
 OPERATIONS = (
-    Operation("GET", "/search", "find", responses.Results, Api.search),
-    Operation("POST", "/search", "find", responses.Results, Api.search),
-    Operation("GET", "/similar", "find", responses.Results, Api.similar),
-    Operation("GET", "/similar/{id:path}", "find", responses.Results, Api.similar),
-    Operation("GET", "/explain", "explain", responses.Why, run(explorer.explain)),
-    Operation("POST", "/explain", "explain", responses.Why, run(explorer.explain)),
-    Operation("GET", "/why", "explain", responses.Found, run(explorer.why)),
-    Operation("POST", "/why", "explain", responses.Found, run(explorer.why)),
-    Operation("GET", "/documents", "look", responses.Document, run(explorer.document)),
-    Operation("GET", "/documents/{id:path}", "look", responses.Document, run(explorer.document)),
-    Operation("POST", "/documents", "write", responses.Written, Api.write_documents),
-    Operation("DELETE", "/documents", "write", responses.Removed, Api.remove_documents),
-    Operation("DELETE", "/documents/{id:path}", "write", responses.Removed, Api.remove_document),
-    Operation("GET", "/list", "look", responses.Listing, run(list_documents)),
-    Operation("GET", "/duplicates", "look", responses.DuplicateList, run(list_duplicates)),
-    Operation("GET", "/selection", "look", responses.Selection, run(select)),
-    Operation("GET", "/selection/words", "look", responses.SelectionWords, run(selection_words)),
+    Operation("GET", "/search", "find", "Results", Api.search),
+    Operation("POST", "/search", "find", "Results", Api.search),
+    Operation("GET", "/similar", "find", "Results", Api.similar),
+    Operation("GET", "/similar/{id:path}", "find", "Results", Api.similar),
+    Operation("GET", "/explain", "explain", "Why", run(explorer.explain)),
+    Operation("POST", "/explain", "explain", "Why", run(explorer.explain)),
+    Operation("GET", "/why", "explain", "Found", run(explorer.why)),
+    Operation("POST", "/why", "explain", "Found", run(explorer.why)),
+    Operation("GET", "/documents", "look", "Document", run(explorer.document)),
+    Operation("GET", "/documents/{id:path}", "look", "Document", run(explorer.document)),
+    Operation("POST", "/documents", "write", "Written", Api.write_documents),
+    Operation("DELETE", "/documents", "write", "Removed", Api.remove_documents),
+    Operation("DELETE", "/documents/{id:path}", "write", "Removed", Api.remove_document),
+    Operation("GET", "/list", "look", "Listing", run(list_documents)),
+    Operation("GET", "/duplicates", "look", "DuplicateList", run(list_duplicates)),
+    Operation("GET", "/selection", "look", "Selection", run(select)),
+    Operation("GET", "/selection/words", "look", "SelectionWords", run(selection_words)),
     Operation("GET", "/selection/export", "look", None, Api.export),
-    Operation("GET", "/topics", "look", responses.TopicList, run(topics)),
-    Operation("GET", "/columns", "look", responses.Columns, run(columns)),
-    Operation("GET", "/map", "look", responses.Map, run(map_points)),
-    Operation("GET", "/map/colors", "look", responses.MapColors, run(map_colors)),
-    Operation("GET", "/info", "server", responses.Info, run(explorer.info)),
-    Operation("GET", "/stats", "server", responses.Stats, run(explorer.stats)),
-    Operation("GET", "/health", "server", responses.Health, Api.health),
-    Operation("GET", "/ready", "server", responses.Ready, Api.ready),
+    Operation("GET", "/topics", "look", "TopicList", run(topics)),
+    Operation("GET", "/columns", "look", "Columns", run(columns)),
+    Operation("GET", "/map", "look", "Map", run(map_points)),
+    Operation("GET", "/map/colors", "look", "MapColors", run(map_colors)),
+    Operation("GET", "/info", "server", "Info", run(explorer.info)),
+    Operation("GET", "/stats", "server", "Stats", run(explorer.stats)),
+    Operation("GET", "/health", "server", "Health", Api.health),
+    Operation("GET", "/ready", "server", "Ready", Api.ready),
     Operation("GET", "/metrics", "server", None, Api.report),
-    Operation("GET", "/v1/query", "find", responses.EncodedQuery, run(openai.encode_query)),
-    Operation("POST", "/v1/embeddings", OPENAI, responses.Embeddings, run(openai.embeddings)),
-    Operation("GET", "/v1/models", OPENAI, responses.Models, run(openai.models)),
-    Operation("GET", "/v1/models/{name}", OPENAI, responses.Model, run(openai.one_model)),
+    Operation("GET", "/v1/query", "find", "EncodedQuery", run(openai.encode_query)),
+    Operation("POST", "/v1/embeddings", OPENAI, "Embeddings", run(openai.embeddings)),
+    Operation("GET", "/v1/models", OPENAI, "Models", run(openai.models)),
+    Operation("GET", "/v1/models/{name}", OPENAI, "Model", run(openai.one_model)),
 )
 ADDRESSES = tuple(dict.fromkeys(one.address for one in OPERATIONS))

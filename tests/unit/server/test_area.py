@@ -14,14 +14,13 @@ from starlette.applications import Starlette
 
 import deltavec as dv
 from deltavec.cli.commands.index import read_ids
-from deltavec.server import responses
 from deltavec.server.app import create_app
 from deltavec.server.browse import corners, inside
 from deltavec.server.errors import RequestError
 from deltavec.server.limits import Limits
 from deltavec.server.map_view import MapView
 from deltavec.server.page.offline import bundle, map_page
-from support.served import ask
+from support.served import ask, checked
 
 TEXTS = ["sea beach", "sea", "<script>alert(1)</script> room", "room bed", "zzz", "sea room"]
 IDS = ["a/b", '"q"', "<i>", "..", "none", "</script>"]
@@ -70,7 +69,7 @@ def test_the_words_of_an_area_tell_it_from_the_rest(app: Starlette) -> None:
     x, y = ask(app, "GET", "/documents", query="id=a/b").json["position"]
     box = "+".join(f"{x + a},{y + b}" for a, b in ((-0.01, -0.01), (0.01, -0.01), (0, 0.01)))
     answer = ask(app, "GET", "/selection/words", query=f"area={box}")
-    responses.SelectionWords.model_validate(answer.json, strict=True)
+    checked("SelectionWords", answer.json)
     assert answer.json["documents"] == 1
     assert "beach" in answer.json["words"]
     nothing = ask(app, "GET", "/selection/words", query="area=5,5+6,5+6,6").json

@@ -9,15 +9,13 @@ from urllib.parse import urlencode
 
 import numpy as np
 import pytest
-from pydantic import BaseModel
 from starlette.applications import Starlette
 
 import deltavec as dv
 from deltavec.errors import InputError
-from deltavec.server import responses
 from deltavec.server.app import create_app
 from deltavec.server.limits import Limits
-from support.served import PLACED, TEXTS, ask, small_collection
+from support.served import PLACED, TEXTS, ask, checked, small_collection
 
 LIMITS = Limits(k=5, batch=3, text_length=200, pairs=4, excerpt_length=100, workers=2)
 
@@ -38,16 +36,10 @@ def get(app: Starlette, path: str, query: str = "") -> Any:
     return answer.json
 
 
-def checked(model: type[BaseModel], content: Any) -> Any:
-    """The content, if it is just what the schema says."""
-    model.model_validate(content, strict=True)
-    return content
-
-
 def test_a_search_finds_what_the_collection_finds(
     app: Starlette, collection: dv.Collection
 ) -> None:
-    found = checked(responses.Results, get(app, "/search", "query=quiet+sea&k=3"))
+    found = checked("Results", get(app, "/search", "query=quiet+sea&k=3"))
     expected = collection.search("quiet sea", 3)
     assert [(r["id"], r["score"], r["text"], r["columns"]) for r in found["results"]] == [
         (one.id, one.score, one.text, one.columns) for one in expected
@@ -57,7 +49,7 @@ def test_a_search_finds_what_the_collection_finds(
 def test_a_broad_search_finds_what_the_collection_finds(
     app: Starlette, collection: dv.Collection
 ) -> None:
-    found = checked(responses.Results, get(app, "/search", "query=quiet+sea&k=3&broad=true"))
+    found = checked("Results", get(app, "/search", "query=quiet+sea&k=3&broad=true"))
     expected = collection.search("quiet sea", 3, broad=True)
     assert [(r["id"], r["score"]) for r in found["results"]] == [(o.id, o.score) for o in expected]
 
@@ -72,7 +64,7 @@ def test_explained_results_come_in_pieces_with_the_model_s_shares(
     app: Starlette, collection: dv.Collection
 ) -> None:
     asked = "query=quiet+sea&k=1&explain=true&by=semantic"
-    found = checked(responses.Results, get(app, "/search", asked))
+    found = checked("Results", get(app, "/search", asked))
     result = found["results"][0]
     assert "".join(text for text, _ in result["pieces"]) == result["text"]
     shares = {text.lower(): share for text, share in result["pieces"]}
@@ -94,10 +86,10 @@ def test_a_query_without_known_words_finds_nothing_and_says_so(app: Starlette) -
 
 
 def test_words_that_match_are_told(app: Starlette, collection: dv.Collection) -> None:
-    found = checked(responses.Results, get(app, "/search", "query=xyzzy+rooms&explain=true"))
+    found = checked("Results", get(app, "/search", "query=xyzzy+rooms&explain=true"))
     assert (found["by"], found["unknown"]) == ("hybrid", ["rooms"])
     assert found["results"][0]["matched"] == ["xyzzy"]
-    plain = checked(responses.Results, get(app, "/search", "query=xyzzy&by=keyword"))
+    plain = checked("Results", get(app, "/search", "query=xyzzy&by=keyword"))
     assert [(r["id"], r["matched"]) for r in plain["results"]] == [("<b>bold</b>", [])]
     assert ask(app, "GET", "/search", query="query=sea&by=sound").status == 422
 
@@ -106,7 +98,7 @@ def test_words_that_match_are_told(app: Starlette, collection: dv.Collection) ->
 def test_why_adds_up_to_the_score(app: Starlette, collection: dv.Collection, by: str) -> None:
     result = get(app, "/search", f"query=quiet+sea&k=1&by={by}")["results"][0]
     question = {"query": "quiet sea", "id": result["id"], "by": by}
-    why = checked(responses.Found, ask(app, "POST", "/why", body=question).json)
+    why = checked("Found", ask(app, "POST", "/why", body=question).json)
     assert why["score"] == pytest.approx(result["score"], abs=1e-5)
     total = sum(word["keyword"] + word["semantic"] for word in why["words"])
     assert total + why["other_share"] + why["center"] == pytest.approx(why["score"])
@@ -131,10 +123,10 @@ def test_texts_are_shown_up_to_a_length(app: Starlette) -> None:
 def test_every_document_has_an_address_whatever_its_id(
     app: Starlette, collection: dv.Collection, identity: str
 ) -> None:
-    found = checked(responses.Document, get(app, "/documents", urlencode({"id": identity})))
+    found = checked("Document", get(app, "/documents", urlencode({"id": identity})))
     assert (found["id"], found["text"]) == (identity, TEXTS[identity])
     query = urlencode({"id": identity, "k": 3})
-    similar = checked(responses.Results, get(app, "/similar", query))
+    similar = checked("Results", get(app, "/similar", query))
     if "\n" not in identity:
         assert get(app, f"/documents/{identity}") == found
         assert get(app, f"/similar/{identity}", "k=3") == similar
@@ -156,7 +148,7 @@ def test_an_unknown_id_is_not_found(app: Starlette, path: str) -> None:
 
 def test_an_explanation_adds_up(app: Starlette) -> None:
     question = {"text_a": "a quiet sea", "id_b": "room/1", "pairs": 4, "length": 100}
-    why = checked(responses.Why, ask(app, "POST", "/explain", body=question).json)
+    why = checked("Why", ask(app, "POST", "/explain", body=question).json)
     for side in (why["a"], why["b"]):
         total = sum(w["share"] for w in side["words"]) + side["other_share"] + side["offset"]
         assert total == pytest.approx(why["cosine"])
@@ -169,7 +161,7 @@ def test_an_explanation_adds_up(app: Starlette) -> None:
 
 def test_an_explanation_marks_the_text_that_both_have(app: Starlette) -> None:
     question = {"text_a": "So: a quiet sea by the room", "text_b": "A quiet sea by the door"}
-    why = checked(responses.Why, ask(app, "POST", "/explain", body=question).json)
+    why = checked("Why", ask(app, "POST", "/explain", body=question).json)
     assert why["a"]["same"] == [["So: ", False], ["a quiet sea by the", True], [" room", False]]
     assert why["b"]["same"] == [["A quiet sea by the", True], [" door", False]]
     nothing = ask(app, "POST", "/explain", body={"text_a": "sea", "text_b": "room"}).json
@@ -179,7 +171,7 @@ def test_an_explanation_marks_the_text_that_both_have(app: Starlette) -> None:
 def test_a_spectral_collection_is_explained_with_its_offset(tmp_path: Path) -> None:
     app = create_app(small_collection(tmp_path, "spectral"), limits=LIMITS)
     question = {"id_a": "sea", "id_b": "room/1", "length": 100}
-    why = checked(responses.Why, ask(app, "POST", "/explain", body=question).json)
+    why = checked("Why", ask(app, "POST", "/explain", body=question).json)
     assert why["removed"] is None
     assert why["a"]["offset"] != 0
 
@@ -196,14 +188,14 @@ def test_a_document_too_long_to_be_explained_is_found_all_the_same(
 
 
 def test_the_map_has_a_point_and_a_color_for_each_document(app: Starlette) -> None:
-    points = checked(responses.Map, get(app, "/map"))
+    points = checked("Map", get(app, "/map"))
     assert points["ids"] == PLACED
     assert len(points["x"]) == len(points["y"]) == len(PLACED)
-    info = checked(responses.Info, get(app, "/info"))
+    info = checked("Info", get(app, "/info"))
     assert info["color_by"] == ["cluster", "stars", "kind"]
     for name in info["color_by"]:
         colors = get(app, "/map/colors", f"by={name}")
-        responses.MapColors.model_validate(colors)
+        checked("MapColors", colors)
         assert len(colors["values"]) == len(PLACED)
     assert ask(app, "GET", "/map/colors", query="by=nope").error["param"] == "by"
 
@@ -283,7 +275,7 @@ def embeddings(app: Starlette, **body: Any) -> Any:
 
 def test_embeddings_are_the_model_s(app: Starlette, collection: dv.Collection) -> None:
     texts = ["a quiet sea", "xyzzy", ""]
-    found = checked(responses.Embeddings, embeddings(app, input=texts).json)
+    found = checked("Embeddings", embeddings(app, input=texts).json)
     vectors = np.array([entry["embedding"] for entry in found["data"]], np.float32)
     assert (vectors == collection.model.embed(texts)).all()
     assert [entry["index"] for entry in found["data"]] == [0, 1, 2]
