@@ -262,6 +262,24 @@ def test_options_come_from_the_environment_and_the_client_from_a_trusted_proxy(l
     assert json.loads(stderr.splitlines()[-1])["client"] == "192.0.2.7"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
+def test_one_server_searches_what_others_have(lee: Path, deltavec: Deltavec) -> None:
+    with (
+        on_a_socket(create_app(dv.open_collection(lee))) as one,
+        started(one, one, "--log", "none") as running,  # each document twice
+    ):
+        said = announced(running)
+        assert said["shards"] == [one, one]
+        query = b"GET /search?query=fire HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        status, body = raw(said["address"], query)
+        ids = [result["id"] for result in json.loads(body)["results"]]
+        assert (status, len(ids), len(set(ids))) == (200, 10, 5)
+        running.send_signal(signal.SIGTERM)
+        assert running.communicate(timeout=60) == ("", "")
+    assert "addresses of several servers, got 2 folders" in deltavec("serve", lee, lee).error
+    assert "an address such as" in deltavec("serve", "ftp://here").error
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at the processes themselves")
 def test_workers_end_when_the_command_is_killed(lee: Path) -> None:
     with started(lee, "--workers", 2) as running:
@@ -272,7 +290,7 @@ def test_workers_end_when_the_command_is_killed(lee: Path) -> None:
 
 
 def test_with_a_token_there_is_no_warning(capsys: pytest.CaptureFixture[str]) -> None:
-    announce(Path("lee.idx"), ("0.0.0.0", 8000), 1, TOKEN, as_json=False)
+    announce("lee.idx (1 document)", {}, ("0.0.0.0", 8000), TOKEN, as_json=False)
     said = capsys.readouterr()
     first = "Serving lee.idx (1 document) at http://localhost:8000/"
     assert said.out.splitlines() == [first, "Press Ctrl-C to stop."]

@@ -30,7 +30,6 @@ from deltavec.core.text.tokenize import Tokenized
 from deltavec.core.threads import stop_if_cancelled
 from deltavec.errors import InputError
 from deltavec.search import Index
-from deltavec.search.hybrid.score_scale import ScoreScale
 from deltavec.search.hybrid.search import TopDocuments, best_documents
 from deltavec.search.lexical.index import HybridQuery, TermStatistics
 from deltavec.search.lexical.storage import StoredPostings
@@ -131,6 +130,13 @@ class Query:
         return not len(self.lexical.terms) and not self.scale
 
 
+class CosineSpread(Protocol):
+    """How the cosines of documents with a query vary."""
+
+    def cosine_std(self, vector: Float64s) -> float:
+        """Their standard deviation."""
+
+
 class QueryStatistics(Protocol):
     """What a query is weighed with: statistics of terms, and of the vectors of documents."""
 
@@ -139,7 +145,7 @@ class QueryStatistics(Protocol):
         """The terms."""
 
     @property
-    def spread(self) -> ScoreScale:
+    def spread(self) -> CosineSpread:
         """The vectors."""
 
 

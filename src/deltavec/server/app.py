@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -28,10 +30,11 @@ from deltavec.server.log import LogMiddleware
 from deltavec.server.map_view import MapView
 from deltavec.server.metrics import Metrics
 from deltavec.server.middleware import LimitMiddleware
-from deltavec.server.openapi import openapi
-from deltavec.server.page.routes import page_files
+from deltavec.server.page.openapi import openapi
+from deltavec.server.page.routes import PageFile, page_files
 from deltavec.server.reload import Reloader
-from deltavec.server.routes import ADDRESSES, OPERATIONS, Api
+from deltavec.server.routes import FRONT_OPERATIONS, OPERATIONS, Api, Operation
+from deltavec.server.shards import AT_ONCE, FanOut, ShardServer
 
 ORIGIN = re.compile(r"https?://(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+)(:[0-9]{1,5})?")
 COMPRESSED_FROM = 2_000  # bytes of a response, if the client accepts gzip
@@ -94,17 +97,14 @@ def create_app(
     compile_searches(collection)
     if write_token is not None:
         compile_updates(collection.model)
-    metrics = Metrics(ADDRESSES, metrics_folder)
+    metrics = metrics_of(OPERATIONS, metrics_folder)
     pools = Pools(limits, metrics)
     loaded = None if encoder is None else load_query_encoder(encoder)
     reloader = Reloader(Explorer(collection, map_view, limits, name, encoder=loaded), metrics)
     api = Api(reloader, pools, metrics)
     del collection, map_view  # only requests may keep an old state open
 
-    @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        reloader.start()
-        yield
+    def stop() -> None:
         reloader.stop()
         pools.stop()
         api.batcher.stop()
@@ -112,29 +112,100 @@ def create_app(
         api.writer.pool.executor.shutdown()
 
     page = page_files(openapi(OPERATIONS, root_path))
+    guard = Guard(limits, token, write_token, loopback_only, origins, root_path)
+    return assemble(OPERATIONS, page, api, guard, reloader.start, stop)
+
+
+def create_front(
+    addresses: Sequence[str],
+    *,
+    token: str | None = None,
+    limits: Limits | None = None,
+    loopback_only: bool = True,
+    origins: Sequence[str] = (),
+    root_path: str = "",
+    metrics_folder: Path | None = None,
+) -> Starlette:
+    """The application in front of several servers, which searches their collections as one.
+
+    Parameters
+    ----------
+    addresses
+        The addresses of the servers, such as ``http://10.0.0.2:8000``. Their collections must have
+        the same model.
+    token
+        What clients send, and what the servers are sent.
+    limits, loopback_only, origins, root_path, metrics_folder
+        As for `create_app`.
+    """
+    limits = limits or Limits()
+    require_settings(token, origins, root_path)
+    metrics = metrics_of(FRONT_OPERATIONS, metrics_folder)
+    servers = [ShardServer(address, token, limits.seconds) for address in addresses]
+    front = FanOut(
+        servers, Pools(replace(limits, workers=AT_ONCE // len(servers)), metrics), metrics, limits
+    )
+    page = page_files(openapi(FRONT_OPERATIONS, root_path))
+    page = [file for file in page if file.path in ("/docs", "/openapi.json", "/favicon.ico")]
+    guard = Guard(limits, token, None, loopback_only, origins, root_path)
+    return assemble(FRONT_OPERATIONS, page, front, guard, lambda: None, front.stop)
+
+
+class Guard(NamedTuple):
+    """Who may ask an application, and for how much."""
+
+    limits: Limits
+    token: str | None
+    write_token: str | None
+    loopback_only: bool
+    origins: Sequence[str]
+    root_path: str
+
+
+def metrics_of(operations: Sequence[Operation], folder: Path | None) -> Metrics:
+    """The metrics of the addresses of some operations."""
+    return Metrics(tuple(dict.fromkeys(one.address for one in operations)), folder)
+
+
+def assemble(
+    operations: Sequence[Operation],
+    page: Sequence[PageFile],
+    api: Api | FanOut,
+    guard: Guard,
+    start: Callable[[], object],
+    stop: Callable[[], object],
+) -> Starlette:
+    """The application of some operations and files, behind all middleware."""
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        start()
+        yield
+        stop()
+
     cors = Middleware(
         CORSMiddleware,
-        allow_origins=list(origins),
+        allow_origins=list(guard.origins),
         allow_methods=["GET", "POST", "DELETE"],
         allow_headers=["Authorization", "Content-Type"],
     )
     limiting = Middleware(
         LimitMiddleware,
-        limits=limits,
-        token=token,
-        write_token=write_token,
+        limits=guard.limits,
+        token=guard.token,
+        write_token=guard.write_token,
         public={"/health", "/ready", *(file.path for file in page)},
-        loopback_only=loopback_only,
+        loopback_only=guard.loopback_only,
     )
     app = Starlette(
         routes=[
-            *(Route(one.path, one, methods=[one.method]) for one in OPERATIONS),
+            *(Route(one.path, one, methods=[one.method]) for one in operations),
             *(Route(file.path, file, methods=["GET"]) for file in page),
         ],
         middleware=[
-            Middleware(LogMiddleware, metrics=metrics, root_path=root_path),
+            Middleware(LogMiddleware, metrics=api.metrics, root_path=guard.root_path),
             Middleware(GZipMiddleware, minimum_size=COMPRESSED_FROM, compresslevel=4),
-            *([cors] if origins else []),
+            *([cors] if guard.origins else []),
             limiting,
         ],
         exception_handlers={HTTPException: handle_http_error},

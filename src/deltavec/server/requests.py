@@ -119,6 +119,42 @@ class SearchRequest(FindRequest):
     )
 
 
+Number = Annotated[float, Field(ge=0, le=1e15)]
+Sums = Annotated[list[Number], Field(min_length=7, max_length=7)]
+Words = Annotated[list[Text], Field(max_length=10_000)]
+
+
+class FormsRequest(StrictRequest):
+    """A query, and other words whose forms are wanted."""
+
+    query: Text
+    words: Words = []
+
+
+class SumsRequest(StrictRequest):
+    """A query, the words of each of its terms, and the mean length of all documents."""
+
+    query: Text
+    terms: list[Words] = Field(max_length=10_000)
+    mean_length: float = Field(ge=1, le=1e15)
+
+
+class GivenStatistics(StrictRequest):
+    """The statistics of several collections, added up."""
+
+    documents: int = Field(ge=0, le=2**40)
+    lengths: list[Number] = Field(min_length=2, max_length=2)
+    terms: list[Words] = Field(max_length=10_000, description="The words of each term.")
+    rows: list[Sums] = Field(max_length=10_000, description="The sums of each term.")
+    cosines: list[Annotated[float, Field(ge=-1e15, le=1e15)]] = Field(min_length=3, max_length=3)
+
+
+class ShardSearchRequest(SearchRequest):
+    """A search with the statistics of several collections."""
+
+    statistics: GivenStatistics
+
+
 class EncodeRequest(StrictRequest):
     """A query to be run in another store."""
 
@@ -197,6 +233,12 @@ class WhyRequest(StrictRequest):
     pairs: Size | None = Field(
         None, description="How many pairs of words near in meaning to list; 10 by default."
     )
+
+
+class ShardWhyRequest(WhyRequest):
+    """The same with the statistics of several collections."""
+
+    statistics: GivenStatistics
 
 
 class ExplainRequest(StrictRequest):

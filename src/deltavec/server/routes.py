@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from deltavec.server import explorer, openai, requests
+from deltavec.server import explorer, openai, requests, shards
 from deltavec.server.batching import Batcher, Pool, Pools, TurnLock
 from deltavec.server.browse import (
     export,
@@ -244,6 +244,7 @@ def run(work: Work) -> Respond:
 
 
 OPENAI = "OpenAI-compatible"
+SHARDS = "one of several servers"
 OPERATIONS = (
     Operation("GET", "/search", "find", "Results", Api.search),
     Operation("POST", "/search", "find", "Results", Api.search),
@@ -272,9 +273,26 @@ OPERATIONS = (
     Operation("GET", "/health", "server", "Health", Api.health),
     Operation("GET", "/ready", "server", "Ready", Api.ready),
     Operation("GET", "/metrics", "server", None, Api.report),
+    Operation("POST", "/shards/forms", SHARDS, "ShardForms", run(shards.forms)),
+    Operation("POST", "/shards/sums", SHARDS, "ShardSums", run(shards.sums)),
+    Operation("POST", "/shards/search", SHARDS, "Results", run(shards.search_shard)),
+    Operation("POST", "/shards/why", SHARDS, "Found", run(shards.explain_shard)),
     Operation("GET", "/v1/query", "find", "EncodedQuery", run(openai.encode_query)),
     Operation("POST", "/v1/embeddings", OPENAI, "Embeddings", run(openai.embeddings)),
     Operation("GET", "/v1/models", OPENAI, "Models", run(openai.models)),
     Operation("GET", "/v1/models/{name}", OPENAI, "Model", run(openai.one_model)),
 )
-ADDRESSES = tuple(dict.fromkeys(one.address for one in OPERATIONS))
+
+FanOut = shards.FanOut
+FRONT_OPERATIONS = (
+    Operation("GET", "/search", "find", "Results", FanOut.search),
+    Operation("POST", "/search", "find", "Results", FanOut.search),
+    Operation("GET", "/why", "explain", "Found", FanOut.why),
+    Operation("POST", "/why", "explain", "Found", FanOut.why),
+    Operation("GET", "/documents", "look", "Document", FanOut.document),
+    Operation("GET", "/documents/{id:path}", "look", "Document", FanOut.document),
+    Operation("GET", "/info", "server", "ShardsInfo", FanOut.info),
+    Operation("GET", "/health", "server", "Health", Api.health),
+    Operation("GET", "/ready", "server", "Ready", FanOut.ready),
+    Operation("GET", "/metrics", "server", None, Api.report),
+)

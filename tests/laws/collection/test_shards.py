@@ -82,5 +82,5 @@ def test_other_models_and_ids_that_are_not_there_are_refused(tmp_path: Path) -> 
     with pytest.raises(dv.InputError, match="has the id 'nope'"):
         alone.why("wing", "nope")
     merged = dv.merge_statistics([a, a])
-    assert merged.words.documents == 40
+    assert merged.documents == 40
     assert merged.spread.rows == 40

@@ -104,7 +104,7 @@ class ServerOptions:
 
 
 def serve(
-    collection: Path,
+    collection: list[str],
     *,
     server: ServerOptions = ServerOptions(),
     browser: bool = False,
@@ -117,21 +117,36 @@ def serve(
     map. Programs use the same addresses (listed at /docs); /v1/embeddings works with the OpenAI
     client. Changes by `deltavec index` are served after a second or two. Ctrl-C stops the server.
 
+    With addresses of several servers, whose collections have the same model, this one searches all
+    of them as one collection; it has no page.
+
     Every option is also read from the environment, such as DELTAVEC_PORT.
 
     Parameters
     ----------
+    collection : REVIEWS.idx
+        What `deltavec index build` wrote; or the addresses of several servers.
     browser : --open
         Open the page in your browser.
 
     Examples
     --------
     deltavec serve reviews.idx --open
+    deltavec serve http://10.0.0.2:8000 http://10.0.0.3:8000
     DELTAVEC_TOKEN=secret deltavec serve reviews.idx --host 0.0.0.0 --port 8080
     """
     require_extra()
-    name = collection.resolve().stem
-    run_server(collection, name, server, trust=trust, as_json=as_json, browser=browser)
+    if any("://" in one for one in collection):
+        run_front(collection, server, as_json=as_json)
+    elif len(collection) > 1:
+        raise InputError(
+            "expected one collection, or the addresses of several servers, got "
+            f"{len(collection)} folders: serve each of them, and then their addresses"
+        )
+    else:
+        folder = Path(collection[0])
+        name = folder.resolve().stem
+        run_server(folder, name, server, trust=trust, as_json=as_json, browser=browser)
 
 
 def run_server(
@@ -142,43 +157,59 @@ def run_server(
     with stages("opening"):
         from deltavec.collection import open_collection
         from deltavec.collection.map.storage import find_cached_map
-        from deltavec.io.artifacts.atomic import scratch_folder
-        from deltavec.server.app import require_settings
-        from deltavec.server.limits import Limits
 
-        origins = tuple(server.cors or ())
-        for secret in (server.token, server.write_token):
-            require_settings(secret, origins, server.root_path)
-        threads = max(1, Limits().workers // server.workers)
-        limits = Limits(seconds=server.max_seconds, batch=server.max_batch, workers=threads)
+        settings = app_settings(server, address)
         opened = open_collection(collection, trust=trust)
         documents = len(opened)
     method = "pca" if server.map == MapMethod.pca else "neighbors"
     if method == "neighbors" and not (opened.map or find_cached_map(opened)):
         threading.Thread(target=draw_map, args=(opened,), daemon=True).start()
     del opened  # each worker opens the collection itself
-    settings: dict[str, Any] = {
-        "token": server.token,
-        "write_token": server.write_token,
-        "limits": limits,
-        "loopback_only": ipaddress.ip_address(address[0]).is_loopback,
-        "name": name,
-        "origins": origins,
-        "root_path": server.root_path,
-        "encoder": server.encoder,
-    }
-    usual = LogFormat.text if sys.stderr.isatty() else LogFormat.json
-    log, proxies = server.log or usual, server.trusted_proxies
+    settings |= {"write_token": server.write_token, "name": name, "encoder": server.encoder}
 
     def on_ready() -> None:
-        announce(collection, address, documents, server.token, as_json)
+        about = {"collection": collection, "documents": documents}
+        shown = f"{collection} ({plural(documents, 'document')})"
+        announce(shown, about, address, server.token, as_json)
         if browser:
             webbrowser.open(url(address))
 
-    with scratch_folder() as folder:
-        settings["metrics_folder"] = folder
-        load = partial(start_app, collection, method, settings, trust, log, proxies)
-        run_workers(load, server.workers, address, on_ready)
+    run_workers(partial(load_app, collection, method, trust), settings, server, address, on_ready)
+
+
+def run_front(addresses: list[str], server: ServerOptions, *, as_json: bool) -> None:
+    """Serve what other servers have until a signal stops the server."""
+    from deltavec.server.shards import ShardServer
+
+    for one in addresses:
+        ShardServer(one, server.token, server.max_seconds)  # raises if it is no address
+    address = available_address(server.host, server.port)
+
+    def on_ready() -> None:
+        about = {"shards": addresses}
+        announce(plural(len(addresses), "server"), about, address, server.token, as_json)
+
+    settings = app_settings(server, address)
+    load = partial(load_front, addresses)
+    run_workers(load, settings, server, address, on_ready, probe="/health")
+
+
+def app_settings(server: ServerOptions, address: tuple[str, int]) -> dict[str, Any]:
+    """What every application takes; raises if something of it is not valid."""
+    from deltavec.server.app import require_settings
+    from deltavec.server.limits import Limits
+
+    origins = tuple(server.cors or ())
+    for secret in (server.token, server.write_token):
+        require_settings(secret, origins, server.root_path)
+    threads = max(1, Limits().workers // server.workers)
+    return {
+        "token": server.token,
+        "limits": Limits(seconds=server.max_seconds, batch=server.max_batch, workers=threads),
+        "loopback_only": ipaddress.ip_address(address[0]).is_loopback,
+        "origins": origins,
+        "root_path": server.root_path,
+    }
 
 
 def draw_map(opened: Collection) -> None:
@@ -218,16 +249,21 @@ def available_address(host: str, port: int) -> tuple[str, int]:
 
 
 def run_workers(
-    load: Callable[[], Callable[..., Any]],
-    processes: int,
+    load: Callable[[dict[str, Any]], Starlette],
+    settings: dict[str, Any],
+    options: ServerOptions,
     address: tuple[str, int],
     on_ready: Callable[[], None],
+    probe: str = "/ready",
 ) -> None:
     """Run worker processes until a signal stops them."""
     from granian import Granian
     from granian.constants import HTTPModes, Interfaces
     from granian.http import HTTP1Settings
 
+    from deltavec.io.artifacts.atomic import scratch_folder
+
+    usual = LogFormat.text if sys.stderr.isatty() else LogFormat.json
     multiprocessing.set_start_method("spawn", force=True)  # forked threads and locks are broken
     server = Granian(
         "deltavec",
@@ -237,27 +273,32 @@ def run_workers(
         http=HTTPModes.http1,
         http1_settings=HTTP1Settings(HEADER_MILLISECONDS, max_buffer_size=HEAD_BYTES),
         websockets=False,
-        workers=processes,
+        workers=options.workers,
         backlog=CONNECTIONS,
         backpressure=connection_limit(),
         respawn_failed_workers=True,
         workers_kill_timeout=STOP_SECONDS,
         log_enabled=False,
     )
-    waiting = threading.Thread(target=wait_until_ready, args=(address, on_ready), daemon=True)
+    waiting = threading.Thread(
+        target=wait_until_ready, args=(address, probe, on_ready), daemon=True
+    )
     server.on_startup(waiting.start)
-    try:
-        server.serve(target_loader=load, wrap_loader=False)
-    except SystemExit:
-        raise DeltavecError("a worker process has ended and could not be replaced") from None
+    with scratch_folder() as folder:
+        loading = partial(load, {**settings, "metrics_folder": folder})
+        start = partial(start_app, loading, options.log or usual, options.trusted_proxies)
+        try:
+            server.serve(target_loader=start, wrap_loader=False)
+        except SystemExit:
+            raise DeltavecError("a worker process has ended and could not be replaced") from None
 
 
-def wait_until_ready(address: tuple[str, int], on_ready: Callable[[], None]) -> None:
-    """Call a function as soon as a worker is ready to search."""
+def wait_until_ready(address: tuple[str, int], probe: str, on_ready: Callable[[], None]) -> None:
+    """Call a function as soon as a worker answers a probe with 200."""
     while True:
         connection = http.client.HTTPConnection(*reachable(address), timeout=5)
         try:
-            connection.request("GET", "/ready")
+            connection.request("GET", probe)
             if connection.getresponse().status == 200:
                 return on_ready()
         except OSError:
@@ -290,10 +331,8 @@ def connection_limit() -> int:
     return max(8, min(CONNECTIONS, soft - OTHER_FILES))
 
 
-def start_app(
-    folder: Path, method: str, settings: dict[str, Any], trust: bool, log: LogFormat, proxies: str
-) -> Callable[..., Any]:
-    """The application of one worker process, which opens the collection in the background."""
+def start_app(load: Callable[[], Starlette], log: LogFormat, proxies: str) -> Callable[..., Any]:
+    """The application of one worker process, which is loaded in the background."""
     spare_address_space()
     # granian's threads must not call a Python that is being finalized: Rust would panic.
     atexit.register(os._exit, 0)
@@ -307,11 +346,18 @@ def start_app(
 
     if log != LogFormat.none:
         write_log(log)
-    app = StartingApp(partial(load_app, folder, method, settings, trust), partial(os._exit, 1))
+    app = StartingApp(load, partial(os._exit, 1))
     return wrap_asgi_with_proxy_headers(app, proxies) if proxies else app
 
 
-def load_app(folder: Path, method: str, settings: dict[str, Any], trust: bool) -> Starlette:
+def load_front(addresses: list[str], settings: dict[str, Any]) -> Starlette:
+    """The application in front of several servers."""
+    from deltavec.server.app import create_front
+
+    return create_front(addresses, **settings)
+
+
+def load_app(folder: Path, method: str, trust: bool, settings: dict[str, Any]) -> Starlette:
     """The application that serves a collection."""
     from deltavec.collection import open_collection
     from deltavec.server.app import create_app
@@ -352,7 +398,7 @@ def url(address: tuple[str, int]) -> str:
 
 
 def announce(
-    folder: Path, address: tuple[str, int], documents: int, token: str | None, as_json: bool
+    shown: str, about: dict[str, Any], address: tuple[str, int], token: str | None, as_json: bool
 ) -> None:
     """Print the address, and warn if anyone may use the server."""
     if token is None and not ipaddress.ip_address(address[0]).is_loopback:
@@ -362,8 +408,8 @@ def announce(
             err=True,
         )
     if as_json:
-        print_json({"address": url(address), "collection": folder, "documents": documents})
+        print_json({"address": url(address), **about})
     else:
-        typer.echo(f"Serving {folder} ({plural(documents, 'document')}) at {url(address)}")
+        typer.echo(f"Serving {shown} at {url(address)}")
         typer.echo("Press Ctrl-C to stop.")
     typer.get_text_stream("stdout").flush()
