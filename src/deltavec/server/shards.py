@@ -240,8 +240,8 @@ class FanOut:
 
     def stop(self) -> None:
         """Ask no more."""
+        self.pools.stop()
+        self.executor.shutdown(cancel_futures=True)
         for server in self.servers:
             while server.kept:
                 server.kept.pop().close()
-        self.pools.stop()
-        self.executor.shutdown(wait=False, cancel_futures=True)
