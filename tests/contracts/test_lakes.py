@@ -145,6 +145,8 @@ def run(environment: dict[str, str], *words: str) -> subprocess.CompletedProcess
 def test_the_command_line_reads_and_writes_s3(bucket: dict[str, str], tmp_path: Path) -> None:
     fitted = run(bucket, "fit", "s3://reviews/in/", "-o", "s3://reviews/m.dv")
     assert fitted.returncode == 0, fitted.stderr
+    assert "s3://reviews/m.dv" in fitted.stdout
+    assert "s3:/reviews" not in fitted.stdout
     embedded = run(
         bucket, "embed", "s3://reviews/m.dv", "s3://reviews/in/reviews.parquet",
         "--keep", "id", "-o", "s3://reviews/out/vectors.parquet",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
@@ -41,14 +42,19 @@ def print_result(
         print_json(record if work is None else {**record, "seconds": work.seconds})
         return
     done = {} if work is None else {"time": duration(work.seconds)}
-    print_facts({**facts, **done, **({} if saved is None else {"saved": str(saved)})})
+    print_facts({**facts, **done, **({} if saved is None else {"saved": as_typed(saved)})})
     print_next(*then)
+
+
+def as_typed(path: object) -> str:
+    """A path as it was typed; pathlib makes one slash of the two in ``s3://``."""
+    return re.sub(r"^([a-z0-9]{2,}:)/+", r"\1//", str(path))
 
 
 def print_next(*command: object) -> None:
     """Print the command to run next, if there is one."""
     if command:
-        line = visible(shlex.join(["deltavec", *map(str, command)]))
+        line = visible(shlex.join(["deltavec", *map(as_typed, command)]))
         console().print(f"\nNext: {line}", markup=False, soft_wrap=True)  # whole, to be copied
 
 

@@ -7,7 +7,7 @@ and :math:`x_b` of :math:`N_b` of the other,
 
 is its log odds ratio, with the variance
 :math:`\sum \frac{1}{\mathrm{count} + 1/2}` over the four counts. Its p-value is corrected for the
-number of words (Benjamini and Hochberg, 1995), so that two halves of one set differ in nothing.
+number of words (Benjamini and Hochberg, 1995), so that two random parts of a set differ in nothing.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ class Duplicates:
 
     @property
     def groups(self) -> tuple[npt.NDArray[Any], ...]:
-        """The ids of documents that pairs link, directly or by way of others; largest first."""
+        """The ids of documents that pairs link, directly or through other ones; largest first."""
         members = self.names.at(self._groups.members)
         return tuple(np.split(members, self._groups.begins[1:-1])) if len(members) else ()
 

@@ -116,7 +116,7 @@ class Index:
         where: Where | None = None,
         threads: int | None = None,
     ) -> Hits:
-        """The k rows most alike to each query.
+        """The k rows most similar to each query.
 
         Parameters
         ----------

@@ -23,7 +23,7 @@ def neighbors(
     threads: int | None = None,
     on_progress: Callable[[float], None] | None = None,
 ) -> Hits:
-    """The k rows most alike to each row, itself left out.
+    """The k rows most similar to each row, itself left out.
 
     Parameters
     ----------

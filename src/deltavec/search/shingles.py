@@ -235,7 +235,7 @@ def text_pairs(
 def text_matches(
     shingles: Shingles, others: Iterable[Shingles], shared: float, contained: float
 ) -> TextMatches:
-    """For each document the best match of others, which come in blocks.
+    """For each document the best match among others, which come in blocks.
 
     A match shares at least so much with the document, or contains so much of it. Others that are
     equal word for word match too.

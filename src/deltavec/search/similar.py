@@ -1,4 +1,4 @@
-"""Rows that are alike: all pairs above a cosine."""
+"""Similar rows: all pairs above a cosine."""
 
 from __future__ import annotations
 

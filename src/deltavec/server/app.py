@@ -152,7 +152,7 @@ def create_front(
 
 
 class Guard(NamedTuple):
-    """Who may ask an application, and for how much."""
+    """Which requests an application lets through."""
 
     limits: Limits
     token: str | None

@@ -372,7 +372,7 @@ def require_at_most(
 
 
 def passage(shown: Excerpt, text: str) -> dict[str, Any]:
-    """An excerpt of a text; contributions have six digits, which halves the JSON."""
+    """An excerpt of a text; contributions have six digits, to keep the JSON short."""
     pieces = shown.pieces and [(piece, share and round(share, 6)) for piece, share in shown.pieces]
     return {"text": shown.text, "begin": shown.begin, "length": len(text), "pieces": pieces}
 

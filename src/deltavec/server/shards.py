@@ -1,4 +1,4 @@
-"""One server in front of others, each with a collection: all are searched as one.
+"""One server in front of several, each with a collection: all are searched as one.
 
 Every server with a collection answers for it as one of several (docs/decisions/0035):
 ``/shards/forms`` and ``/shards/sums`` give its statistics for a query, ``/shards/search`` and
@@ -102,7 +102,7 @@ class ShardServer:
         self.kept: deque[http.client.HTTPConnection] = deque()
 
     def find_forms(self, query: str, words: list[str]) -> Forms:
-        """The forms of the words of a query, and of others."""
+        """The forms of the words of a query, and of more words."""
         return Forms(**self.ask("POST", "/shards/forms", {"query": query, "words": words}))
 
     def measure(self, query: str, terms: list[list[str]], mean_length: float) -> Sums:

@@ -124,7 +124,7 @@ class LocalShard(NamedTuple):
     collection: Collection
 
     def find_forms(self, query: str, words: list[str]) -> Forms:
-        """The forms of the words of a query, and of others."""
+        """The forms of the words of a query, and of more words."""
         model, index = self.collection.model, postings_of(self.collection).words
         wanted = dict.fromkeys([*words_of(query, model), *words])
         found = forms_of(index, list(wanted))

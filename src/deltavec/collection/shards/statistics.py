@@ -47,7 +47,7 @@ class Shard(Protocol):
     """A collection that is searched with others, here or on another machine."""
 
     def find_forms(self, query: str, words: list[str]) -> Forms:
-        """The forms of the words of a query, and of others."""
+        """The forms of the words of a query, and of more words."""
 
     def measure(self, query: str, terms: list[list[str]], mean_length: float) -> Sums:
         """The sums of terms, each given by its words, if documents have this mean length."""

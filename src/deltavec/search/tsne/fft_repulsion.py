@@ -67,7 +67,7 @@ def repulsion(places: Float64s, threads: int = 1) -> Repulsion:
 
 
 def step_for(reach: float) -> float:
-    """How far nodes stand apart on a map of this size: halves of the usual on a small one.
+    """How far nodes stand apart on a map of this size: half as far on a small one.
 
     There only a few numbers, so that the functions need not be computed at each step.
     """

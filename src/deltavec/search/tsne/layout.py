@@ -1,6 +1,6 @@
 r"""Rows in two dimensions: t-SNE on the neighbors of each, from principal components on.
 
-Each row is linked with its nearest neighbors, all links alike: :math:`p_{ij}` is the number of
+Each row is linked with its nearest neighbors: :math:`p_{ij}` is the number of
 links between two rows over the number of all. Places :math:`y` are moved so that neighbors are
 near (van der Maaten and Hinton 2008): downhill along
 
