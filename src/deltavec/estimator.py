@@ -1,12 +1,8 @@
-"""`DocumentEmbedder`: document vectors as a scikit-learn transformer.
-
-It learns mergeable statistics: counts, and the second moment of document vectors. So `fit` is
-`partial_fit` from empty statistics.
-"""
+"""`DocumentEmbedder`: document vectors as a scikit-learn transformer."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,17 +10,13 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from deltavec.core.components import SecondMoment, leading_components
 from deltavec.core.fitting import fit as fit_model
-from deltavec.core.fitting import model_of_table, require_use, resolve_recipe, vectors_note
-from deltavec.core.learning.corpora import corpus_statistics
+from deltavec.core.fitting import require_use, resolve_recipe
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.recipes import DEFAULTS, WEIGHTED_PARAMETERS, Recipe
-from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.text.batches import Chunked, Tokenizer, as_corpus, require_reiterable
-from deltavec.core.text.feature_choice import AskedUnits
 from deltavec.core.vectors import WordVectors
-from deltavec.errors import CorpusError, InputError, VectorsError
+from deltavec.errors import CorpusError, VectorsError
 
 
 class DocumentEmbedder(TransformerMixin, BaseEstimator):
@@ -148,53 +140,9 @@ class DocumentEmbedder(TransformerMixin, BaseEstimator):
             Ignored.
         """
         recipe, documents = recipe_of(self), require_reiterable(one_column(X))
-        if self.word_vectors is None or not recipe.needs_vectors:
-            names = ("prior", "tokenizer", "units", "normalization", "threads")
-            how: Any = {name: getattr(self, name) for name in names}
-            self.model_ = fit_model(documents, self.word_vectors, recipe, **how)
-            self._seen = None
-            return self
-        empty = Seen.empty(self.word_vectors, recipe, self)
-        self._seen, self.model_ = learn(empty, documents, self.threads)
-        return self
-
-    def partial_fit(self, X: Any, y: object = None) -> Self:
-        """The embedder, fitted on these documents and those of earlier calls.
-
-        Counts are added, and the table is folded again from all of them. This part equals `fit` on
-        all documents, bit for bit. The removed components come from each batch as it was embedded
-        under the counts at that time. They equal those of `fit` for a single batch, and to rounding
-        if vectors do not depend on counts (weighting ``unit`` with form ``sum``). Otherwise they
-        approach those of `fit` as batches are added. With ``n_components_removed=0`` nothing
-        differs.
-
-        Each call folds the whole table, so few large batches are faster than many small ones.
-
-        Parameters
-        ----------
-        X
-            More documents.
-        y
-            Ignored.
-
-        Raises
-        ------
-        InputError
-            If there are no word vectors to count for, or parameters have changed between calls.
-        CorpusError
-            If no document so far has a known word; the batch is then ignored.
-        """
-        recipe = recipe_of(self)
-        if self.word_vectors is None or not recipe.needs_vectors:
-            raise InputError(
-                "partial_fit needs word_vectors, as training them takes the whole corpus: pass "
-                "deltavec.load_vectors(file) or deltavec.train_vectors(corpus), or call fit"
-            )
-        documents = require_reiterable(one_column(X))
-        empty = Seen.empty(self.word_vectors, recipe, self)
-        seen = getattr(self, "_seen", None) or empty
-        require_unchanged(seen, empty)
-        self._seen, self.model_ = learn(seen, documents, self.threads)
+        names = ("prior", "tokenizer", "units", "normalization", "threads")
+        how: Any = {name: getattr(self, name) for name in names}
+        self.model_ = fit_model(documents, self.word_vectors, recipe, **how)
         return self
 
     def transform(self, X: Any) -> npt.NDArray[np.float32]:
@@ -228,44 +176,6 @@ class DocumentEmbedder(TransformerMixin, BaseEstimator):
         return tags
 
 
-@dataclass(frozen=True, eq=False)
-class Seen:
-    """The statistics of all documents so far, and the parameters they were taken with."""
-
-    vectors: WordVectors
-    recipe: Recipe
-    tokenizer: Tokenizer
-    statistics: CorpusStatistics
-    moment: SecondMoment
-
-    @classmethod
-    def empty(cls, vectors: WordVectors, recipe: Recipe, embedder: DocumentEmbedder) -> Seen:
-        """Empty statistics."""
-        asked = AskedUnits.of(embedder.tokenizer, embedder.units, vectors, embedder.normalization)
-        return cls(
-            vectors,
-            recipe,
-            asked.tokenizer,
-            CorpusStatistics.empty(len(vectors)),
-            SecondMoment.empty(vectors.dimensions),
-        )
-
-
-def learn(before: Seen, documents: Chunked, threads: int | None) -> tuple[Seen, EmbeddingModel]:
-    """Statistics and model after more documents."""
-    vectors, recipe, tokenizer = before.vectors, before.recipe, before.tokenizer
-    counts = corpus_statistics(documents, vectors.vocabulary, tokenizer, threads)
-    notes = {"vectors": vectors_note(vectors)}
-    seen = replace(before, statistics=before.statistics + counts)
-    model = model_of_table(vectors, seen.statistics, recipe, tokenizer, notes)
-    if not recipe.n_components_removed:
-        return seen, model
-    matrices = model.embed_batches(documents, threads=threads)
-    seen = replace(seen, moment=sum(map(SecondMoment.of, matrices), before.moment))
-    components = leading_components(seen.moment, recipe.n_components_removed)
-    return seen, replace(model, table=model.table.without(components))
-
-
 def recipe_of(embedder: DocumentEmbedder) -> Recipe:
     """The recipe that the parameters describe."""
     vectors = embedder.word_vectors
@@ -287,18 +197,6 @@ def recipe_of(embedder: DocumentEmbedder) -> Recipe:
         recipe = replace(resolve_recipe(embedder.recipe, vectors).recipe, **given)
     require_use(embedder.prior, recipe)
     return recipe
-
-
-def require_unchanged(seen: Seen, now: Seen) -> None:
-    """Raise an error if parameters differ from those of the earlier statistics."""
-    for name, what in (
-        ("vectors", "word_vectors"),
-        ("recipe", "weighting, form or another parameter of the recipe"),
-        ("tokenizer", "tokenizer"),
-    ):
-        earlier, current = getattr(seen, name), getattr(now, name)
-        if earlier is not current and earlier != current:
-            raise InputError(f"{what} has changed since the last call: call fit to start again")
 
 
 def one_column(X: Any) -> Chunked:

@@ -180,7 +180,7 @@ def test_a_parameter_that_does_not_exist_is_refused(embedder):
         ({"threads": 0}, "threads must be"),
     ],
 )
-@pytest.mark.parametrize("method", ["fit", "partial_fit", "fit_transform"])
+@pytest.mark.parametrize("method", ["fit", "fit_transform"])
 def test_a_bad_parameter_is_refused_when_fitting(embedder, parameters, match, method):
     embedder.set_params(**parameters)
     with pytest.raises(ValueError, match=match):
@@ -340,7 +340,7 @@ def test_missing_values_in_a_column_are_empty_documents(embedder, column):
     assert embedder.model_.info()["documents"] == 4
 
 
-@pytest.mark.parametrize("method", ["fit", "partial_fit", "transform", "fit_transform"])
+@pytest.mark.parametrize("method", ["fit", "transform", "fit_transform"])
 def test_a_lone_string_is_refused(embedder, method):
     embedder.fit(DOCUMENTS)
     with pytest.raises(ValueError, match="expected a list of documents, got one str: wrap it"):
@@ -360,7 +360,7 @@ def test_a_lone_string_is_refused(embedder, method):
     ],
     ids=["pandas", "two columns", "polars", "arrow", "array", "no column", "sparse"],
 )
-@pytest.mark.parametrize("method", ["fit", "partial_fit", "transform", "fit_transform"])
+@pytest.mark.parametrize("method", ["fit", "transform", "fit_transform"])
 def test_a_table_is_refused_and_the_error_says_how_to_choose_a_column(embedder, table, method):
     embedder.fit(DOCUMENTS)
     with pytest.raises(ValueError, match=r"one column of documents, .* 'text', not \['text'\]"):
@@ -376,7 +376,7 @@ def test_what_is_no_text_is_refused(embedder, documents):
 
 
 @pytest.mark.parametrize("removed", [0, 1])
-@pytest.mark.parametrize("method", ["fit", "partial_fit", "fit_transform"])
+@pytest.mark.parametrize("method", ["fit", "fit_transform"])
 def test_a_generator_is_refused_when_fitting_as_it_is_read_again(embedder, removed, method):
     embedder.set_params(n_components_removed=removed)
     with pytest.raises(ValueError, match="can be read only once"):
@@ -569,65 +569,6 @@ def test_it_can_be_sent_to_another_process(embedder, expected, sent):
     assert (
         sent(DocumentEmbedder(form="sum")).get_params() == DocumentEmbedder(form="sum").get_params()
     )
-
-
-@pytest.mark.parametrize("sent", [pickled, through_joblib])
-def test_it_can_go_on_learning_in_another_process(embedder, sent):
-    here = embedder.partial_fit(DOCUMENTS[:6])
-    there = sent(here).partial_fit(DOCUMENTS[6:])
-    here.partial_fit(DOCUMENTS[6:])
-    assert np.array_equal(here.transform(DOCUMENTS), there.transform(DOCUMENTS))
-
-
-# partial_fit
-
-
-def test_one_batch_is_fit(embedder, expected):
-    alone = clone(embedder).partial_fit(DOCUMENTS)
-    assert np.array_equal(alone.transform(DOCUMENTS), expected)
-    assert alone.model_.info() == embedder.model_.info()
-
-
-def test_partial_fit_goes_on_where_fit_ended(embedder):
-    batches = clone(embedder).partial_fit(DOCUMENTS[:6]).partial_fit(DOCUMENTS[6:])
-    embedder.fit(DOCUMENTS[:6]).partial_fit(DOCUMENTS[6:])
-    assert np.array_equal(embedder.transform(DOCUMENTS), batches.transform(DOCUMENTS))
-
-
-def test_fit_forgets_the_batches(embedder, expected):
-    embedder.partial_fit(["the sea"] * 5)
-    assert np.array_equal(embedder.fit_transform(DOCUMENTS), expected)
-
-
-def test_partial_fit_needs_word_vectors():
-    with pytest.raises(dv.InputError, match="partial_fit needs word_vectors, as training them"):
-        DocumentEmbedder().partial_fit(DOCUMENTS)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "match"),
-    [
-        ({"form": "sum"}, "weighting, form or another parameter of the recipe has changed"),
-        ({"tokenizer": "whitespace"}, "tokenizer has changed since the last call"),
-        ({"word_vectors": dv.WordVectors(["sea"], [[1.0]])}, "word_vectors has changed"),
-    ],
-)
-def test_parameters_may_not_change_between_batches(embedder, parameters, match):
-    embedder.partial_fit(DOCUMENTS).set_params(**parameters)
-    with pytest.raises(dv.InputError, match=f"{match}.*: call fit to start again"):
-        embedder.partial_fit(DOCUMENTS)
-    embedder.fit(DOCUMENTS).partial_fit(DOCUMENTS)
-
-
-def test_a_batch_without_any_document_changes_nothing(embedder, expected):
-    assert np.array_equal(embedder.partial_fit([]).transform(DOCUMENTS), expected)
-
-
-def test_a_first_batch_without_known_words_is_refused_and_forgotten(embedder, expected):
-    other = clone(embedder)
-    with pytest.raises(dv.CorpusError, match="has a vector"):
-        other.partial_fit(["nothing known"])
-    assert np.array_equal(other.partial_fit(DOCUMENTS).transform(DOCUMENTS), expected)
 
 
 def test_prior_vectors_are_a_parameter_shared_by_clones(vectors):
