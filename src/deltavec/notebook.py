@@ -9,11 +9,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from deltavec.core.arguments import require_whole
-from deltavec.errors import needing
-
 if TYPE_CHECKING:
-    from deltavec.core.explain import Explanation, WordPair, WordShare
+    from deltavec.core.explain import Explanation, WordShare
 
 # Blue and orange, which color-blind people tell apart.
 PULLS, PUSHES = "38, 139, 210", "220, 100, 40"
@@ -30,12 +27,14 @@ def explanation_html(explanation: Explanation) -> str:
     """The explanation as HTML; the texts are escaped."""
     everything = (*explanation.words_a, *explanation.words_b)
     largest = max((abs(word.share) for word in everything), default=0.0)
+    shown = [(pair.word_a, pair.word_b, f"{pair.share:+.3f}") for pair in explanation.pairs]
+    pairs = table("Pairs of words", ("in A", "in B", "share"), shown) if shown else ""
     legend = f"{swatch(PULLS)} pulls together {swatch(PUSHES)} pushes apart"
     parts = [
         f'<div style="{STYLE}"><p>cosine <b>{explanation.cosine:+.3f}</b> &nbsp; {legend}</p>',
         shaded("A", explanation.text_a, explanation.words_a, explanation.offset_a, largest),
         shaded("B", explanation.text_b, explanation.words_b, explanation.offset_b, largest),
-        pair_table(explanation.pairs),
+        pairs,
         "</div>",
     ]
     return "".join(parts)
@@ -64,62 +63,12 @@ def span(word: str, share: float | None, largest: float) -> str:
     return f'<span style="{style}" title="{share:+.4f}">{escape(word)}</span>'
 
 
-def pair_table(pairs: Sequence[WordPair]) -> str:
-    """The words of both texts that pull hardest."""
-    if not pairs:
-        return ""
-    rows = "".join(
-        f'<tr><td style="{CELL}">{escape(pair.word_a)}</td>'
-        f'<td style="{CELL}">{escape(pair.word_b)}</td>'
-        f'<td style="{NUMBER}">{pair.share:+.3f}</td></tr>'
-        for pair in pairs
-    )
-    head = "".join(f'<th style="{CELL}">{name}</th>' for name in ("in A", "in B", "share"))
-    return f'<table style="{TABLE}"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
-
-
 def swatch(color: str) -> str:
     """A small patch of a color, for the legend."""
     return (
         f'<span style="display: inline-block; width: .8em; height: .8em; border-radius: 2px; '
         f'background: rgba({color}, {STRONGEST})"></span>'
     )
-
-
-def explanation_plot(explanation: Explanation, words: int) -> Any:
-    """Two matplotlib axes side by side, with the strongest words of each text."""
-    require_whole("words", words)
-    with needing("lab", "explanation.plot() needs matplotlib"):
-        from matplotlib import pyplot
-    height = 1.2 + 0.26 * words
-    figure, axes = pyplot.subplots(1, 2, figsize=(9, height), sharex=True, layout="constrained")
-    figure.suptitle(f"cosine {explanation.cosine:+.3f}")
-    for name, ax, shares in zip(
-        "AB", axes, (explanation.words_a, explanation.words_b), strict=True
-    ):
-        bars(ax, shares, words)
-        ax.set_title(f"text {name}")
-        ax.set_xlabel("share of the cosine")
-    return axes
-
-
-def bars(ax: Any, shares: Sequence[WordShare], words: int) -> None:
-    """Draw the strongest words, the largest share on top."""
-    strongest = sorted(shares, key=lambda word: -abs(word.share))[:words]
-    shown = sorted(strongest, key=lambda word: word.share)
-    places = range(len(shown))
-    colors = [hexadecimal(PULLS if word.share >= 0 else PUSHES) for word in shown]
-    ax.barh(places, [word.share for word in shown], color=colors)
-    # A dollar sign would begin a formula.
-    ax.set_yticks(places, [word.word[:LONGEST].replace("$", r"\$") for word in shown])
-    ax.axvline(0, color="gray", linewidth=0.8)
-    for side in ("top", "right", "left"):
-        ax.spines[side].set_visible(False)
-
-
-def hexadecimal(color: str) -> str:
-    """A color as matplotlib has it."""
-    return f"#{bytes(map(int, color.split(', '))).hex()}"
 
 
 def table(

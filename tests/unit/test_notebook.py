@@ -1,7 +1,3 @@
-import sys
-
-import pytest
-
 import deltavec as dv
 
 VECTORS = dv.WordVectors(["sea", "room", "quiet"], [[1, 0], [0, 1], [0.6, 0.8]])
@@ -42,31 +38,3 @@ def test_a_notebook_shows_empty_and_endless_texts():
     assert "no words" in html
     assert "and 600 more words" in html
     assert "<table" not in html
-
-
-def test_a_plot_has_a_bar_for_each_of_the_strongest_words():
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("agg")
-    from matplotlib import pyplot
-
-    explanation = dv.fit(CORPUS, VECTORS, "idf-center").explain("sea quiet room", "room $x sea")
-    left, right = explanation.plot(words=2)
-    assert [label.get_text() for label in left.get_yticklabels()] == [
-        word.word
-        for word in sorted(
-            sorted(explanation.words_a, key=lambda word: -abs(word.share))[:2],
-            key=lambda word: word.share,
-        )
-    ]
-    assert len(right.patches) == 2
-    colors = {bar.get_width() >= 0: bar.get_facecolor() for bar in (*left.patches, *right.patches)}
-    assert colors[True] == matplotlib.colors.to_rgba("#268bd2")
-    assert left.figure.get_suptitle() == f"cosine {explanation.cosine:+.3f}"
-    pyplot.close(left.figure)
-
-
-def test_a_plot_without_matplotlib_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    explanation = dv.fit(CORPUS, VECTORS, "idf-sum").explain("sea", "room")
-    with pytest.raises(dv.MissingDependencyError, match=r"deltavec\[lab\]"):
-        explanation.plot()

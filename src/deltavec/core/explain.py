@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -126,23 +126,6 @@ class Explanation:
         from deltavec.notebook import explanation_html
 
         return explanation_html(self)
-
-    def plot(self, words: int = 12) -> Any:
-        """Two matplotlib axes: the shares of the strongest words of each text, as bars.
-
-        Parameters
-        ----------
-        words
-            How many words of each text to show.
-
-        Raises
-        ------
-        MissingDependencyError
-            Without matplotlib (the extra ``plots``).
-        """
-        from deltavec.notebook import explanation_plot
-
-        return explanation_plot(self, words)
 
 
 @dataclass(frozen=True, eq=False)
