@@ -128,21 +128,6 @@ def test_vectors_train_writes_every_format_and_says_what_it_did(
         assert np.array_equal(vectors.matrix, written[0].matrix)
 
 
-def test_vectors_train_with_word2vec_repeats_with_one_thread(
-    tmp_path: Path, small: Path, deltavec: Deltavec
-) -> None:
-    matrices = []
-    for name in ("one.bin", "two.bin"):
-        done = deltavec(
-            *("vectors", "train", small / "reviews.csv", "--method", "word2vec", "--threads", 1),
-            *("--dimensions", 5, "--epochs", 2, "--seed", 3, "--skip-gram", "-o", tmp_path / name),
-        )
-        assert done.code == 0
-        assert "word2vec" in done.stdout
-        matrices.append(dv.load_vectors(tmp_path / name).matrix)
-    assert np.array_equal(*matrices)
-
-
 def test_fit_writes_the_model_that_the_library_makes(small: Path) -> None:
     corpus = dv.read_corpus(small / "reviews.csv")
     made = dv.fit(corpus, dv.load_vectors(small / "reviews.vec"))

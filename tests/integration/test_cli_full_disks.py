@@ -14,7 +14,7 @@ tempfile.tempdir = sys.argv.pop(1)
 from deltavec.cli import main
 main()
 """
-TRAIN = ("vectors", "train", "{small}/reviews.csv", "--method", "word2vec", "--epochs", "1", "-o")
+TRAIN = ("vectors", "train", "{small}/reviews.csv", "-o")
 
 
 @pytest.mark.compiled

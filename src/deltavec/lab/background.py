@@ -19,12 +19,11 @@ from deltavec.core.weights import idf
 from deltavec.errors import SmallModelWarning
 from deltavec.io.corpus.corpus import Corpus
 from deltavec.io.vectors.load import load_vectors, save_vectors
-from deltavec.lab.baselines import tfidf
+from deltavec.lab.baselines import TRAINING, tfidf
 from deltavec.lab.experiment import Documents, Given, Method
 from deltavec.lab.results import versions
 from deltavec.lab.variants import variants
 from deltavec.lab.words import CorpusWords, KnownWords, read_words
-from deltavec.training import train_vectors
 
 
 class Background:
@@ -70,14 +69,9 @@ class Background:
             path = given.folder / f"vectors-{key}.safetensors"
             if path.exists():
                 return load_vectors(path)
-        vectors = train_vectors(
-            self.corpus,
-            method=method,
-            seed=seed,
-            tokenizer=tokenizer,
-            threads=given.threads,
-            on_stage=given.progress.stage,
-            on_progress=given.progress.reach,
+        given.progress.stage(f"training {method}")
+        vectors = TRAINING[method](
+            self.corpus, tokenizer=tokenizer, seed=seed, threads=given.threads
         )
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from deltavec.core.learning.vocabulary_builder import usual_min_count
+from deltavec.core.learning.vocabulary_builder import frequent_words, usual_min_count, word_counts
 from deltavec.core.statistics import CorpusStatistics
+from deltavec.core.text.batches import Chunked, Tokenizer
 from deltavec.core.threads import thread_count
-from deltavec.core.vectors import normalize_rows
+from deltavec.core.vectors import WordVectors, normalize_rows
 from deltavec.errors import InputError, needing
 from deltavec.evaluation.auc import Block, Blocks, blocks_auc, group_numbers
 from deltavec.io.artifacts.atomic import scratch_folder
-from deltavec.lab.words import Counts
+from deltavec.lab.words import Counts, TokenIds
+from deltavec.training import train_vectors
 
 DOC2VEC_MIN_COUNTS = (1, 5)
 DOC2VEC_DIMENSIONS = 300
@@ -118,6 +121,43 @@ def lsa_vectors(counts: Counts, statistics: CorpusStatistics, seed: int) -> npt.
     return Lsa(frequent, seed=seed).embed(frequent)
 
 
+@contextmanager
+def corpus_file(documents: Iterable[Iterable[Any]]) -> Iterator[str]:
+    """A file with a document on each line; from it gensim trains without the interpreter."""
+    with scratch_folder() as folder:
+        path = folder / "documents.txt"
+        with path.open("w", encoding="utf-8") as file:
+            file.writelines(" ".join(map(str, document)) + "\n" for document in documents)
+        yield str(path)
+
+
+def word2vec_vectors(
+    corpus: Chunked, tokenizer: Tokenizer, *, seed: int = 0, threads: int | None = None
+) -> WordVectors:
+    """Vectors of gensim's word2vec (CBOW), with the defaults of the original tool, as in the paper.
+
+    It repeats exactly only with one thread.
+    """
+    with needing("lab", "word2vec needs gensim (Python 3.11 to 3.13)"):
+        from gensim.models import Word2Vec
+    vocabulary = frequent_words(word_counts(corpus, tokenizer), None)
+    pieces = (TokenIds.of(chunk, vocabulary, tokenizer, threads) for chunk in corpus)
+    documents = (piece.of_document(row) for piece in pieces for row in range(piece.documents))
+    with corpus_file(documents) as path:
+        model = Word2Vec(
+            corpus_file=path,
+            min_count=1,  # rarer words are not in the file
+            negative=5,
+            sample=1e-3,
+            alpha=0.05,
+            workers=thread_count(threads),
+            vector_size=100,
+            seed=seed,
+        )
+    kept = sorted(map(int, model.wv.key_to_index))
+    return WordVectors([vocabulary.words[number] for number in kept], model.wv[map(str, kept)])
+
+
 def train_doc2vec(
     documents: Iterable[Iterable[Any]],
     *,
@@ -192,6 +232,12 @@ def doc2vec_vectors(
         **training,
     )
     return unit_rows(model.dv.vectors[: len(lists)] * frequent[:, None])
+
+
+TRAINING: dict[str, Callable[..., WordVectors]] = {
+    "ppmi": train_vectors,
+    "word2vec": word2vec_vectors,
+}
 
 
 class Embedder(NamedTuple):

@@ -23,10 +23,9 @@ from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.text.batches import resolve_tokenizer
 from deltavec.core.vectors import WordVectors
 from deltavec.io.vectors.load import load_vectors
-from deltavec.lab.baselines import Embedder
+from deltavec.lab.baselines import TRAINING, Embedder
 from deltavec.lab.results import Problem, Results, write_atomically
 from deltavec.lab.words import Counts, document_lengths, weight_curve
-from deltavec.training import METHODS
 
 if TYPE_CHECKING:
     from deltavec.lab.background import Background
@@ -85,7 +84,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         require_whole("seed", self.seed, 0)
-        require_one_of("vectors_method", self.vectors_method, METHODS)
+        require_one_of("vectors_method", self.vectors_method, TRAINING)
         resolve_tokenizer(self.tokenizer)
         object.__setattr__(self, "skip", tuple(dict.fromkeys(self.skip)))
         for name in self.skip:

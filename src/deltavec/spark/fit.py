@@ -14,7 +14,6 @@ from deltavec.core.text.feature_choice import AskedUnits
 from deltavec.core.vectors import WordVectors
 from deltavec.spark.column import SparkColumn
 from deltavec.spark.frames import rereadable_text
-from deltavec.training import require_sizes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -101,7 +100,7 @@ def train_vectors(
 ) -> WordVectors:
     """Word vectors learned from the co-occurrence of words in a column.
 
-    The method ``ppmi`` of `deltavec.train_vectors`, and the same vectors. The column is read three
+    The same vectors as those of `deltavec.train_vectors`. The column is read three
     times by the executors; what reaches the driver is the vocabulary and the counted pairs, which
     it factorizes.
 
@@ -130,7 +129,6 @@ def train_vectors(
     on_stage
         Called with a word or two when each stage begins.
     """
-    require_sizes(dimensions=dimensions, window=window, min_count=min_count)
     source = SparkColumn(
         rereadable_text(frame, column),
         tokenizer=tokenizer,

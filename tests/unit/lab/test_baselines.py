@@ -1,9 +1,12 @@
+import sys
+
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfTransformer
 
 import deltavec as dv
+from deltavec.core.text.batches import as_corpus
 from deltavec.evaluation import auc
 from deltavec.lab import baselines
 from deltavec.lab.baselines import (
@@ -12,6 +15,7 @@ from deltavec.lab.baselines import (
     doc2vec_vectors,
     sparse_pairwise_auc,
     tfidf,
+    word2vec_vectors,
 )
 
 
@@ -148,3 +152,25 @@ def test_an_embedder_that_fails_says_so_itself():
 
     with pytest.raises(dv.InputError, match="embedder 'mine': RuntimeError: no such model"):
         Embedder("mine", broken).embed(["a"])
+
+
+STORIES = ["the sea and the waves", "the beach by the sea", "a quiet room", "a quiet bed room"] * 8
+
+
+def test_word2vec_repeats_with_one_thread_and_sees_the_words_of_ppmi():
+    corpus = dv.read_corpus(STORIES)
+    one, two = (word2vec_vectors(corpus, "words", seed=3, threads=1) for _ in range(2))
+    assert one.words == two.words == dv.train_vectors(corpus).words
+    assert np.array_equal(one.matrix, two.matrix)
+    assert one.dimensions == 100
+
+
+def test_word2vec_learns_words_with_spaces():
+    corpus = as_corpus([["New York", "sea"], ["New York", "bay"]] * 20)
+    assert set(word2vec_vectors(corpus, "words", threads=1).words) == {"New York", "sea", "bay"}
+
+
+def test_word2vec_without_gensim_says_how_to_install_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "gensim.models", None)
+    with pytest.raises(dv.MissingDependencyError, match=r"pip install 'deltavec\[lab\]'"):
+        word2vec_vectors(as_corpus(STORIES), "words")

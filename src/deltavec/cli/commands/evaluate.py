@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from deltavec.cli import options
-from deltavec.cli.commands.vectors import Method
 from deltavec.cli.failures import require_usage
 from deltavec.cli.inputs import open_corpus, require_rereadable
 from deltavec.cli.outputs import require_folder_of
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from deltavec.lab.results import Results
 
 MOST_PROBLEMS = 5  # columns that fit on a screen
+
+Method = StrEnum("Method", ["ppmi", "word2vec"])
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from deltavec.core.arguments import require_whole
 from deltavec.core.arrays import Float32s, Float64s, read_only
 from deltavec.core.kernels.embed import ROUNDING
 from deltavec.core.learning import kernels as pair_kernels
@@ -168,6 +169,9 @@ def ppmi_vectors(
 
     A vocabulary of fewer than about ``dimensions`` words gives fewer dimensions.
     """
+    for name, size in (("dimensions", dimensions), ("window", window), ("min_count", min_count)):
+        if size is not None or name != "min_count":
+            require_whole(name, size)
     words = corpus.words(min_count)
     vocabulary = words.vocabulary
     allocate = Spill(corpus.max_memory)
