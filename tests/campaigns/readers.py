@@ -266,8 +266,6 @@ def read_collection(folder: Path, rng: Random) -> None:
 def make_vectors(folder: Path) -> None:
     for name in ("own.safetensors", "text.txt", "binary.bin"):
         dv.save_vectors(word_vectors(), folder / name)
-    np.save(folder / "matrix.npy", word_vectors().matrix)
-    (folder / "matrix.words.txt").write_text("\n".join(WORDS))
     (folder / "packed.gz").write_bytes(gzip.compress((folder / "text.txt").read_bytes(), mtime=0))
 
 
@@ -282,8 +280,6 @@ def mutated_vectors(files: Files, rng: Random) -> Files:
 
 def read_vectors(folder: Path, rng: Random) -> None:
     for path in sorted(folder.iterdir()):
-        if path.name == "matrix.words.txt":
-            continue  # read beside matrix.npy
         vectors = dv.load_vectors(path, limit=rng.choice([None, 3]))
         assert len(vectors.words) == len(vectors.matrix)
         assert vectors.fingerprint

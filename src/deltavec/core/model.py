@@ -377,7 +377,7 @@ class EmbeddingModel:
             Where to, in one atomic step; an earlier export there is replaced.
         format
             ``model2vec``: the table, a tokenizer that finds the same words, and what
-            sentence-transformers needs to load it too. ``word2vec``, ``safetensors`` or ``npy``:
+            sentence-transformers needs to load it too. ``word2vec`` or ``safetensors``:
             the words and their rows only.
         dtype
             ``float32`` or ``float16``, half as large.

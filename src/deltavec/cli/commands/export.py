@@ -12,7 +12,7 @@ from deltavec.cli.printing import plural, print_result
 if TYPE_CHECKING:
     from deltavec.io.export.export import Exported
 
-ExportFormat = StrEnum("ExportFormat", ["model2vec", "word2vec", "safetensors", "npy"])
+ExportFormat = StrEnum("ExportFormat", ["model2vec", "word2vec", "safetensors"])
 NumberType = StrEnum("NumberType", ["float32", "float16"])
 
 
@@ -41,7 +41,7 @@ def export(
     Examples
     --------
     deltavec export reviews.dv -o reviews-model2vec
-    deltavec export reviews.dv --format npy --dtype float16 -o reviews-rows
+    deltavec export reviews.dv --format safetensors --dtype float16 -o reviews-rows
     """
     from deltavec.io.artifacts.model import load
     from deltavec.io.export.export import EXPORT_FOLDER

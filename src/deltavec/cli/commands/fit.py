@@ -79,7 +79,7 @@ def fit(
     output : MODEL.dv, -o
         The folder to write the model to.
     vectors : FILE, -v
-        Word vectors: word2vec text or binary, GloVe, fastText .vec, .safetensors, .npy.
+        Word vectors: word2vec text or binary, GloVe, fastText .vec, .safetensors.
     recipe : NAME, -r
         spectral, auto, WEIGHT-FORM, or WEIGHT-FORM-pca: weight idf, sif, subsampling or unit;
         form sum, center or delta. Or a file of `deltavec tune`: RECIPE.json.

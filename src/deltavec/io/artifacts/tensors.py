@@ -124,16 +124,13 @@ class ForeignTensors:
     Attributes
     ----------
     arrays
-        The tensors by name, read-only maps of the file.
+        The tensors of types that numpy has, by name: read-only maps of the file.
     metadata
         The strings that the writer added.
-    unread
-        The names of tensors whose type numpy does not have, such as BF16.
     """
 
     arrays: Arrays
     metadata: Mapping[str, str]
-    unread: tuple[str, ...]
 
 
 def foreign_tensors(path: Path) -> ForeignTensors:
@@ -167,7 +164,7 @@ def foreign_tensors(path: Path) -> ForeignTensors:
             arrays = views(file, 8 + length, known)
         except InputError as error:
             raise InputError(f"{path.name}: {error}") from None
-    return ForeignTensors(arrays, metadata, tuple(sorted(set(header) - set(known))))
+    return ForeignTensors(arrays, metadata)
 
 
 def views(file: BinaryIO, begin: int, tensors: Mapping[str, Tensor]) -> dict[str, npt.NDArray[Any]]:

@@ -27,7 +27,7 @@ from deltavec.errors import InputError, ModelError
 from deltavec.io.artifacts.manifest import Artifact, names, problems_of
 from deltavec.io.artifacts.tensors import layout, write_tensors
 from deltavec.io.export.word_level import require_word_level, share_of_pairs, word_level_tokenizer
-from deltavec.io.vectors.write import Matrix, write_npy, write_safetensors, write_text
+from deltavec.io.vectors.write import Matrix, write_safetensors, write_text
 from deltavec.version import __version__
 
 MODEL2VEC = """\
@@ -48,11 +48,7 @@ TABLE = """\
 `{file}` has a row for each word: what the word adds. The vector of a text is the mean of the rows
 of its known words, scaled to length 1. Words are what deltavec's rule `{tokenizer}` finds.
 """
-TABLE_FILES = {
-    "word2vec": "vectors.txt",
-    "safetensors": "vectors.safetensors",
-    "npy": "vectors.npy",
-}
+TABLE_FILES = {"word2vec": "vectors.txt", "safetensors": "vectors.safetensors"}
 
 
 def card(model: EmbeddingModel, exported: Exported) -> str:
@@ -84,7 +80,6 @@ CONFIG, CARD = "config.json", "README.md"
 FILES = (
     *(CONFIG, CARD, "model.safetensors", "tokenizer.json", "modules.json"),
     *TABLE_FILES.values(),
-    "vectors.words.txt",
 )
 EXPORT_FOLDER = Artifact("export", 1, CONFIG, names(FILES), ModelError)
 DTYPES = {"float32": "F32", "float16": "F16"}
@@ -242,5 +237,4 @@ WRITERS: dict[str, Callable[[EmbeddingModel, Matrix, Path], None]] = {
     "model2vec": write_model2vec,
     "word2vec": table_writer(write_text, TABLE_FILES["word2vec"]),
     "safetensors": table_writer(write_safetensors, TABLE_FILES["safetensors"]),
-    "npy": table_writer(write_npy, TABLE_FILES["npy"]),
 }

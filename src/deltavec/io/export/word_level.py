@@ -30,7 +30,7 @@ UNKNOWN = "[UNK]"
 # Its lower case has two code points, so that it stays as it is: hidden while others are lowered.
 KEPT, HIDDEN = "\N{LATIN CAPITAL LETTER I WITH DOT ABOVE}", "\ue000"
 ASCII = 128
-INSTEAD = "export a table of its rows instead (word2vec, safetensors or npy)"
+INSTEAD = "export a table of its rows instead (word2vec or safetensors)"
 MOST_PAIRS = 0.01
 
 

@@ -9,18 +9,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from deltavec.errors import VectorsError
 
-Kind: TypeAlias = Literal["npy", "safetensors", "rows"]
-
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 CODECS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 REFUSED = {
     b"\xba\x16\x4f\x2f": "is a fastText model: load the .vec file that fastText writes beside it",
+    b"\x93NUMPY": "has no words: pass WordVectors(words, numpy.load(path))",
     b"PK\x03\x04": "is a zip archive: unpack it first",
     b"BZh": "is compressed with bzip2: unpack it first, or compress it with gzip or zstd",
     b"\xfd7zXZ\x00": "is compressed with xz: unpack it first, or compress it with gzip or zstd",
@@ -116,8 +115,11 @@ def unpacked(path: Path) -> Iterator[ByteSource]:
             ) from error
 
 
-def kind_of(source: ByteSource) -> Kind:
-    """What the file holds, by its first bytes; an error for what deltavec does not read."""
+def is_safetensors(source: ByteSource) -> bool:
+    """Whether its first bytes are those of safetensors; an error for what deltavec does not read.
+
+    Other files have one word after the other.
+    """
     start = source.stream.peek(16)[:16]
     if not start:
         raise VectorsError(f"{source.name} is empty: expected word vectors")
@@ -126,11 +128,7 @@ def kind_of(source: ByteSource) -> Kind:
             raise VectorsError(f"{source.name} {reason}")
     if PICKLE.match(start):
         raise VectorsError(f"{source.name} {A_PICKLE}")
-    if start.startswith(b"\x93NUMPY"):
-        return "npy"
-    if start[8:9] == b"{" and int.from_bytes(start[:8], "little") <= LONGEST_TENSOR_HEADER:
-        return "safetensors"
-    return "rows"
+    return start[8:9] == b"{" and int.from_bytes(start[:8], "little") <= LONGEST_TENSOR_HEADER
 
 
 def first_lines(source: ByteSource) -> bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,33 +13,22 @@ from deltavec.core.arguments import require_whole
 from deltavec.core.vectors import WordVectors
 from deltavec.errors import VectorsError
 from deltavec.io.artifacts.atomic import replacing
-from deltavec.io.vectors.arrays import (
-    from_arrays,
-    from_npy,
-    from_safetensors,
-    refuse_words,
-    word_array,
-)
+from deltavec.io.vectors.arrays import from_arrays, from_safetensors, word_array
 from deltavec.io.vectors.binary import binary_rows, is_binary
-from deltavec.io.vectors.detect import ByteSource, first_lines, header_of, kind_of, unpacked
+from deltavec.io.vectors.detect import ByteSource, first_lines, header_of, is_safetensors, unpacked
 from deltavec.io.vectors.rows import join_rows
 from deltavec.io.vectors.text import text_rows
 from deltavec.io.vectors.write import WRITERS
 
 
-def load_vectors(
-    source: str | os.PathLike[str] | Any,
-    *,
-    words: str | os.PathLike[str] | Sequence[str] | None = None,
-    limit: int | None = None,
-) -> WordVectors:
+def load_vectors(source: str | os.PathLike[str] | Any, *, limit: int | None = None) -> WordVectors:
     """Word vectors from a file, or from a gensim object.
 
     The format is detected from the content, not from the name: word2vec text or binary, GloVe
-    text, fastText ``.vec``, each plain or compressed with gzip or zstd; deltavec's own
-    ``.safetensors``; and ``.npy`` or other ``.safetensors`` files, which need ``words``.
+    text, fastText ``.vec``, each plain or compressed with gzip or zstd; and the
+    ``.safetensors`` of `save_vectors`. For words and a matrix in memory see `WordVectors`.
 
-    Rows are scaled to unit length; rows that have it already keep their bits, and a ``.npy`` or
+    Rows are scaled to unit length; rows that have it already keep their bits, and a
     ``.safetensors`` file of such rows is mapped into memory, not read. Rows that cannot be used are
     left out and counted in `WordVectors.dropped`: ``duplicate words`` (the first one stays),
     ``empty words``, ``words not UTF-8``, ``zero rows``, ``blank lines``.
@@ -49,9 +37,6 @@ def load_vectors(
     ----------
     source
         A path, a gensim ``KeyedVectors``, or a gensim model with its vectors in ``.wv``.
-    words
-        For a matrix without words: a file with one word on each line, or a sequence of words. The
-        default for ``X.npy`` is the file ``X.words.txt`` beside it.
     limit
         Read only this many rows; files usually have the frequent words first.
 
@@ -84,7 +69,7 @@ def load_vectors(
     if limit is not None:
         require_whole("limit", limit, 1, VectorsError)
     if isinstance(source, str | os.PathLike):
-        return from_file(Path(source), words, limit)
+        return from_file(Path(source), limit)
     source = getattr(source, "wv", source)
     name = type(source).__name__
     keys, matrix = (getattr(source, member, None) for member in ("index_to_key", "vectors"))
@@ -93,26 +78,20 @@ def load_vectors(
             f"expected a path or a gensim KeyedVectors, got {name}: for words and a matrix in "
             "memory, use WordVectors(words, matrix)"
         )
-    refuse_words(words, name)
     return from_arrays(word_array(keys), np.asarray(matrix), name, limit)
 
 
-def from_file(
-    path: Path, words: str | os.PathLike[str] | Sequence[str] | None, limit: int | None
-) -> WordVectors:
+def from_file(path: Path, limit: int | None) -> WordVectors:
     """Word vectors from a file, by its kind."""
     with unpacked(path) as source:
-        kind = kind_of(source)
-        if kind == "rows":
-            refuse_words(words, path.name)
+        if not is_safetensors(source):
             return from_rows(source, limit)
         if source.size is None:
             raise VectorsError(
-                f"{path.name} is a compressed {kind} file, which cannot be mapped into memory: "
-                "unpack it first"
+                f"{path.name} is a compressed safetensors file, which cannot be mapped into "
+                "memory: unpack it first"
             )
-    readers = {"npy": from_npy, "safetensors": from_safetensors}
-    return readers[kind](path, words, limit)
+    return from_safetensors(path, limit)
 
 
 def from_rows(source: ByteSource, limit: int | None) -> WordVectors:

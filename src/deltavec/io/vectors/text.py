@@ -100,7 +100,7 @@ def dimensions_of(source: ByteSource, sample: bytes, header: Header | None) -> i
         if usual == 0:
             raise VectorsError(
                 f"{source.name}: expected word2vec text or binary, GloVe text, fastText .vec, "
-                ".safetensors or .npy, found none of them: its first lines do not end in numbers"
+                ".safetensors, found none of them: its first lines do not end in numbers"
             )
         if usual == 1:
             raise VectorsError(

@@ -65,14 +65,6 @@ def write_binary(vocabulary: Vocabulary, matrix: Matrix, path: Path) -> None:
             file.write(word.encode() + b" " + row.tobytes() + b"\n")
 
 
-def write_npy(vocabulary: Vocabulary, matrix: Matrix, path: Path) -> None:
-    """Write a numpy array, and beside it the words, one on each line, in ``X.words.txt``."""
-    lines = "".join(f"{word}\n" for word in writable_words(vocabulary))
-    path.with_suffix(".words.txt").write_bytes(lines.encode())
-    with path.open("wb") as file:
-        np.save(file, matrix, allow_pickle=False)
-
-
 WRITERS: dict[str, Callable[[Vocabulary, Matrix, Path], None]] = {
     ".safetensors": write_safetensors,
     ".txt": write_text,

@@ -6,7 +6,6 @@ import tempfile
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -98,14 +97,6 @@ def test_safetensors_holds_any_word(vectors: WordVectors) -> None:
         assert_same(load_vectors(path), vectors)
 
 
-@given(vectors=word_vectors(ANY_WORDS))
-def test_a_saved_numpy_matrix_and_its_words_come_back_to_the_bit(vectors: WordVectors) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "vectors.npy"
-        np.save(path, vectors.matrix)
-        assert_same(load_vectors(path, words=vectors.words), vectors)
-
-
 @pytest.mark.parametrize("codec", ["gzip", "zstd"])
 @pytest.mark.parametrize("suffix", [".txt", ".bin"])
 @given(vectors=word_vectors())
@@ -189,13 +180,10 @@ def test_a_file_cut_anywhere_is_an_error_or_lacks_only_digits(
 def damaged_files(draw: st.DrawFn) -> tuple[str, bytes]:
     """A sound file of some format with some bytes changed, put in or left out."""
     vectors = draw(word_vectors())
-    suffix = draw(st.sampled_from([*SUFFIXES, ".npy"]))
+    suffix = draw(st.sampled_from(SUFFIXES))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"vectors{suffix}"
-        if suffix == ".npy":
-            np.save(path, vectors.matrix)
-        else:
-            save_vectors(vectors, path)
+        save_vectors(vectors, path)
         content = bytearray(path.read_bytes())
     for _ in range(draw(st.integers(1, 4))):
         # Headers are short, and more goes wrong there than in the numbers.
@@ -208,11 +196,10 @@ def damaged_files(draw: st.DrawFn) -> tuple[str, bytes]:
 @given(file=st.one_of(damaged_files(), st.binary(max_size=200).map(lambda data: ("", data))))
 def test_any_bytes_give_sound_vectors_or_an_error_of_ours(file: tuple[str, bytes]) -> None:
     suffix, content = file
-    words: Any = [f"w{number}" for number in range(12)] if suffix == ".npy" else None
     with tempfile.TemporaryDirectory() as folder:
         path = written(content, folder, f"vectors{suffix}")
         try:
-            loaded = load_vectors(path, words=words)
+            loaded = load_vectors(path)
         except VectorsError:
             return
         lengths = np.linalg.norm(loaded.matrix.astype(np.float64), axis=1)

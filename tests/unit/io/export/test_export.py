@@ -26,21 +26,14 @@ def means(rows: dict[str, np.ndarray], texts: list[list[str]]) -> np.ndarray:
 
 
 @pytest.mark.parametrize("recipe", ["idf-sum", "sif-center", "idf-center-pca", "unit-sum"])
-@pytest.mark.parametrize("format", ["word2vec", "safetensors", "npy"])
+@pytest.mark.parametrize("format", ["word2vec", "safetensors"])
 def test_the_mean_of_the_rows_is_the_documents_vector(tmp_path, recipe, format):
     model = model_of(recipe)
     written = model.export(tmp_path / "out", format)
     assert (written.words, written.dimensions, written.largest_error) == (3, 2, 0.0)
-    rows = {"npy": npy_rows, "safetensors": safetensors_rows, "word2vec": text_rows}[format](
-        tmp_path / "out"
-    )
+    rows = {"safetensors": safetensors_rows, "word2vec": text_rows}[format](tmp_path / "out")
     theirs = means(rows, [["sea", "room", "sea"], ["quiet"]])
     assert theirs == pytest.approx(model.embed(["sea, room; unknown sea", "quiet"]), abs=1e-6)
-
-
-def npy_rows(folder):
-    words = (folder / "vectors.words.txt").read_text("utf-8").splitlines()
-    return dict(zip(words, np.load(folder / "vectors.npy"), strict=True))
 
 
 def safetensors_rows(folder):
@@ -57,11 +50,11 @@ def text_rows(folder):
     return {word: vectors[word] for word in vectors.index_to_key}
 
 
-@pytest.mark.parametrize("format", ["word2vec", "safetensors", "npy"])
+@pytest.mark.parametrize("format", ["word2vec", "safetensors"])
 def test_load_vectors_reads_every_table(tmp_path, format):
     model = model_of("sif-center")
     model.export(tmp_path / "out", format)
-    file = next(path for path in (tmp_path / "out").glob("vectors.*") if "words" not in path.name)
+    file = next((tmp_path / "out").glob("vectors.*"))
     loaded = dv.load_vectors(file)
     assert loaded.words == model.vocabulary.words
     rows = static_rows(model)
@@ -69,12 +62,11 @@ def test_load_vectors_reads_every_table(tmp_path, format):
     assert loaded.matrix == pytest.approx(unit, abs=1e-6)
 
 
-@pytest.mark.parametrize("format", ["safetensors", "npy"])
-def test_float16_tables_say_what_they_cost(tmp_path, format):
+def test_float16_tables_say_what_they_cost(tmp_path):
     model = model_of("sif-center")
-    written = model.export(tmp_path / "out", format, dtype="float16")
+    written = model.export(tmp_path / "out", "safetensors", dtype="float16")
     assert 0 < written.largest_error < 2**-10
-    loaded = dv.load_vectors(next((tmp_path / "out").glob(f"vectors.{format}")))
+    loaded = dv.load_vectors(tmp_path / "out" / "vectors.safetensors")
     rows = static_rows(model)
     unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     assert loaded.matrix == pytest.approx(unit, abs=2 * written.largest_error)
@@ -112,7 +104,7 @@ def test_a_model2vec_folder_holds_what_its_readers_look_for(tmp_path):
 
 def test_another_export_takes_the_place_of_the_first(tmp_path):
     model_of("idf-sum").export(tmp_path / "out")
-    model_of("idf-sum").export(tmp_path / "out", "npy")
+    model_of("idf-sum").export(tmp_path / "out", "safetensors")
     assert not (tmp_path / "out" / "tokenizer.json").exists()
     assert len(list(tmp_path.iterdir())) == 1
 
@@ -124,7 +116,7 @@ def test_a_folder_of_somebody_else_is_left_alone(tmp_path):
 
 
 def test_a_delta_model_is_refused_with_the_reason(tmp_path):
-    for format in ("model2vec", "npy"):
+    for format in ("model2vec", "safetensors"):
         with pytest.raises(dv.ModelError, match=r"form delta.*no average of rows does"):
             model_of("idf-delta").export(tmp_path / "out", format)
     assert not list(tmp_path.iterdir())
@@ -136,7 +128,7 @@ def test_units_that_overlap_have_a_table_but_no_tokenizer(tmp_path):
     model = dv.fit(corpus, recipe=recipe, units="grams")
     with pytest.raises(dv.ModelError, match="grams-4, runs of characters that overlap"):
         model.export(tmp_path / "out")
-    model.export(tmp_path / "out", "npy")
+    model.export(tmp_path / "out", "safetensors")
 
 
 def test_a_model_of_a_script_without_spaces_is_refused(tmp_path):
@@ -153,7 +145,7 @@ def test_texts_that_are_written_in_one_way_first_have_a_table_but_no_tokenizer(t
     model = replace(model_of("idf-sum"), tokenizer="words+folded")
     with pytest.raises(dv.ModelError, match="normalization 'folded'"):
         model.export(tmp_path / "out")
-    model.export(tmp_path / "out", "npy")
+    model.export(tmp_path / "out", "safetensors")
 
 
 def test_code_of_others_is_not_exported(tmp_path):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
 import mmap
 import pickle
@@ -12,6 +11,8 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import gensim
 import numpy as np
@@ -275,7 +276,7 @@ def test_a_tensor_of_an_impossible_shape_is_an_error(tmp_path: Path) -> None:
         header = json.dumps({"matrix": entry}).encode()
         path.write_bytes(len(header).to_bytes(8, "little") + header + bytes(size))
         with pytest.raises(VectorsError, match=r"odd\.safetensors"):
-            load_vectors(path, words=["sea"])
+            load_vectors(path)
 
 
 def test_a_small_file_that_unfolds_to_gigabytes_is_refused(write: Write) -> None:
@@ -337,20 +338,6 @@ def test_a_limit_is_a_positive_whole_number(write: Write, limit: int) -> None:
 # Matrices with words of their own
 
 
-def test_a_numpy_file_finds_its_words_beside_it(tmp_path: Path) -> None:
-    np.save(tmp_path / "own.npy", np.array([[3, 4], [0, 2]]))
-    (tmp_path / "own.words.txt").write_text("sea\nroom\n")
-    assert_sea_and_room(load_vectors(tmp_path / "own.npy"))
-
-
-@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, np.int32, ">f4"])
-def test_a_numpy_file_takes_words_from_a_list_or_a_file(tmp_path: Path, kind: str) -> None:
-    np.save(tmp_path / "own.npy", np.asfortranarray(np.array([[3, 4], [0, 2]], kind)))
-    (tmp_path / "words").write_bytes(b"sea\r\nroom\r\n")
-    assert_sea_and_room(load_vectors(tmp_path / "own.npy", words=["sea", "room"]))
-    assert_sea_and_room(load_vectors(tmp_path / "own.npy", words=tmp_path / "words"))
-
-
 def is_mapped(matrix: np.ndarray) -> bool:
     base: object = matrix
     while isinstance(base, np.ndarray):
@@ -359,91 +346,64 @@ def is_mapped(matrix: np.ndarray) -> bool:
 
 
 def test_unit_rows_stay_in_the_file(tmp_path: Path) -> None:
-    np.save(tmp_path / "unit.npy", SEA_AND_ROOM)
-    np.save(tmp_path / "longer.npy", 2 * SEA_AND_ROOM)
     save_vectors(WordVectors(["sea", "room"], SEA_AND_ROOM), tmp_path / "own.safetensors")
-    words = ["sea", "room"]
-    assert is_mapped(load_vectors(tmp_path / "unit.npy", words=words).matrix)
-    assert is_mapped(load_vectors(tmp_path / "unit.npy", words=words, limit=1).matrix)
     assert is_mapped(load_vectors(tmp_path / "own.safetensors").matrix)
-    assert not is_mapped(load_vectors(tmp_path / "longer.npy", words=words).matrix)
+    assert is_mapped(load_vectors(tmp_path / "own.safetensors", limit=1).matrix)
 
 
-def test_rows_of_a_matrix_that_cannot_be_used_are_left_out_and_counted(tmp_path: Path) -> None:
-    np.save(tmp_path / "own.npy", np.array([[0.6, 0.8], [1, 0], [0, 0], [0, 1], [1, 0]], "f4"))
-    vectors = load_vectors(tmp_path / "own.npy", words=["sea", "", "pool", "room", "\ud800"])
+def keyed(words: list[Any], matrix: Any) -> Any:
+    return SimpleNamespace(index_to_key=words, vectors=np.asarray(matrix))
+
+
+def test_rows_of_a_matrix_that_cannot_be_used_are_left_out_and_counted() -> None:
+    rows = np.array([[0.6, 0.8], [1, 0], [0, 0], [0, 1], [1, 0]], "f4")
+    vectors = load_vectors(keyed(["sea", "", "pool", "room", "\ud800"], rows))
     assert vectors.words == ["sea", "room"]
     assert vectors.matrix.tolist() == SEA_AND_ROOM.tolist()
     assert vectors.dropped == {"empty words": 1, "zero rows": 1, "words not UTF-8": 1}
 
 
-def test_matrices_that_do_not_fit_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "own.npy"
-
-    def refused(matrix: np.ndarray, message: str, words: list[str] | None = None) -> None:
-        np.save(path, matrix)
-        with pytest.raises(VectorsError, match=rf"^own.npy.*{message}"):
-            load_vectors(path, words=words)
-
-    refused(SEA_AND_ROOM, "has no words: write them to own.words.txt beside it")
-    refused(SEA_AND_ROOM, "one word for each row, got 1 words and 2 rows", ["sea"])
-    refused(np.array([1.0, 2.0]), r"expected a matrix of numbers, got shape \(2,\)", ["a", "b"])
-    refused(np.array([["a"]]), "expected a matrix of numbers", ["a"])
-    refused(np.zeros((2, 0)), "expected a matrix of numbers", ["a", "b"])
-    refused(np.array([[1.0, np.nan]]), "row 0: the vector of 'sea' holds NaN", ["sea"])
-    refused(np.array([[1.0, 1e200]]), "row 0: the vector of 'sea' holds NaN or inf", ["sea"])
-    path.write_bytes(path.read_bytes()[:-3])
-    with pytest.raises(VectorsError, match=r"own.npy: expected a sound .npy file"):
-        load_vectors(path, words=["sea"])
+@pytest.mark.parametrize(
+    ("matrix", "words", "message"),
+    [
+        (SEA_AND_ROOM, ["sea"], "one word for each row, got 1 words and 2 rows"),
+        ([1.0, 2.0], ["a", "b"], r"expected a matrix of numbers, got shape \(2,\)"),
+        ([["a"]], ["a"], "expected a matrix of numbers"),
+        (np.zeros((2, 0)), ["a", "b"], "expected a matrix of numbers"),
+        ([[1.0, np.nan]], ["sea"], "row 0: the vector of 'sea' holds NaN"),
+        ([[1.0, 1e200]], ["sea"], "row 0: the vector of 'sea' holds NaN or inf"),
+        (SEA_AND_ROOM, ["sea", 2], r"every word must be a string, got int \(2\) at 1"),
+    ],
+)
+def test_matrices_that_do_not_fit_are_refused(matrix: Any, words: list[Any], message: str) -> None:
+    with pytest.raises(VectorsError, match=message):
+        load_vectors(keyed(words, matrix))
 
 
-def test_a_numpy_file_of_objects_is_not_unpickled(tmp_path: Path) -> None:
-    buffer = io.BytesIO()
-    np.save(buffer, np.array([{"sea": 1}], object), allow_pickle=True)
-    (tmp_path / "own.npy").write_bytes(buffer.getvalue())
-    with pytest.raises(VectorsError, match=r"expected a sound .npy file"):
-        load_vectors(tmp_path / "own.npy", words=["sea"])
+def test_a_numpy_file_is_refused_and_the_error_says_what_to_pass(tmp_path: Path) -> None:
+    np.save(tmp_path / "own.npy", SEA_AND_ROOM)
+    with pytest.raises(VectorsError, match=r"own.npy has no words: pass WordVectors\(words, numpy"):
+        load_vectors(tmp_path / "own.npy")
 
 
 def test_a_compressed_matrix_is_refused(tmp_path: Path) -> None:
-    np.save(tmp_path / "own.npy", SEA_AND_ROOM)
-    (tmp_path / "own.npy.gz").write_bytes(gzip.compress((tmp_path / "own.npy").read_bytes()))
-    with pytest.raises(VectorsError, match=r"is a compressed npy file, .*: unpack it first"):
-        load_vectors(tmp_path / "own.npy.gz", words=["sea", "room"])
-
-
-def test_words_must_be_strings(tmp_path: Path) -> None:
-    np.save(tmp_path / "own.npy", SEA_AND_ROOM)
-    with pytest.raises(VectorsError, match=r"every word must be a string, got int \(2\) at 1"):
-        load_vectors(tmp_path / "own.npy", words=["sea", 2])  # type: ignore[list-item]
-
-
-def test_a_file_with_words_refuses_others(write: Write, tmp_path: Path) -> None:
     save_vectors(WordVectors(["sea"], [[1.0]]), tmp_path / "own.safetensors")
-    for path in (write("sea 1 2\n"), tmp_path / "own.safetensors"):
-        with pytest.raises(VectorsError, match="has its own words: leave words= out"):
-            load_vectors(path, words=["sea"])
+    packed = gzip.compress((tmp_path / "own.safetensors").read_bytes())
+    (tmp_path / "own.safetensors.gz").write_bytes(packed)
+    with pytest.raises(VectorsError, match=r"is a compressed safetensors file, .*: unpack it"):
+        load_vectors(tmp_path / "own.safetensors.gz")
 
 
 # safetensors
 
 
-def test_a_foreign_safetensors_file_needs_words(tmp_path: Path) -> None:
+def test_a_safetensors_file_of_another_layout_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "model.safetensors"
     save_file({"embeddings": SEA_AND_ROOM, "weights": np.ones(2)}, path)
-    assert_sea_and_room(load_vectors(path, words=["sea", "room"]))
-    with pytest.raises(VectorsError, match=r"a matrix of shape \(2, 2\) and no words: pass words="):
+    with pytest.raises(
+        VectorsError, match=r"got other tensors \(embeddings, weights\): pass WordV"
+    ):
         load_vectors(path)
-
-
-def test_a_safetensors_file_of_no_or_several_matrices_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "model.safetensors"
-    save_file({"a": SEA_AND_ROOM, "b": SEA_AND_ROOM}, path)
-    with pytest.raises(VectorsError, match=r"expected one matrix .* got 2 \(a, b\)"):
-        load_vectors(path, words=["sea", "room"])
-    save_file({"a": np.ones(3)}, path)
-    with pytest.raises(VectorsError, match=r"expected one matrix .* got 0 \(none\)"):
-        load_vectors(path, words=["sea", "room"])
 
 
 @pytest.mark.parametrize(
