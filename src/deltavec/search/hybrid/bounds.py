@@ -31,7 +31,10 @@ ROUNDED = 2.0**-22  # more than the rounding to float32
 
 
 class Candidates(NamedTuple):
-    """Rows that may be among the best, upper bounds of their scores, and their lexical scores."""
+    """Rows that may be among the best, upper bounds of their scores, and their lexical scores.
+
+    The last two may be one array, of partial lexical scores.
+    """
 
     places: Int64s
     bounds: Float64s
@@ -142,11 +145,10 @@ def rescore_top(
     first: int,
     found: int,
     best: TopK,
-) -> int:
-    """Rescore the k candidates with the highest bounds, and keep the others that may still win.
+) -> None:
+    """Rescore the k candidates from ``first`` on with the highest bounds, to raise the threshold.
 
-    Those wait until the threshold is higher, when most of them need not be read. Return how many
-    candidates remain.
+    Their bounds become minus infinity.
     """
     k = best.scores.shape[1]
     likely = TopK(np.empty((1, k)), np.empty((1, k), np.int64), np.zeros(1, np.int64))
@@ -158,7 +160,15 @@ def rescore_top(
         if fast_score(rows, place, queries, query, added) >= kth_best(best, query) - rest:
             rescore(rows, place, queries, query, terms, added, rest, best)
         high.bounds[number] = -np.inf
-    least, left = kth_best(best, query) - rest, first
+
+
+@compiled
+def drop_hopeless(high: Candidates, first: int, found: int, least: Any) -> int:
+    """Keep the candidates from ``first`` on that may still win; return how many there are in all.
+
+    They wait until the threshold is higher, when most of them need not be read.
+    """
+    left = first
     for number in range(first, found):
         if high.bounds[number] > -np.inf and high.bounds[number] >= least:
             high.places[left], high.bounds[left] = high.places[number], high.bounds[number]
@@ -177,12 +187,13 @@ def rescore_rest(
     high: Candidates,
     found: int,
     best: TopK,
+    missing: float,
 ) -> None:
-    """Rescore the remaining candidates."""
+    """Rescore the remaining candidates, whose bounds lack as much as is ``missing``."""
     least = kth_best(best, query) - rest
     for number in range(found):
         place, added = high.places[number], high.added[number]
-        may_win = high.bounds[number] >= least
+        may_win = high.bounds[number] + missing >= least
         if may_win and fast_score(rows, place, queries, query, added) >= least:
             rescore(rows, place, queries, query, terms, added, rest, best)
             least = kth_best(best, query) - rest
@@ -226,21 +237,21 @@ def scan_codes(
                 high = Candidates(places[query], numbers[0, query], numbers[1, query])
                 rest = rests[query]
                 if left[query] > room - (stop - begin) * ROWS:
-                    rescore_rest(rows, queries, query, terms, rest, high, left[query], best)
+                    rescore_rest(rows, queries, query, terms, rest, high, left[query], best, 0.0)
                     left[query] = 0
                 least, before = kth_best(best, query) - rest, left[query]
                 own = added[query, begin * ROWS - start :] if lexical else added[0]
                 found = candidate_rows(
                     rows, codes, begin, stop, query, least, queries.scales[query], own, high, before
                 )
-                left[query] = rescore_top(
-                    rows, queries, query, terms, rest, high, before, found, best
-                )
+                rescore_top(rows, queries, query, terms, rest, high, before, found, best)
+                least = kth_best(best, query) - rest
+                left[query] = drop_hopeless(high, before, found, least)
             # The higher the threshold, the fewer candidates a block has.
             begin, blocks = stop, min(2 * blocks, most)
         for query in range(count):
             high = Candidates(places[query], numbers[0, query], numbers[1, query])
-            rescore_rest(rows, queries, query, terms, rests[query], high, left[query], best)
+            rescore_rest(rows, queries, query, terms, rests[query], high, left[query], best, 0.0)
             left[query] = 0
 
 

@@ -13,14 +13,13 @@ below `TINY` of the sum of weights, which is always granted.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
 from deltavec.core.arrays import Float64s, Int64s, UInt8s, read_only
 from deltavec.core.jit import compiled
-from deltavec.search.hybrid.bounds import HIGHEST_SCORE, fast_score, rescore
-from deltavec.search.kernels import Queries, Rows, TopK, keep, kth_best
+from deltavec.search.hybrid.bounds import HIGHEST_SCORE, Candidates, rescore_rest, rescore_top
+from deltavec.search.kernels import Queries, Rows, TopK, kth_best
 from deltavec.search.lexical.bm25 import saturation
 from deltavec.search.lexical.kernels import QueryTerms, first_posting_from
 
@@ -47,13 +46,6 @@ def lightest_terms(begins: Int64s, weights: Float64s) -> tuple[UInt8s, Float64s]
         # A saturated frequency is below 1. The second term exceeds all rounding.
         most[query] = sums[count - 1] + 1e-9 * total if count else 0
     return read_only(is_light), read_only(most)
-
-
-class PartialScores(NamedTuple):
-    """Documents, ascending, and partial lexical scores."""
-
-    documents: Int64s
-    sums: Float64s
 
 
 @compiled
@@ -99,9 +91,9 @@ def merge(
     index: int,
     first: int,
     stop: int,
-    known: PartialScores,
+    known: Candidates,
     count: int,
-    wider: PartialScores,
+    wider: Candidates,
 ) -> int:
     """Merge a term's postings in [first, stop) into partial scores; return how many there are."""
     term, weight = terms.terms[index], terms.weights[index]
@@ -117,25 +109,25 @@ def merge(
         latest = document
         if rows.allowed.size > 0 and rows.allowed[document] == 0:
             continue
-        while before < count and known.documents[before] < document:
-            wider.documents[found] = known.documents[before]
-            wider.sums[found] = known.sums[before]
+        while before < count and known.places[before] < document:
+            wider.places[found] = known.places[before]
+            wider.added[found] = known.added[before]
             before += 1
             found += 1
         added = weight * saturation(counts[place], terms.norms[document])
-        if before < count and known.documents[before] == document:
-            added += known.sums[before]
+        if before < count and known.places[before] == document:
+            added += known.added[before]
             before += 1
-        wider.documents[found], wider.sums[found] = document, added
+        wider.places[found], wider.added[found] = document, added
         found += 1
     for place in range(before, count):
-        wider.documents[found], wider.sums[found] = known.documents[place], known.sums[place]
+        wider.places[found], wider.added[found] = known.places[place], known.added[place]
         found += 1
     return found
 
 
 @compiled
-def narrow(terms: QueryTerms, index: int, least: float, known: PartialScores, count: int) -> int:
+def narrow(terms: QueryTerms, index: int, least: float, known: Candidates, count: int) -> int:
     """Add a term's scores and drop documents below ``least``; return how many remain.
 
     Documents with the score minus infinity are dropped, too.
@@ -145,41 +137,14 @@ def narrow(terms: QueryTerms, index: int, least: float, known: PartialScores, co
     documents, counts = terms.postings.documents[begin:end], terms.postings.counts[begin:end]
     place, left = 0, 0
     for number in range(count):
-        document, total = known.documents[number], known.sums[number]
+        document, total = known.places[number], known.added[number]
         place = first_posting_from(documents, place, document)
         if place < documents.size and documents[place] == document:
             total += weight * saturation(counts[place], terms.norms[document])
         if total >= least and total > -np.inf:
-            known.documents[left], known.sums[left] = document, total
+            known.places[left], known.added[left] = document, total
             left += 1
     return left
-
-
-@compiled
-def rescore_highest(
-    rows: Rows,
-    queries: Queries,
-    query: int,
-    rest: float,
-    terms: QueryTerms,
-    known: PartialScores,
-    count: int,
-    best: TopK,
-) -> None:
-    """Score the k documents with the highest partial scores, to raise the threshold.
-
-    Their partial scores become minus infinity, so that they are dropped.
-    """
-    k = best.scores.shape[1]
-    likely = TopK(np.empty((1, k)), np.empty((1, k), np.int64), np.zeros(1, np.int64))
-    for number in range(count):
-        if likely.sizes[0] < k or known.sums[number] > likely.scores[0, 0]:
-            keep(likely, 0, known.sums[number], number)
-    for number in likely.ranks[0, : likely.sizes[0]]:
-        place, added = known.documents[number], known.sums[number]
-        if fast_score(rows, place, queries, query, added) >= kth_best(best, query) - rest:
-            rescore(rows, place, queries, query, terms, added, rest, best)
-        known.sums[number] = -np.inf
 
 
 @compiled
@@ -203,14 +168,14 @@ def search_candidates(
         if given_up[query] > 0:
             continue
         begin, end, scale = terms.begins[query], terms.ends[query], queries.scales[query]
-        known = PartialScores(documents[0], sums[0])
-        wider = PartialScores(documents[1], sums[1])
+        known = Candidates(documents[0], sums[0], sums[0])
+        wider = Candidates(documents[1], sums[1], sums[1])
         order, essential, count = np.empty(end - begin, np.int64), 0, 0
         if chosen.size > 0:
             here = chosen[np.searchsorted(chosen, first) : np.searchsorted(chosen, last)]
             count = here.size
             order[:] = begin + np.argsort(-terms.limits[begin:end])
-            known.documents[:count], known.sums[:count] = here, 0.0
+            known.places[:count], known.added[:count] = here, 0.0
         else:
             essential = choose_essential(terms, query, scale, kth_best(best, query), order)
         for place in range(essential):
@@ -230,7 +195,7 @@ def finish_candidates(
     query: int,
     terms: QueryTerms,
     others: Int64s,
-    known: PartialScores,
+    known: Candidates,
     count: int,
     best: TopK,
     any_number: bool,
@@ -243,16 +208,10 @@ def finish_candidates(
         if rest <= FINE * highest:
             break
         if place == LATER:
-            rescore_highest(rows, queries, query, rest, terms, known, count, best)
+            rescore_top(rows, queries, query, terms, rest, known, 0, count, best)
         rest -= terms.limits[others[place]]
         count = narrow(terms, others[place], kth_best(best, query) - highest - rest, known, count)
     if not any_number and count > max(FEW, terms.norms.size // SCORED):
         return False
-    least = kth_best(best, query) - rest
-    for number in range(count):
-        place, added = known.documents[number], known.sums[number]
-        may_win = added + highest >= least
-        if may_win and fast_score(rows, place, queries, query, added) >= least:
-            rescore(rows, place, queries, query, terms, added, rest, best)
-            least = kth_best(best, query) - rest
+    rescore_rest(rows, queries, query, terms, rest, known, count, best, highest)
     return True

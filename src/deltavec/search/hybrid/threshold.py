@@ -10,7 +10,8 @@ import numpy as np
 
 from deltavec.core.arrays import Int32s, Int64s
 from deltavec.core.jit import compiled
-from deltavec.search.hybrid.maxscore import PartialScores, narrow
+from deltavec.search.hybrid.bounds import Candidates
+from deltavec.search.hybrid.maxscore import narrow
 from deltavec.search.kernels import Queries, Rows, TopK, cosine
 from deltavec.search.lexical.kernels import QueryTerms, lexical_score
 
@@ -95,13 +96,14 @@ def write_seeds(rows: Rows, terms: QueryTerms, query: int, seeds: Int64s) -> boo
         return False
     if documents.min() < 0 or documents.max() >= terms.norms.size:  # a file from elsewhere
         return False
-    known = PartialScores(documents, np.zeros(documents.size))
+    sums = np.zeros(documents.size)
+    known = Candidates(documents, sums, sums)
     for place in heaviest[:count]:
         narrow(terms, place, 0.0, known, documents.size)
     for found in range(seeds.size):
-        best = np.argmax(known.sums)
-        if known.sums[best] <= 0:  # only deleted documents are left
+        best = np.argmax(sums)
+        if sums[best] <= 0:  # only deleted documents are left
             return False
-        known.sums[best] = -1.0
+        sums[best] = -1.0
         seeds[found] = documents[best]
     return True

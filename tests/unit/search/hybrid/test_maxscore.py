@@ -4,13 +4,17 @@ import numpy as np
 import pytest
 
 from deltavec.search.hybrid import maxscore
-from deltavec.search.hybrid.maxscore import PartialScores
+from deltavec.search.hybrid.bounds import Candidates
 from deltavec.search.lexical.kernels import first_posting_from
 from deltavec.search.topk import NOBODY, NONE, no_rows
 from support.quantized_rows import queries_of, rows_of, words_of
 
 DOCUMENTS = 60
 ALIKE = np.ones(DOCUMENTS, np.float32)
+
+
+def candidates(documents, sums):
+    return Candidates(documents, sums, sums)
 
 
 def chosen_for(words, scale, floor):
@@ -47,26 +51,26 @@ def test_a_list_that_is_not_ascending_leads_nowhere_else():
             assert begin <= first_posting_from(documents, begin, document) <= max(begin, 7)
     words = words_of([documents, [1, 3]], [1.0, 2.0], ALIKE)
     known, wider = (
-        PartialScores(np.empty(9, int), np.empty(9)),
-        PartialScores(np.empty(9, int), np.empty(9)),
+        candidates(np.empty(9, int), np.empty(9)),
+        candidates(np.empty(9, int), np.empty(9)),
     )
     rows = rows_of(np.ones((DOCUMENTS, 1), np.float32))
     count = maxscore.merge(rows, words, 0, 0, DOCUMENTS, known, 0, wider)
-    assert wider.documents[:count].tolist() == [3, 9]
+    assert wider.places[:count].tolist() == [3, 9]
     masked = rows._replace(allowed=np.arange(DOCUMENTS).astype(np.uint8) % 2)
     words = words._replace(terms=np.array([0, 1]))
     assert maxscore.merge(masked, words, 0, 0, 9, known, 0, known) == 1
     count = maxscore.merge(rows, words, 1, 0, DOCUMENTS, wider, count, known)
-    assert known.documents[:count].tolist() == [1, 3, 9]
-    assert known.sums[:count].tolist() == [1.0, 1.5, 0.5]
+    assert known.places[:count].tolist() == [1, 3, 9]
+    assert known.added[:count].tolist() == [1.0, 1.5, 0.5]
 
 
 def test_terms_are_added_and_documents_below_a_sum_left_out():
     words = words_of([[2, 4, 6], [4, 5, 9]], [2.0, 4.0], ALIKE)
-    known = PartialScores(np.array([2, 4, 6, 8]), np.array([1.0, 1.0, 1.0, 3.0]))
+    known = candidates(np.array([2, 4, 6, 8]), np.array([1.0, 1.0, 1.0, 3.0]))
     assert maxscore.narrow(words, 1, 2.5, known, 4) == 2
-    assert known.documents[:2].tolist() == [4, 8]
-    assert known.sums[:2].tolist() == [3.0, 3.0]
+    assert known.places[:2].tolist() == [4, 8]
+    assert known.added[:2].tolist() == [3.0, 3.0]
 
 
 def searched(words, scale, floor, k=2, chosen=NONE, documents=DOCUMENTS):
