@@ -14,7 +14,7 @@ tempfile.tempdir = sys.argv.pop(1)
 from deltavec.cli import main
 main()
 """
-TRAIN = ("vectors", "train", "{small}/reviews.csv", "-o")
+TRAIN = ("vectors", "train", "{disk}/../words.txt", "--min-count", "1", "-o")
 
 
 @pytest.mark.compiled
@@ -27,11 +27,13 @@ TRAIN = ("vectors", "train", "{small}/reviews.csv", "-o")
     ids=["vectors train", "demo"],
 )
 def test_a_full_disk_is_one_line_and_no_bug_of_ours(
-    size: str, arguments: tuple[str, ...], small: Path, tmp_path: Path
+    size: str, arguments: tuple[str, ...], tmp_path: Path
 ) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
-    typed = [one.format(small=small, disk=disk) for one in arguments]
+    texts = (f"room{n} sea{n % 7} view{n % 90} of the beach" for n in range(400))
+    (tmp_path / "words.txt").write_text("\n".join(texts))
+    typed = [one.format(disk=disk) for one in arguments]
     done = run_on_small_disk(disk, size, PROGRAM, str(tmp_path), *typed)
     assert done.returncode == 1, done.stderr
     said = done.stderr.strip().splitlines()[-1]
