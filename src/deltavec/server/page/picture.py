@@ -11,7 +11,7 @@ import numpy as np
 
 from deltavec.errors import needing
 from deltavec.io.artifacts.atomic import replacing
-from deltavec.server.columns import Colors
+from deltavec.server.columns import CLUSTER, Colors
 from deltavec.server.map_view import MapView
 
 INCHES = (7.2, 7.2)
@@ -41,20 +41,13 @@ def save_picture(map_view: MapView, path: Path, *, by: str | None, dark: bool = 
         from matplotlib.figure import Figure
 
     shades = page_shades(dark)
-    places = map_view.positions.places[map_view.positions.shown]
-    colors = map_view.colors(by) if by else None
     # Ids that do not change from run to run, and letters that stay text.
     with matplotlib.rc_context({"svg.hashsalt": "deltavec", "svg.fonttype": "none"}):
         figure = Figure(figsize=INCHES, facecolor=shades["map-ground"], layout="constrained")
         axes = figure.add_subplot()
         axes.set_axis_off()
         axes.set_aspect("equal")
-        axes.set_facecolor(shades["map-ground"])
-        size = float(np.clip(30_000 / max(1, len(places)), 0.5, 14))
-        shown = point_colors(colors, len(places), shades)
-        x, y = places.T
-        axes.scatter(x, y, s=size, c=shown, linewidths=0, alpha=0.75, rasterized=True)
-        add_key(axes, colors, shades)
+        add_points(axes, map_view, map_view.colors(by) if by else None, shades)
         add_names(figure, axes, map_view, shades)
         with replacing(path) as temporary:
             kind = path.suffix.lower().removeprefix(".")
@@ -68,51 +61,35 @@ def page_shades(dark: bool) -> dict[str, str]:
     return {match[1]: match[3 if dark else 2] for match in SHADE.finditer(style)}
 
 
-def point_colors(colors: Colors | None, count: int, shades: dict[str, str]) -> Any:
-    """A color for each point."""
-    if colors is None:
-        return [shades["point-0"]] * count
-    other = shades["point-other"]
-    if colors.kind == "category":
-        table = [shades[f"point-{n % 8}"] for n in range(len(colors.labels))]
-        return [other if value is None else table[value] for value in colors.values]
-    from matplotlib.colors import to_hex
-
-    scale = scale_map(shades)
-    low, high = colors.range
-    spread = high - low or 1.0
-    return [
-        other if value is None else to_hex(scale((value - low) / spread)) for value in colors.values
-    ]
-
-
-def scale_map(shades: dict[str, str]) -> Any:
-    """The color scale of numbers and dates."""
+def add_points(axes: Any, map_view: MapView, colors: Colors | None, shades: dict[str, str]) -> None:
+    """Add the points and the key to their colors; clusters are named on the map itself."""
     from matplotlib.colors import LinearSegmentedColormap
-
-    return LinearSegmentedColormap.from_list("deltavec", [shades[f"scale-{n}"] for n in range(5)])
-
-
-def add_key(axes: Any, colors: Colors | None, shades: dict[str, str]) -> None:
-    """Add the legend; clusters are named on the map itself."""
-    if colors is None or colors.by == "cluster":
-        return
-    if colors.kind == "category":
-        for number, label in enumerate(colors.labels):
-            shade = shades[f"point-{number % 8}"]
-            axes.scatter([], [], s=18, c=shade, label=label[:LONGEST].replace("$", r"\$"))
-        axes.legend(
-            loc="upper center", bbox_to_anchor=(0.5, 0), ncols=4, fontsize=6, frameon=False,
-            labelcolor=shades["ink"], handletextpad=0.1,
-        )  # fmt: skip
-        return
-    from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import Normalize
     from matplotlib.ticker import FuncFormatter
 
-    mapped = ScalarMappable(Normalize(colors.range[0], colors.range[1]), scale_map(shades))
+    places = map_view.positions.places[map_view.positions.shown]
+    is_scale = colors is not None and colors.kind != "category"
+    names = [f"scale-{n}" for n in range(5)] if is_scale else [f"point-{n}" for n in range(8)]
+    stops, count = [shades[name] for name in names], 256 if is_scale else len(names)
+    table = LinearSegmentedColormap.from_list("deltavec", stops, count)
+    low, high = colors.range if colors is not None and is_scale else (0, len(names) - 1)
+    values = np.array(colors.values if colors is not None else np.zeros(len(places)), float)
+    points = axes.scatter(
+        *places.T, s=float(np.clip(30_000 / max(1, len(places)), 0.5, 14)), c=values, vmin=low,
+        vmax=high, cmap=table.with_extremes(bad=shades["point-other"]), plotnonfinite=True,
+        linewidths=0, alpha=0.75, rasterized=True,
+    )  # fmt: skip
+    if colors is None or colors.by == CLUSTER:
+        return
+    if not is_scale:
+        labels = [label[:LONGEST].replace("$", r"\$") for label in colors.labels]
+        axes.legend(
+            points.legend_elements(num=range(len(labels)))[0], labels, loc="upper center", ncols=4,
+            bbox_to_anchor=(0.5, 0), fontsize=6, frameon=False, labelcolor=shades["ink"],
+            handletextpad=0.1,
+        )  # fmt: skip
+        return
     bar = axes.figure.colorbar(
-        mapped, ax=axes, orientation="horizontal", shrink=0.4, pad=0.01, aspect=40
+        points, ax=axes, orientation="horizontal", shrink=0.4, pad=0.01, aspect=40
     )
     if colors.kind == "date":
         days = FuncFormatter(lambda second, _: str(np.datetime64(int(second), "s").astype("M8[D]")))
