@@ -299,11 +299,11 @@ def test_what_arrives_damaged_is_one_clear_error(
 
 
 def test_our_error_in_a_task_is_our_error_on_the_driver(frame: DataFrame) -> None:
-    def table_of(chunks: tables.Chunks) -> np.ndarray:
+    def table_of(texts: pa.Array, arrived: None) -> np.ndarray:
         raise dv.CorpusError("these documents cannot be used:\nthey are late")
 
     with pytest.raises(dv.CorpusError, match=r"^these documents cannot be used:\nthey are late$"):
-        tables.summed(frame.select("text"), table_of, np.zeros(1))
+        tables.summed(frame.select("text"), lambda: None, table_of, np.zeros(1))
 
 
 def test_somebody_else_s_error_in_a_task_stays_theirs(
@@ -372,13 +372,13 @@ def test_a_name_with_a_dot_or_a_quote_is_a_name(
 def test_more_partitions_than_are_added_at_once_give_the_same_counts(
     frame: DataFrame,
 ) -> None:
-    def table_of(chunks: tables.Chunks) -> np.ndarray | None:
-        lengths = [len(chunk) for chunk in chunks]
-        return np.array([sum(lengths)]) if lengths else None
+    def table_of(texts: pa.Array, arrived: None) -> np.ndarray:
+        return np.array([len(texts)])
 
     # 2 ** 3 partitions are one table after the rounds: of 20, the driver adds what is left.
     parted = frame.select("text").repartition(20)
-    assert tables.summed(parted, table_of, np.zeros(1, np.int64), fan_in=2) == [len(DOCUMENTS)]
+    found = tables.summed(parted, lambda: None, table_of, np.zeros(1, np.int64), fan_in=2)
+    assert found == [len(DOCUMENTS)]
 
 
 def test_importing_deltavec_does_not_import_pyspark() -> None:

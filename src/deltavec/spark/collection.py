@@ -4,27 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import astuple, replace
+from functools import partial
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from deltavec.core.batching import ShareSum, count_batch, embed_batch
+from deltavec.core.batching import ShareSum, count_batch
 from deltavec.core.learning.split_half import COLLECTION_DOCUMENTS, HalfSample
 from deltavec.core.model import EmbeddingModel, half_vectors_of, recentered
 from deltavec.core.statistics import CorpusStatistics, TextCounts, warn_low_coverage
 from deltavec.core.text.batches import as_text_batch
 from deltavec.errors import InputError
-from deltavec.spark.frames import bytes_type, failing_clearly, rereadable_text
-from deltavec.spark.reduce import ONE_THREAD, Chunks, as_table, of_table, summed, without_components
+from deltavec.spark.frames import as_lists, failing_clearly, rereadable_text
+from deltavec.spark.reduce import (
+    ONE_THREAD,
+    as_table,
+    embedded,
+    of_table,
+    summed,
+    without_components,
+)
 from deltavec.spark.ship import ShippedModel, arrived_model, ship_model
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-SAMPLED = "hash long, weight double, first binary, second binary"
+SAMPLED = "hash long, weight double, first array<float>, second array<float>"
 
 
 def for_collection(frame: DataFrame, column: str, model: EmbeddingModel) -> EmbeddingModel:
@@ -50,17 +58,16 @@ def for_collection(frame: DataFrame, column: str, model: EmbeddingModel) -> Embe
         return without_components(texts, replace(model, table=model.table.restored()))
     shipped, words = ship_model(frame.sparkSession, model), len(model.vocabulary)
 
-    def table_of(chunks: Chunks) -> npt.NDArray[np.int64]:
-        arrived = arrived_model(*shipped)
-        statistics, shares = CorpusStatistics.empty(words), ShareSum(words)
-        for chunk in chunks:
-            batch = as_text_batch(chunk, arrived.tokenizer)
-            statistics += count_batch(batch, arrived.vocabulary, ONE_THREAD)
-            shares.add(batch, arrived.vocabulary, ONE_THREAD)
+    def table_of(texts: Any, arrived: EmbeddingModel) -> npt.NDArray[np.int64]:
+        shares = ShareSum(words)
+        batch = as_text_batch(texts, arrived.tokenizer)
+        shares.add(batch, arrived.vocabulary, ONE_THREAD)
+        statistics = count_batch(batch, arrived.vocabulary, ONE_THREAD)
         return np.concatenate([as_table(statistics), *shares.units])
 
     size = len(as_table(CorpusStatistics.empty(words)))
-    numbers = summed(texts, table_of, np.zeros(size + 2 * words, np.int64))
+    empty = np.zeros(size + 2 * words, np.int64)
+    numbers = summed(texts, partial(arrived_model, *shipped), table_of, empty)
     statistics, shares = of_table(numbers[:size]), ShareSum(words)
     shares.units[:] = numbers[size:].reshape(2, words)
     sample = HalfSample.empty(model.dimensions)
@@ -76,7 +83,7 @@ def half_sample(
 
     Tasks return those below a limit. If these are too few, it is raised.
     """
-    stored, share = bytes_type(texts), 2 * COLLECTION_DOCUMENTS / max(documents, 1)
+    share = 2 * COLLECTION_DOCUMENTS / max(documents, 1)
     while True:
         limit = np.uint64(min(share, 1.0) * (2**64 - 2**12))
 
@@ -89,11 +96,9 @@ def half_sample(
                     as_text_batch(batch.column(0), arrived.tokenizer), arrived, ONE_THREAD
                 )
                 low = np.flatnonzero(found.hashes <= limit)
-                rows = [
-                    pa.array([row.tobytes() for row in part[low]], stored) for part in found[:2]
-                ]
                 hashes = pa.array(found.hashes[low].view(np.int64))
-                columns = [hashes, pa.array(found.weights[low]), *rows]
+                parts = (as_lists(part[low]) for part in found[:2])
+                columns = [hashes, pa.array(found.weights[low]), *parts]
                 yield pa.RecordBatch.from_arrays(columns, ["hash", "weight", "first", "second"])
 
         with failing_clearly():
@@ -102,7 +107,7 @@ def half_sample(
             break
         share *= 8
     first, second = (
-        np.frombuffer(b"".join(table[name].to_pylist()), np.float32).reshape(-1, dimensions)
+        table[name].combine_chunks().flatten().to_numpy().reshape(-1, dimensions)
         for name in ("first", "second")
     )
     weights, hashes = table["weight"].to_numpy(), table["hash"].to_numpy().view(np.uint64)
@@ -119,13 +124,9 @@ def coverage(
     texts = rereadable_text(frame, column)
     shipped = ship_model(frame.sparkSession, model)
 
-    def table_of(chunks: Chunks) -> npt.NDArray[np.int64]:
-        arrived, counts = arrived_model(*shipped), TextCounts()
-        for chunk in chunks:
-            batch = as_text_batch(chunk, arrived.tokenizer)
-            counts += embed_batch(batch, arrived.vocabulary, arrived.table, ONE_THREAD).counts
-        return np.array(astuple(counts), np.int64)
+    def table_of(texts: Any, arrived: EmbeddingModel) -> npt.NDArray[np.int64]:
+        return np.array(astuple(embedded(texts, arrived).counts), np.int64)
 
-    numbers: list[int] = summed(texts, table_of, np.zeros(4, np.int64)).tolist()
-    warn_low_coverage(counts := TextCounts(*numbers))
+    numbers = summed(texts, partial(arrived_model, *shipped), table_of, np.zeros(4, np.int64))
+    warn_low_coverage(counts := TextCounts(*numbers.tolist()))
     return counts

@@ -9,7 +9,6 @@ joined with themselves, and the weights of those that two documents have in comm
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,14 +23,14 @@ from deltavec.search.ids import Ids
 from deltavec.search.shingle_kernels import TextPairs, Weights
 from deltavec.search.shingles import COUNTED, REST, SHORT, Shingles, counter_bits, weights_of
 from deltavec.search.similar import MOST_PAIRS_IN_MEMORY, require_threshold
-from deltavec.spark.frames import bytes_type, failing_clearly, named_texts
+from deltavec.spark.frames import failing_clearly, named_texts
 from deltavec.spark.reduce import ONE_THREAD
 from deltavec.spark.ship import arrived_weights, ship_arrays
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-SHINGLED = "words long, digest long, keys binary, own binary"
+SHINGLED = "words long, digest long, keys array<int>, own array<int>"
 POSTING = "key long, weight double, total double, cut double, rest double"
 # The most that two documents can share, by the weights of what both their prefixes have.
 MOST = "least(sum * {up} + if(a.cut > b.cut, a.rest, b.rest), a.total, b.total)"
@@ -88,54 +87,45 @@ def duplicates(
 
 
 def shingle(named: DataFrame, kind: str) -> DataFrame:
-    """The shingles of each document, as bytes."""
-    stored = bytes_type(named)
+    """The shingles of each document."""
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             made = Shingles.of([batch.column(1)], ONE_THREAD)
-            bytes_of = (
-                pa.array([keys[a:b].tobytes() for a, b in pairwise(at)], stored)
+            lists = (
+                pa.ListArray.from_arrays(pa.array(at, pa.int32()), keys.view(np.int32))
                 for keys, at in ((made.keys, made.offsets), (made.own_keys, made.own_offsets))
             )
             digests = pa.array(made.digests.view(np.int64))
             yield pa.RecordBatch.from_arrays(
-                [batch.column(0), pa.array(made.words), digests, *bytes_of],
+                [batch.column(0), pa.array(made.words), digests, *lists],
                 ["id", "words", "digest", "keys", "own"],
             )
 
     return named.mapInArrow(work, f"id {kind}, {SHINGLED}")
 
 
-def from_bytes(keys: pa.Array, own: pa.Array) -> Shingles:
-    """The shingles of documents that come as bytes; what else there is to know is left out."""
+def from_lists(*columns: pa.Array) -> Shingles:
+    """The shingles of documents; what else there is to know is left out."""
     read: list[Any] = []
-    for column in (keys, own):
-        parts = column.to_pylist()
-        read.append(np.frombuffer(b"".join(parts), np.uint32))
-        read.append(offsets_of([len(part) // 4 for part in parts]))
-    enough = np.full(len(keys), SHORT)
+    for column in columns:
+        read += [column.flatten().to_numpy().view(np.uint32), offsets_of(column.value_lengths())]
+    enough = np.full(len(columns[0]), SHORT)
     return Shingles(read[0], read[1], read[2], read[3], enough, enough.view(np.uint64))
 
 
 def count_weights(distinct: DataFrame) -> Weights:
     """The weights of shingles, counted on the driver: see `Shingles.weights`."""
     step = np.uint64(-(-distinct.count() // COUNTED) or 1)
-    stored = bytes_type(distinct)
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             chosen = batch.column(0).to_numpy().view(np.uint64) % step == 0
-            keys = b"".join(batch.column(1).filter(pa.array(chosen)).to_pylist())
-            yield pa.RecordBatch.from_arrays(
-                [pa.array([chosen.sum()], pa.int64()), pa.array([keys], stored)], ["count", "keys"]
-            )
+            yield batch.select([1]).filter(pa.array(chosen))
 
-    rows = distinct.select("digest", "keys").mapInArrow(work, "count long, keys binary")
-    parts, documents = [np.zeros(0, np.uint32)], 0
-    for row in rows.toLocalIterator():
-        documents += row["count"]
-        parts.append(np.frombuffer(row["keys"], np.uint32))
+    found = distinct.select("digest", "keys").mapInArrow(work, "keys array<int>").toArrow()
+    documents = len(found)
+    parts = [one.flatten().to_numpy().view(np.uint32) for one in found["keys"].chunks]
     bits = counter_bits(sum(map(len, parts)))
     counts = np.zeros(1 << bits, np.int64)
     for part in parts:
@@ -150,7 +140,7 @@ def candidates(distinct: DataFrame, kind: str, least: float, key: str) -> DataFr
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         weights = arrived_weights(key)
         for batch in batches:
-            shingles = from_bytes(*batch.columns[1:])
+            shingles = from_lists(*batch.columns[1:])
             texts = shingles.texts(weights, REST * least)
             rows = np.repeat(np.arange(len(shingles)), np.diff(texts.offsets))
             weight = weights.table[texts.keys >> weights.shift].astype(np.float64)
@@ -190,8 +180,8 @@ def compare(pairs: DataFrame, kind: str, least: float, key: str) -> DataFrame:
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         weights = arrived_weights(key)
         for batch in batches:
-            a = from_bytes(*batch.columns[2:4]).texts(weights)
-            b = from_bytes(*batch.columns[4:]).texts(weights)
+            a = from_lists(*batch.columns[2:4]).texts(weights)
+            b = from_lists(*batch.columns[4:]).texts(weights)
             shares = np.array(
                 [kernels.overlap(row, a, row, b, weights) for row in range(len(batch))]
             ).reshape(-1, 2)

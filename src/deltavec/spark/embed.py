@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -10,19 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from deltavec.core.batching import embed_batch
+from deltavec.core.arrays import Float32s
 from deltavec.core.model import EmbeddingModel
-from deltavec.core.text.batches import as_text_batch
 from deltavec.errors import InputError
-from deltavec.spark.frames import require_pyspark, require_text_column
-from deltavec.spark.reduce import ONE_THREAD
-from deltavec.spark.ship import (
-    ShippedModel,
-    arrived_arrays,
-    arrived_model,
-    ship_arrays,
-    ship_model,
-)
+from deltavec.spark.frames import as_lists, require_pyspark, require_text_column
+from deltavec.spark.reduce import embedded
+from deltavec.spark.ship import arrived_arrays, arrived_model, ship_arrays, ship_model
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -66,14 +59,8 @@ def embed(
     require_text_column(frame, column)
     from pyspark.sql.types import ArrayType, FloatType
 
-    place = frame.columns.index(column)
-    return with_column(
-        frame,
-        output,
-        ArrayType(FloatType(), containsNull=False),
-        ship_model(frame.sparkSession, model, trust=trust),
-        lambda batch, arrived: as_lists(vectors_of(batch.column(place), arrived)),
-    )
+    kind = ArrayType(FloatType(), containsNull=False)
+    return with_column(frame, [column], model, trust, output, kind, as_lists)
 
 
 def similarity(
@@ -108,15 +95,11 @@ def similarity(
         require_text_column(frame, column)
     from pyspark.sql.types import FloatType
 
-    one, other = frame.columns.index(a), frame.columns.index(b)
-
-    def cosines(batch: pa.RecordBatch, arrived: EmbeddingModel) -> pa.Array:
-        x, y = (vectors_of(batch.column(place), arrived) for place in (one, other))
+    def cosines(x: Float32s, y: Float32s) -> pa.Array:
         products = np.einsum("ij,ij->i", x.astype(np.float64), y.astype(np.float64))
         return pa.array(products.astype(np.float32))
 
-    shipped = ship_model(frame.sparkSession, model, trust=trust)
-    return with_column(frame, output, FloatType(), shipped, cosines)
+    return with_column(frame, [a, b], model, trust, output, FloatType(), cosines)
 
 
 def assign(
@@ -142,16 +125,13 @@ def assign(
     require_text_column(frame, column)
     from pyspark.sql.types import IntegerType
 
-    rows = np.ascontiguousarray(directions, np.float64)
-    place, shipped = frame.columns.index(column), ship_model(frame.sparkSession, model)
-    key = ship_arrays(frame.sparkSession, rows)
+    key = ship_arrays(frame.sparkSession, np.ascontiguousarray(directions, np.float64))
 
-    def nearest(batch: pa.RecordBatch, arrived: EmbeddingModel) -> pa.Array:
-        vectors = vectors_of(batch.column(place), arrived)
+    def nearest(vectors: Float32s) -> pa.Array:
         topics = np.argmax(vectors @ arrived_arrays(key, 1)[0].T, axis=1)
         return pa.array(np.where(vectors.any(axis=1), topics, -1).astype(np.int32))
 
-    return with_column(frame, output, IntegerType(), shipped, nearest)
+    return with_column(frame, [column], model, False, output, IntegerType(), nearest)
 
 
 def register(
@@ -180,7 +160,7 @@ def register(
     shipped = ship_model(session, model, trust=trust)
 
     def embed_texts(texts: pa.Array) -> pa.Array:
-        return as_lists(vectors_of(texts, arrived_model(*shipped)))
+        return as_lists(embedded(texts, arrived_model(*shipped)).vectors)
 
     embed_texts.__annotations__ = {"texts": pa.Array, "return": pa.Array}  # Spark reads them
     session.udf.register(name, udf.arrow_udf(embed_texts, ArrayType(FloatType(), False)))
@@ -188,24 +168,27 @@ def register(
 
 def with_column(
     frame: DataFrame,
+    columns: Sequence[str],
+    model: EmbeddingModel | str | PathLike[str],
+    trust: bool,
     output: str,
     kind: DataType,
-    shipped: ShippedModel,
-    computed: Callable[[pa.RecordBatch, EmbeddingModel], pa.Array],
+    computed: Callable[..., pa.Array],
 ) -> DataFrame:
-    """The frame with one more column, computed from some rows at a time by a model."""
+    """The frame with one more column, computed from the vectors of some columns of text."""
     require_room(frame, output)
     from pyspark.sql.types import StructField, StructType
 
-    names = [*frame.columns, output]
+    shipped = ship_model(frame.sparkSession, model, trust=trust)
+    names, places = [*frame.columns, output], [frame.columns.index(one) for one in columns]
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         arrived = arrived_model(*shipped)
         for batch in batches:
             for first in range(0, len(batch), ROWS_AT_ONCE):
                 part = batch.slice(first, ROWS_AT_ONCE)
-                columns = [*part.columns, computed(part, arrived)]
-                yield pa.RecordBatch.from_arrays(columns, names)
+                vectors = (embedded(part.column(place), arrived).vectors for place in places)
+                yield pa.RecordBatch.from_arrays([*part.columns, computed(*vectors)], names)
 
     new = StructField(output, kind, nullable=False)
     # By number: mapInArrow stumbles over names with dots or quotes in them.
@@ -230,16 +213,3 @@ def require_room(frame: DataFrame, output: Any) -> None:
                 f"the column {field.name!r} is of type {field.dataType.simpleString()}, which "
                 "Spark cannot hand to Python as Arrow: drop it, or cast it to string"
             ) from None
-
-
-def vectors_of(column: pa.Array, model: EmbeddingModel) -> npt.NDArray[np.float32]:
-    """The vectors of a column."""
-    texts = as_text_batch(column, model.tokenizer)
-    return embed_batch(texts, model.vocabulary, model.table, ONE_THREAD).vectors
-
-
-def as_lists(matrix: npt.NDArray[np.float32]) -> pa.Array:
-    """The rows of a matrix as an Arrow column of lists, not copied."""
-    rows, width = matrix.shape
-    begins = np.arange(rows + 1, dtype=np.int32) * np.int32(width)
-    return pa.ListArray.from_arrays(pa.array(begins), pa.array(matrix.reshape(-1)))

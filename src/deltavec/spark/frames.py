@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from deltavec import errors
@@ -114,3 +116,10 @@ def failing_clearly() -> Iterator[None]:
             raise  # an error of the caller's own function
         kind = getattr(errors, found[1], DeltavecError)
         raise kind(found[2].strip()) from None
+
+
+def as_lists(matrix: npt.NDArray[np.float32]) -> pa.Array:
+    """The rows of a matrix as an Arrow column of lists, not copied."""
+    rows, width = matrix.shape
+    begins = np.arange(rows + 1, dtype=np.int32) * np.int32(width)
+    return pa.ListArray.from_arrays(pa.array(begins), pa.array(matrix.reshape(-1)))

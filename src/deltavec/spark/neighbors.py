@@ -13,9 +13,9 @@ from deltavec.core.arguments import require_whole
 from deltavec.core.model import EmbeddingModel
 from deltavec.errors import InputError
 from deltavec.search import Index
-from deltavec.spark.embed import ROWS_AT_ONCE, vectors_of
+from deltavec.spark.embed import ROWS_AT_ONCE
 from deltavec.spark.frames import failing_clearly, named_texts
-from deltavec.spark.reduce import ONE_THREAD
+from deltavec.spark.reduce import ONE_THREAD, embedded
 from deltavec.spark.ship import (
     arrived_arrays,
     arrived_model,
@@ -87,7 +87,7 @@ def neighbors(
         for batch in batches:
             for first in range(0, len(batch), ROWS_AT_ONCE):
                 part = batch.slice(first, ROWS_AT_ONCE)
-                found = nearest(part, vectors_of(part.column(1), arrived), asked, k)
+                found = nearest(part, embedded(part.column(1), arrived).vectors, asked, k)
                 best = found if best is None else top(pa.concat_tables([best, found]), k)
         if best is not None:
             yield from best.combine_chunks().to_batches()

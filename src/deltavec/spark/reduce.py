@@ -7,17 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from deltavec.core.batching import count_batch, embed_batch
+from deltavec.core.batching import EmbeddedBatch, count_batch, embed_batch
 from deltavec.core.components import SecondMoment, leading_components
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.text.batches import Tokenizer, as_text_batch
+from deltavec.core.vocabulary import Vocabulary
 from deltavec.spark.frames import bytes_type, failing_clearly
 from deltavec.spark.ship import ShippedModel, arrived_model, arrived_vocabulary, ship_model
 
@@ -31,9 +33,8 @@ FAN_IN = 8
 ROUNDS = 3
 SCHEMA = "part long, numbers binary"
 
-Chunks = Iterable[Any]
-TableOf = Callable[[Chunks], npt.NDArray[Any] | None]
-"""The numbers of a partition whose texts come in chunks; None if they are all zero."""
+TableOf = Callable[[Any, Any], npt.NDArray[Any]]
+"""The numbers of some texts, an Arrow column, by a model or a vocabulary that has arrived."""
 
 
 def corpus_statistics(
@@ -41,14 +42,11 @@ def corpus_statistics(
 ) -> CorpusStatistics:
     """The counts of a whole column for the vocabulary that was shipped under this key."""
 
-    def table_of(chunks: Chunks) -> npt.NDArray[np.int64] | None:
-        vocabulary = arrived_vocabulary(key)
-        statistics = CorpusStatistics.empty(len(vocabulary))
-        for chunk in chunks:
-            statistics += count_batch(as_text_batch(chunk, tokenizer), vocabulary, ONE_THREAD)
-        return as_table(statistics) if statistics.documents else None
+    def table_of(texts: Any, vocabulary: Vocabulary) -> npt.NDArray[np.int64]:
+        return as_table(count_batch(as_text_batch(texts, tokenizer), vocabulary, ONE_THREAD))
 
-    return of_table(summed(texts, table_of, as_table(CorpusStatistics.empty(words))))
+    empty = as_table(CorpusStatistics.empty(words))
+    return of_table(summed(texts, partial(arrived_vocabulary, key), table_of, empty))
 
 
 def as_table(statistics: CorpusStatistics) -> npt.NDArray[np.int64]:
@@ -69,18 +67,18 @@ def of_table(table: npt.NDArray[np.int64]) -> CorpusStatistics:
 def second_moment(texts: DataFrame, shipped: ShippedModel, dimensions: int) -> SecondMoment:
     """The second moment of a column's vectors, by the model that was shipped."""
 
-    def table_of(chunks: Chunks) -> npt.NDArray[np.float64] | None:
-        model = arrived_model(*shipped)
-        moment = SecondMoment.empty(dimensions)
-        for chunk in chunks:
-            texts = as_text_batch(chunk, model.tokenizer)
-            moment += SecondMoment.of(
-                embed_batch(texts, model.vocabulary, model.table, ONE_THREAD).vectors
-            )
-        return flattened(moment) if moment.documents else None
+    def table_of(texts: Any, model: EmbeddingModel) -> npt.NDArray[np.float64]:
+        return flattened(SecondMoment.of(embedded(texts, model).vectors))
 
-    numbers = summed(texts, table_of, flattened(SecondMoment.empty(dimensions)))
+    empty = flattened(SecondMoment.empty(dimensions))
+    numbers = summed(texts, partial(arrived_model, *shipped), table_of, empty)
     return SecondMoment(numbers[1:].reshape(dimensions, dimensions), int(numbers[0]))
+
+
+def embedded(texts: Any, model: EmbeddingModel) -> EmbeddedBatch:
+    """The vectors of some texts, an Arrow column."""
+    batch = as_text_batch(texts, model.tokenizer)
+    return embed_batch(batch, model.vocabulary, model.table, ONE_THREAD)
 
 
 def without_components(texts: DataFrame, model: EmbeddingModel) -> EmbeddingModel:
@@ -97,7 +95,11 @@ def flattened(moment: SecondMoment) -> npt.NDArray[np.float64]:
 
 
 def summed(
-    texts: DataFrame, table_of: TableOf, empty: npt.NDArray[Any], fan_in: int = FAN_IN
+    texts: DataFrame,
+    open: Callable[[], Any],
+    table_of: TableOf,
+    empty: npt.NDArray[Any],
+    fan_in: int = FAN_IN,
 ) -> npt.NDArray[Any]:
     """The sum of the tables of all partitions.
 
@@ -109,8 +111,10 @@ def summed(
     ----------
     texts
         A frame with one column of strings.
+    open
+        Opens what has arrived, on an executor.
     table_of
-        Makes the table of one partition, on an executor.
+        Makes the table of some texts, there.
     empty
         The table of no text at all: its kind and length are those of all tables.
     fan_in
@@ -118,29 +122,29 @@ def summed(
     """
     kind, stored = empty.dtype, bytes_type(texts)
 
-    def partial(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def added(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from pyspark import TaskContext
 
-        table = table_of(batch.column(0) for batch in batches)
+        arrived = open()
+        tables = (table_of(batch.column(0), arrived) for batch in batches if len(batch))
         task = TaskContext.get()
-        if table is not None and task is not None:
-            yield one_row(task.partitionId(), table, stored)
+        if (first := next(tables, None)) is not None and task is not None:
+            yield one_row(task.partitionId(), total(tables, first), stored)
 
     def joined(group: pa.Table) -> pa.Table:
         rows = group.sort_by("part")
         part = rows["part"][0].as_py() // fan_in
-        return pa.Table.from_batches([one_row(part, total(rows["numbers"], kind), stored)])
+        first, *others = (np.frombuffer(one.as_buffer(), kind) for one in rows["numbers"])
+        return pa.Table.from_batches([one_row(part, total(others, first.copy()), stored)])
 
-    tables = texts.mapInArrow(partial, SCHEMA)
+    tables = texts.mapInArrow(added, SCHEMA)
     for _ in range(ROUNDS):
         tables = tables.groupBy(tables["part"] - tables["part"] % fan_in).applyInArrow(
             joined, SCHEMA
         )
     with failing_clearly():
-        whole = empty.copy()
-        for row in tables.toLocalIterator():
-            whole += np.frombuffer(row.numbers, kind)
-        return whole
+        rows = tables.toLocalIterator()
+        return total((np.frombuffer(row.numbers, kind) for row in rows), empty.copy())
 
 
 def one_row(part: int, table: npt.NDArray[Any], stored: pa.DataType) -> pa.RecordBatch:
@@ -149,10 +153,8 @@ def one_row(part: int, table: npt.NDArray[Any], stored: pa.DataType) -> pa.Recor
     return pa.RecordBatch.from_arrays([pa.array([part]), numbers], ["part", "numbers"])
 
 
-def total(tables: Iterable[Any], kind: np.dtype[Any]) -> npt.NDArray[Any]:
-    """The sum of tables that are Arrow bytes."""
-    arrays = (np.frombuffer(table.as_buffer(), kind) for table in tables)
-    whole = next(arrays).copy()
-    for array in arrays:
-        whole += array
-    return whole
+def total(tables: Iterable[npt.NDArray[Any]], first: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The sum of tables, in the memory of the first."""
+    for table in tables:
+        first += table
+    return first

@@ -15,7 +15,7 @@ from deltavec.core.vocabulary import Vocabulary
 from deltavec.spark import column, pairs
 from deltavec.spark import reduce as passes
 from deltavec.spark.column import SparkColumn
-from deltavec.spark.embed import as_lists
+from deltavec.spark.frames import as_lists
 
 WINDOW = 3
 
