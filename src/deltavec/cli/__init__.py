@@ -13,6 +13,7 @@ from contextlib import suppress
 from io import TextIOWrapper
 
 SMALL = 4 << 30  # bytes of address space
+M_ARENA_MAX, M_MMAP_THRESHOLD = -8, -3  # of mallopt
 
 
 def spare_address_space() -> None:
@@ -24,11 +25,16 @@ def spare_address_space() -> None:
         import resource
 
         if 0 <= resource.getrlimit(resource.RLIMIT_AS)[0] < SMALL:
-            import ctypes
-
             os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
-            with suppress(AttributeError, OSError):  # a C library other than glibc
-                ctypes.CDLL(None).mallopt(-8, 1)  # M_ARENA_MAX
+            call_glibc("mallopt", M_ARENA_MAX, 1)
+
+
+def call_glibc(name: str, *arguments: int) -> None:
+    """Call a function of the GNU C library, where that is the system's."""
+    import ctypes
+
+    with suppress(AttributeError, OSError):
+        getattr(ctypes.CDLL(None), name)(*arguments)
 
 
 def main() -> None:

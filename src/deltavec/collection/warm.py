@@ -10,16 +10,15 @@ from pathlib import Path
 
 import numpy as np
 
-from deltavec.collection.build import build_collection
 from deltavec.collection.collection import Collection
-from deltavec.collection.query import make_ready
-from deltavec.core.fitting import fit
+from deltavec.collection.query import find_best, make_ready
 from deltavec.core.jit import BUDGET
 from deltavec.core.model import EmbeddingModel
 from deltavec.errors import LowCoverageWarning
 
 DOCUMENTS = 4_000  # so many that searches use quantized rows
 WORDS = 25  # of each document
+FILTER = "everything"
 QUERIED = 5  # words of a query: of few, other loops are used
 SYLLABLES = ("ka", "lo", "mi", "ren", "su", "to", "vel", "ing")
 
@@ -29,11 +28,12 @@ def compile_searches(collection: Collection) -> None:
     known = collection.model.vocabulary.words
     words = known[:: max(1, len(known) // QUERIED)][:QUERIED]  # frequent and rare ones
     modes = ("hybrid", "keyword", "semantic") if collection.words else ("semantic",)
+    everything = {FILTER: np.ones(len(collection), bool)}  # no column has to be read for it
     for by in modes if len(collection) else ():
-        for filter in (None, "id != ''"):
+        for filter in (None, FILTER):
             queries = [collection.query(words, k=2, by=by, filter=filter) for _ in range(5)]
-            collection.best(queries)
-            found = collection.best(queries[:1])[0]
+            find_best(queries, collection.index, collection.words, everything)
+            [found] = find_best(queries[:1], collection.index, collection.words, everything)
             collection.hits(found, queries[0], length=100)
     for rows in (1, 5, 64):
         vectors = collection.index.take(np.arange(min(rows, len(collection))))
@@ -42,6 +42,8 @@ def compile_searches(collection: Collection) -> None:
 
 def compile_updates(model: EmbeddingModel) -> None:
     """Update a small collection of a model, so that no write waits for the compiler."""
+    from deltavec.collection.build import build_collection  # a server that only reads needs none
+
     texts = model.vocabulary.words[:10] or [""]
     with warnings.catch_warnings(), suppress(OSError), tempfile.TemporaryDirectory() as folder:
         warnings.simplefilter("ignore", LowCoverageWarning)
@@ -54,6 +56,9 @@ def compile_all(on_stage: Callable[[str], None] = lambda stage: None) -> None:
     It is done on a small corpus that is made here, once for words and once for character n-grams;
     both have some text in a script without spaces.
     """
+    from deltavec.collection.build import build_collection
+    from deltavec.core.fitting import fit
+
     BUDGET.load_compiler()
     texts = [*example_texts()]
     for units in ("words", "words+grams"):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from deltavec.core.arguments import require_whole
-from deltavec.core.arrays import Float32s
+from deltavec.core.arrays import Float32s, blocks
 from deltavec.core.threads import thread_count
 from deltavec.errors import InputError
 from deltavec.search.hits import Hits
@@ -19,6 +20,9 @@ from deltavec.search.topk import nearest_rows
 
 Where: TypeAlias = npt.NDArray[np.bool_] | IdsLike
 """A boolean mask over rows, or the ids of the rows that may be found."""
+
+
+ROWS_A_BLOCK = 8192
 
 
 class IndexState(NamedTuple):
@@ -102,6 +106,11 @@ class Index:
     def take(self, rows: npt.ArrayLike) -> Float32s:
         """A copy of the rows with these numbers; nothing else is read."""
         return self._state.pieces.at(self._state.pieces.physical(np.asarray(rows, np.int64)))
+
+    def blocks(self) -> Iterator[tuple[slice, Float32s]]:
+        """The numbers of successive rows, and a copy of these rows."""
+        for part in blocks(len(self), ROWS_A_BLOCK):
+            yield part, self.take(np.arange(part.start, min(part.stop, len(self))))
 
     @property
     def pieces(self) -> ChunkedMatrix:

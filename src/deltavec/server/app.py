@@ -17,7 +17,6 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Route
 
 from deltavec.collection import Collection
-from deltavec.collection.export.encoder import load_query_encoder
 from deltavec.collection.query import make_ready
 from deltavec.collection.warm import compile_searches, compile_updates
 from deltavec.core.jit import BUDGET
@@ -99,7 +98,11 @@ def create_app(
         compile_updates(collection.model)
     metrics = metrics_of(OPERATIONS, metrics_folder)
     pools = Pools(limits, metrics)
-    loaded = None if encoder is None else load_query_encoder(encoder)
+    loaded = None
+    if encoder is not None:
+        from deltavec.collection.export.encoder import load_query_encoder
+
+        loaded = load_query_encoder(encoder)
     reloader = Reloader(Explorer(collection, map_view, limits, name, encoder=loaded), metrics)
     api = Api(reloader, pools, metrics)
     del collection, map_view  # only requests may keep an old state open

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,6 @@ import pyarrow.compute as pc
 
 from deltavec.collection import Clusters, Collection
 from deltavec.collection.answers import AnalyzedText, Excerpt, Hit, QueryWord, excerpt
-from deltavec.collection.export.encoder import QueryEncoder
 from deltavec.collection.query import Query
 from deltavec.collection.spelling import suggestions
 from deltavec.core.arrays import Int64s
@@ -49,6 +48,9 @@ from deltavec.server.requests import (
 )
 from deltavec.server.responses import EXACT_INTEGERS, SCHEMAS, plain
 from deltavec.version import __version__
+
+if TYPE_CHECKING:
+    from deltavec.collection.export.encoder import QueryEncoder
 
 Result = TypeVar("Result")
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Callable
 from functools import cached_property
+from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -26,7 +29,9 @@ from deltavec.collection.map.storage import StoredMap, draw_map, find_cached_map
 from deltavec.collection.segment import OpenSegment
 from deltavec.collection.topics.clusters import recluster
 from deltavec.collection.topics.table import topic_name
-from deltavec.core.arrays import Float32s
+from deltavec.core.arrays import Float32s, Float64s
+from deltavec.core.threads import stop_if_cancelled
+from deltavec.io.artifacts.atomic import replacing
 from deltavec.search import DuplicatePairs
 from deltavec.server.columns import (
     CLUSTER,
@@ -38,6 +43,7 @@ from deltavec.server.columns import (
 )
 from deltavec.server.errors import as_json, invalid
 
+SECONDS_TO_WAIT = 0.1  # between two looks for a file
 CACHED = 64  # JSON texts; each may be some hundred kilobytes
 FEWEST_CLUSTERS = 2
 MOST_CLUSTERS = 24
@@ -81,10 +87,20 @@ class MapView:
         are kept, so that documents do not move.
     points
         How many documents to show.
+    topics
+        A file with the topics of an earlier state, for several processes: see `write_topics`.
     """
 
-    def __init__(self, collection: Collection, drawn: Drawn, *, points: int = POINTS) -> None:
+    def __init__(
+        self,
+        collection: Collection,
+        drawn: Drawn,
+        *,
+        points: int = POINTS,
+        topics: Path | None = None,
+    ) -> None:
         self.collection = collection
+        self.topics = topics
         self.drawn = drawn
         self.points = points
         self.placed: dict[OpenSegment, Float32s] = {}
@@ -107,9 +123,13 @@ class MapView:
     @cached_property
     def clusters(self) -> Clusters | None:
         """The topics; after a change, the documents are in the nearest of the earlier ones."""
-        if self.is_drawn or self.drawn.clusters is None:
-            return self.drawn.clusters
-        return recluster(self.collection, self.drawn.clusters)
+        found = self.drawn.clusters
+        if self.topics is not None:
+            topics = read_topics(self.topics)
+            return recluster(self.collection, *topics) if topics else None
+        if self.is_drawn or found is None:
+            return found
+        return recluster(self.collection, found.names, found.directions, found.reason)
 
     @cached_property
     def duplicates(self) -> DuplicatePairs:
@@ -134,6 +154,7 @@ class MapView:
         points: int = POINTS,
         on_stage: Callable[[str], None] = lambda stage: None,
         stored: StoredMap | None = None,
+        topics: Path | None = None,
     ) -> MapView:
         """The map of a collection.
 
@@ -150,6 +171,8 @@ class MapView:
         stored
             A map by neighbors that is at hand. By default the collection's own map, which is
             computed if there is none.
+        topics
+            A file with topics; by default they are found here.
         """
         names: list[RegionName] = []
         if method == "neighbors":
@@ -158,28 +181,34 @@ class MapView:
         else:
             placed = compute_layout(collection.index.vectors, method, points=points)
         on_stage("finding clusters")
-        # As many as there are colors; none for a collection that is too small.
-        there = len(collection) - collection.description.zero_rows
-        count = min(MOST_LABELS, len(collection) // 2, there)
-        clusters = collection.cluster(count, seed=0) if count >= FEWEST_CLUSTERS else None
+        clusters = None if topics else usual_clusters(collection)
         ids = None if placed.axes else collection.ids
         drawn = Drawn(collection.description, placed, clusters, ids, names)
-        return cls(collection, drawn, points=points)
+        return cls(collection, drawn, points=points, topics=topics)
 
     @classmethod
-    def at_once(cls, collection: Collection, method: str, *, points: int = POINTS) -> MapView:
+    def at_once(
+        cls,
+        collection: Collection,
+        method: str,
+        *,
+        points: int = POINTS,
+        topics: Path | None = None,
+    ) -> MapView:
         """The map by this method if it was drawn before; else by principal components for now."""
         stored = collection.map or (find_cached_map(collection) if method == "neighbors" else None)
         if method == "pca" or stored:
-            return cls.of(collection, method, points=points, stored=stored)
-        made = cls.of(collection, "pca", points=points)
+            return cls.of(collection, method, points=points, stored=stored, topics=topics)
+        made = cls.of(collection, "pca", points=points, topics=topics)
         made.is_provisional = True
         return made
 
     def finished(self) -> MapView | None:
         """The map that this one stands for, once it has been drawn."""
         stored = find_cached_map(self.collection) if self.is_provisional else None
-        return stored and MapView.of(self.collection, points=self.points, stored=stored)
+        return stored and MapView.of(
+            self.collection, points=self.points, stored=stored, topics=self.topics
+        )
 
     def after(self, collection: Collection) -> MapView:
         """The map of the collection after an update; a new one if the model has changed."""
@@ -187,7 +216,7 @@ class MapView:
         if is_other or (self.is_provisional and collection.map):
             method = "neighbors" if self.is_provisional else self.drawn.positions.method
             return MapView.at_once(collection, method, points=self.points)
-        after = MapView(collection, self.drawn, points=self.points)
+        after = MapView(collection, self.drawn, points=self.points, topics=self.topics)
         after.is_provisional = self.is_provisional
         there = set(collection.segments)
         after.placed = {one: at for one, at in self.placed.items() if one in there}
@@ -201,11 +230,14 @@ class MapView:
     @property
     def color_names(self) -> list[str]:
         """What the points can be colored by."""
-        clusters = [CLUSTER] if self.drawn.clusters else []
+        has_topics = self.drawn.clusters or (self.topics and usual_number(self.collection))
+        clusters = [CLUSTER] if has_topics else []
         return clusters + [name for name in self.collection.columns if name != CLUSTER]
 
     def is_known(self, count: int | None) -> bool:
         """Whether the clusters in this number need not be computed."""
+        if self.topics is not None and "clusters" not in self.__dict__:
+            return False
         return self.clusters is None or count in (None, len(self.clusters), *self.known)
 
     def clusters_of(self, count: int | None) -> Clusters:
@@ -291,6 +323,39 @@ class MapView:
         for place, value in zip(np.flatnonzero(left).tolist(), colors.values, strict=True):
             values[place] = value
         return colors._replace(values=values)
+
+
+def usual_number(collection: Collection) -> int:
+    """As many topics as there are colors; 0 for a collection that is too small."""
+    there = len(collection) - collection.description.zero_rows
+    count = min(MOST_LABELS, len(collection) // 2, there)
+    return count if count >= FEWEST_CLUSTERS else 0
+
+
+def usual_clusters(collection: Collection) -> Clusters | None:
+    """The topics by default."""
+    count = usual_number(collection)
+    return collection.cluster(count, seed=0) if count else None
+
+
+def write_topics(collection: Collection, path: Path) -> None:
+    """Find the topics of a collection, for all processes that serve it.
+
+    So none of them needs the memory to find them, and all have the same ones.
+    """
+    found = usual_clusters(collection)
+    entry = found and (found.names, found.directions.tolist(), found.reason)
+    with replacing(path) as temporary:
+        temporary.write_text(json.dumps(entry))
+
+
+def read_topics(path: Path) -> tuple[list[list[str]], Float64s, str] | None:
+    """The names and directions of topics that another process writes, once they are there."""
+    while not path.exists():
+        stop_if_cancelled()
+        time.sleep(SECONDS_TO_WAIT)
+    entry = json.loads(path.read_text())
+    return (entry[0], np.array(entry[1]), entry[2]) if entry else None
 
 
 def updated_positions(

@@ -216,8 +216,7 @@ def map_colors(explorer: Explorer, request: requests.ColorsRequest) -> bytes:
         raise invalid(f"the map can be colored by: {choices}"[:1000], "by")
     if request.filter is not None:
         explorer.mask(request.filter)
-    is_other = by == CLUSTER and request.clusters is not None
-    clusters = explorer.clusters(request.clusters) if is_other else None
+    clusters = explorer.clusters(request.clusters) if by == CLUSTER else None
     return map_view.color_json(by, clusters, request.filter)
 
 

@@ -22,7 +22,7 @@ from deltavec.server.app import create_app
 from deltavec.server.explorer import Explorer
 from deltavec.server.explorer import document as shown_document
 from deltavec.server.limits import Limits
-from deltavec.server.map_view import Drawn, MapView
+from deltavec.server.map_view import Drawn, MapView, write_topics
 from deltavec.server.metrics import Metrics
 from deltavec.server.reload import Reloader
 from deltavec.server.requests import DocumentRequest
@@ -97,6 +97,23 @@ def test_maps_that_several_processes_make_are_the_same_whatever_they_saw(live: R
     assert other.topics_json(other.clusters) == live.explorer.map_view.topics_json(
         live.explorer.map_view.clusters
     )
+
+
+def test_processes_that_share_a_file_have_the_same_topics_whatever_they_saw(
+    live: Reloader, tmp_path: Path
+) -> None:
+    start, file = live.explorer.collection, tmp_path / "topics.json"
+    view = MapView.of(start, topics=file)
+    assert view.color_names == live.explorer.map_view.color_names
+    assert not view.is_known(None)  # reading them may take a while
+    write_topics(start, file)
+    assert view.clusters.names == live.explorer.map_view.clusters.names
+    assert view.is_known(None)
+    later = start.add(document("new", "a quiet bed"))
+    seen, unseen = view.after(later), MapView.of(later, topics=file)
+    assert seen.topics_json(seen.clusters) == unseen.topics_json(unseen.clusters)
+    write_topics(dv.build_collection(start.model, ["sea", "bed"], tmp_path / "two.idx"), file)
+    assert MapView.of(later, topics=file).clusters is None
 
 
 def test_a_map_without_axes_keeps_the_places_of_documents_that_stay(

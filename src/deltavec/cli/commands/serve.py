@@ -3,7 +3,7 @@
 granian runs the worker processes: it replaces those that die, closes silent connections and bounds
 the head of a request (docs/decisions/0028). Each worker opens the collection itself, in
 the background: vectors and model are memory-mapped, so they share one copy. A map that is missing
-is drawn by this process, while the workers answer.
+is drawn by this process, and it finds the topics, while the workers answer.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from deltavec.cli import spare_address_space
+from deltavec.cli import M_ARENA_MAX, M_MMAP_THRESHOLD, call_glibc, spare_address_space
 from deltavec.cli.mcp import mcp as mcp
 from deltavec.cli.printing import plural, print_json
 from deltavec.cli.progress import stages
@@ -157,14 +157,13 @@ def run_server(
     with stages("opening"):
         from deltavec.collection import open_collection
         from deltavec.collection.map.storage import find_cached_map
+        from deltavec.io.artifacts.atomic import scratch_folder
 
         settings = app_settings(server, address)
         opened = open_collection(collection, trust=trust)
         documents = len(opened)
     method = "pca" if server.map == MapMethod.pca else "neighbors"
-    if method == "neighbors" and not (opened.map or find_cached_map(opened)):
-        threading.Thread(target=draw_map, args=(opened,), daemon=True).start()
-    del opened  # each worker opens the collection itself
+    to_draw = method == "neighbors" and not (opened.map or find_cached_map(opened))
     settings |= {"write_token": server.write_token, "name": name, "encoder": server.encoder}
 
     def on_ready() -> None:
@@ -174,7 +173,13 @@ def run_server(
         if browser:
             webbrowser.open(url(address))
 
-    run_workers(partial(load_app, collection, method, trust), settings, server, address, on_ready)
+    with scratch_folder() as folder:
+        topics = folder / "topics.json"
+        prepare = partial(prepare_page, opened, topics, to_draw)
+        threading.Thread(target=prepare, daemon=True).start()
+        del opened, prepare  # each worker opens the collection itself
+        load = partial(load_app, collection, method, trust, topics)
+        run_workers(load, settings, server, address, on_ready)
 
 
 def run_front(addresses: list[str], server: ServerOptions, *, as_json: bool) -> None:
@@ -212,12 +217,15 @@ def app_settings(server: ServerOptions, address: tuple[str, int]) -> dict[str, A
     }
 
 
-def draw_map(opened: Collection) -> None:
-    """Draw the map while the workers answer."""
+def prepare_page(opened: Collection, topics: Path, to_draw: bool) -> None:
+    """Find the topics, and draw the map if there is none, while the workers answer."""
     from deltavec.collection.map.storage import keep_map
+    from deltavec.server.map_view import write_topics
 
     try:
-        keep_map(opened)
+        write_topics(opened, topics)
+        if to_draw:
+            keep_map(opened)
     except (DeltavecError, MemoryError, OSError) as error:
         problem = str(error) or type(error).__name__
         typer.echo(f"deltavec: warning: the map could not be drawn ({problem})", err=True)
@@ -334,6 +342,9 @@ def connection_limit() -> int:
 def start_app(load: Callable[[], Starlette], log: LogFormat, proxies: str) -> Callable[..., Any]:
     """The application of one worker process, which is loaded in the background."""
     spare_address_space()
+    # Freed memory is used again by all threads, and large arrays go back to the system.
+    call_glibc("mallopt", M_ARENA_MAX, 1)
+    call_glibc("mallopt", M_MMAP_THRESHOLD, 4 << 20)
     # granian's threads must not call a Python that is being finalized: Rust would panic.
     atexit.register(os._exit, 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent stops the workers
@@ -357,19 +368,25 @@ def load_front(addresses: list[str], settings: dict[str, Any]) -> Starlette:
     return create_front(addresses, **settings)
 
 
-def load_app(folder: Path, method: str, trust: bool, settings: dict[str, Any]) -> Starlette:
+def load_app(
+    folder: Path, method: str, trust: bool, topics: Path, settings: dict[str, Any]
+) -> Starlette:
     """The application that serves a collection."""
     from deltavec.collection import open_collection
+    from deltavec.core.jit import BUDGET
     from deltavec.server.app import create_app
     from deltavec.server.map_view import MapView
 
+    BUDGET.load_compiler()  # first: without it, words are looked up in large dictionaries
     opened = open_collection(folder, verify=False, trust=trust)  # the parent has verified it
-    map_view = MapView.at_once(opened, method, points=settings["limits"].map_points)
+    points = settings["limits"].map_points
+    map_view = MapView.at_once(opened, method, points=points, topics=topics)
     app = create_app(opened, map_view=map_view, **settings)
     del opened, map_view  # only the application may keep this state open
     # The garbage collector would stop everything for long to look through what stays anyway.
     gc.collect()
     gc.freeze()
+    call_glibc("malloc_trim", 0)  # give back what opening took
     return app
 
 

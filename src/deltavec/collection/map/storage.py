@@ -141,7 +141,8 @@ def open_map(
         return None
     files = [segment.map for segment in manifest.segments if segment.map]
     parts = [read_map(folder, file, verify=verify) for file in files]
-    live = [np.delete(part.places, rows, 0) for part, rows in zip(parts, deleted, strict=True)]
+    both = zip(parts, deleted, strict=True)
+    live = [np.delete(p.places, rows, 0) if len(rows) else p.places for p, rows in both]
     return StoredMap(live[0] if len(live) == 1 else np.concatenate(live), parts[0].names)
 
 

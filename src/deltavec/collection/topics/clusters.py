@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from sklearn.cluster import MiniBatchKMeans
 
     from deltavec.collection.collection import Collection
+    from deltavec.search import Index
 
 ROWS_TO_LEARN = 200_000  # of a larger collection a sample
 NUMBERS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
@@ -125,7 +126,7 @@ def with_members(
     reason: str,
 ) -> Clusters:
     """Groups of these names and directions, and what their members say of them."""
-    cosines = own_cosines(collection.index.vectors, labels, directions)
+    cosines = own_cosines(collection.index, labels, directions)
     members = [np.flatnonzero(labels == group) for group in range(len(directions))]
     sizes = [len(rows) for rows in members]
     central = collection.ids.take([rows[np.argmax(cosines[rows])] for rows in members])
@@ -135,23 +136,24 @@ def with_members(
     )  # fmt: skip
 
 
-def recluster(collection: Collection, before: Clusters) -> Clusters | None:
+def recluster(
+    collection: Collection, names: list[list[str]], directions: Float64s, reason: str
+) -> Clusters | None:
     """The documents of a collection in groups that were found earlier, each in the nearest.
 
-    Names and directions stay. A group that has no members any more is left out; None if none has.
+    A group that has no members any more is left out; None if none has.
     """
-    vectors = collection.index.vectors
-    nearest = np.full(len(vectors), -1, np.int32)
+    nearest = np.full(len(collection), -1, np.int32)
     with one_blas_thread():
-        for part in blocks(len(vectors)):
-            near = (vectors[part] @ before.directions.T).argmax(axis=1)
-            nearest[part] = np.where(vectors[part].any(axis=1), near, -1)
+        for part, vectors in collection.index.blocks():
+            near = (vectors @ directions.T).argmax(axis=1)
+            nearest[part] = np.where(vectors.any(axis=1), near, -1)
     filled = np.unique(nearest[nearest >= 0])
     if not len(filled):
         return None
     labels = np.where(nearest < 0, -1, np.searchsorted(filled, nearest)).astype(np.int32)
-    names = [before.names[group] for group in filled]
-    return with_members(collection, labels, names, before.directions[filled], before.reason)
+    left = [names[group] for group in filled]
+    return with_members(collection, labels, left, directions[filled], reason)
 
 
 def with_vector(vectors: Float32s) -> npt.NDArray[np.bool_]:
@@ -203,12 +205,12 @@ def largest_first(labels: Int32s) -> Int32s:
     return ordered
 
 
-def own_cosines(vectors: Float32s, labels: Int32s, directions: Float64s) -> Float64s:
+def own_cosines(index: Index, labels: Int32s, directions: Float64s) -> Float64s:
     """The cosine of each document with the direction of its group; 0 if it is in none."""
-    cosines = np.zeros(len(vectors))
-    for rows in blocks(len(vectors)):
+    cosines = np.zeros(len(labels))
+    for rows, vectors in index.blocks():
         here = np.maximum(labels[rows], 0)
-        products = np.einsum("ij,ij->i", vectors[rows], directions[here])
+        products = np.einsum("ij,ij->i", vectors, directions[here])
         cosines[rows] = np.where(labels[rows] < 0, 0.0, products)
     return cosines
 

@@ -27,7 +27,6 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from deltavec.core.arrays import Float32s, Float64s, Int32s, Int64s, blocks
 from deltavec.core.text.rules import are_unspaced, is_marked
@@ -35,6 +34,8 @@ from deltavec.core.text.tokenize import Tokenized
 from deltavec.search.lexical.index import InvertedIndex
 
 if TYPE_CHECKING:
+    from scipy import sparse
+
     from deltavec.collection.collection import Collection
     from deltavec.core.model import EmbeddingModel
 
@@ -250,6 +251,8 @@ def from_postings(
     words: InvertedIndex, model: EmbeddingModel, labels: Int32s, groups: int
 ) -> TermCounts:
     """The counts of all documents, from the stored postings; no text is read."""
+    from scipy import sparse
+
     total = sparse.csr_matrix((words.terms, groups), dtype=np.int64)
     for segment, begin in zip(words.segments, words.begins.tolist(), strict=False):
         own = labels[begin : begin + len(segment.lengths)]
@@ -299,6 +302,8 @@ def usual_forms(words: InvertedIndex, model: EmbeddingModel) -> list[str]:
 
 def from_texts(collection: Collection, labels: Int32s, groups: int, seed: int) -> TermCounts:
     """The counts of some documents of each group, whose texts are read."""
+    from scipy import sparse
+
     rng = np.random.default_rng(seed)
     most = max(FEWEST_TO_READ, min(MEMBERS_TO_READ, TEXTS_TO_READ // max(groups, 1)))
     members = [np.flatnonzero(labels == group) for group in range(groups)]

@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import scipy.fft
 
 from deltavec.core.arrays import Float64s, blocks
 from deltavec.core.threads import parallel_map
@@ -79,19 +78,23 @@ def step_for(reach: float) -> float:
 
 def fold_grid(mass: Float64s, step: float, threads: int) -> Float64s:
     """The three functions summed over all mass, at each node."""
+    from scipy import fft  # a server that shows no map takes no memory for it
+
     nodes = len(mass)
     size, functions = transform(nodes, step)
-    spectrum = scipy.fft.rfft2(mass, (size, size), workers=threads)
-    fields = scipy.fft.irfft2(functions * spectrum, (size, size), workers=threads)
+    spectrum = fft.rfft2(mass, (size, size), workers=threads)
+    fields = fft.irfft2(functions * spectrum, (size, size), workers=threads)
     return np.ascontiguousarray(fields[:, :nodes, :nodes])
 
 
 @lru_cache(maxsize=4)
 def transform(nodes: int, step: float) -> tuple[int, Complexes]:
     """The Fourier transforms of the three functions, on a grid that is twice as large."""
-    size = scipy.fft.next_fast_len(2 * nodes, real=True)
+    from scipy import fft
+
+    size = fft.next_fast_len(2 * nodes, real=True)
     numbers = np.arange(size)
     apart = step * np.where(numbers < nodes, numbers, numbers - size)
     x, y = apart[None, :], apart[:, None]
     near = 1 / (1 + x * x + y * y)
-    return size, scipy.fft.rfft2(np.stack([near, x * near**2, y * near**2]))
+    return size, fft.rfft2(np.stack([near, x * near**2, y * near**2]))

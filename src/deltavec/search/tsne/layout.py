@@ -19,7 +19,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
 
 from deltavec.core.arrays import Float32s, Float64s, Int64s, blocks, fix_signs, read_only
 from deltavec.core.threads import equal_shares, one_blas_thread, parallel_map, thread_count
@@ -141,11 +140,11 @@ def project(rows: Float32s, mean: Float64s, axes: Float64s) -> Float64s:
 
 def affinities(near: Int64s) -> Affinities:
     """The links of rows with their neighbors, both ways, all together of weight 1."""
+    from scipy import sparse
+
     rows, k = near.shape
     ones = np.ones(near.size)
-    one_way = scipy.sparse.csr_matrix(
-        (ones, near.ravel(), np.arange(0, near.size + 1, k)), (rows, rows)
-    )
+    one_way = sparse.csr_matrix((ones, near.ravel(), np.arange(0, near.size + 1, k)), (rows, rows))
     both = (one_way + one_way.T).tocsr()
     both.sort_indices()
     weights = (both.data / both.data.sum()).astype(np.float32)
