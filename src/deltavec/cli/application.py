@@ -10,7 +10,8 @@ import typer
 import deltavec
 from deltavec.cli.failures import reported
 from deltavec.cli.help import Command, Group
-from deltavec.cli.options import PARAMETERS, with_options
+from deltavec.cli.options import with_options
+from deltavec.docstrings import summary
 
 QUICK_START = """\b
 Begin with:
@@ -95,7 +96,7 @@ def assemble() -> typer.Typer:
         parent.command(
             name,
             cls=Command,
-            help=text.partition(PARAMETERS)[0],
+            help=summary(text),
             epilog=epilog,
             context_settings=BY_ENVIRONMENT.get(typed),
         )(reported(with_options(command)))

@@ -73,8 +73,8 @@ from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 
-PARAMETERS = "\n\nParameters\n----------\n"
-ENTRY = re.compile(r"^(\w+)(?: : (.*))?\n((?: {4}.*\n)+)", re.MULTILINE)
+from deltavec.docstrings import described
+
 METAVAR = re.compile(r"(.*?)(?: >= ([\d.]+)| ([\d.]+)\.\.([\d.]+))?")
 
 
@@ -124,13 +124,6 @@ class CorpusOptions:
     encoding: str | None = None
     delimiter: str | None = None
     whole_files: bool | None = None
-
-
-def described(docstring: str | None) -> dict[str, tuple[str, str]]:
-    """The line and the help of each parameter in a docstring."""
-    section = inspect.cleandoc(docstring or "").partition(PARAMETERS)[2].partition("\n\n")[0]
-    found = ENTRY.findall(f"{section}\n")
-    return {name: (line, " ".join(text.split())) for name, line, text in found}
 
 
 SHARED = described(__doc__)

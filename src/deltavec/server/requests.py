@@ -9,6 +9,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from deltavec.docstrings import described, summary
+
 MOST = 100_000
 
 
@@ -26,10 +28,21 @@ Size = Annotated[int, Field(ge=0, le=MOST)]
 
 
 By = Literal["hybrid", "keyword", "semantic"]
-BY = (
-    "hybrid: BM25 and cosine similarity in one score. keyword: BM25 alone. semantic: the cosine "
-    "alone. By default hybrid, if the collection has postings."
-)
+
+
+def describe(schema: dict[str, Any], model: type[BaseModel]) -> None:
+    """Write what the docstrings of a request say into its schema."""
+    schema["description"] = summary(model.__doc__)
+    for kind in reversed(model.__mro__):
+        for name, (_, text) in described(kind.__doc__).items():
+            if name in schema["properties"]:
+                schema["properties"][name]["description"] = text
+
+
+class Request(BaseModel):
+    """A request; its docstring describes its fields."""
+
+    model_config = ConfigDict(json_schema_extra=describe)
 
 
 class NoRequest(BaseModel):
@@ -42,19 +55,24 @@ class DocumentRequest(BaseModel):
     id: Identity
 
 
-class StrictRequest(BaseModel):
+class StrictRequest(Request):
     """A request in which an unknown field is an error."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class WriteRequest(StrictRequest):
-    """Documents to add, or to put in the place of those with their ids."""
+    """Documents to add, or to put in the place of those with their ids.
+
+    Attributes
+    ----------
+    documents
+        Each with an id, a text, and the columns of the collection.
+    """
 
     documents: list[dict[str, Any]] = Field(
         min_length=1,
         max_length=MOST,
-        description="Each with an id, a text, and the columns of the collection.",
         examples=[[{"id": "r1", "text": "Lovely quiet room", "rating": 5}]],
     )
 
@@ -66,9 +84,15 @@ class RemoveRequest(StrictRequest):
 
 
 class RemoveByFilterRequest(StrictRequest):
-    """Documents to remove."""
+    """Documents to remove.
 
-    filter: Text = Field(max_length=10_000, description="Which documents, by their columns.")
+    Attributes
+    ----------
+    filter
+        Which documents, by their columns.
+    """
+
+    filter: Text = Field(max_length=10_000)
 
 
 class ModelRequest(BaseModel):
@@ -78,31 +102,42 @@ class ModelRequest(BaseModel):
 
 
 class FilteredRequest(StrictRequest):
-    """Which documents may be found."""
+    """Which documents may be found.
+
+    Attributes
+    ----------
+    filter
+        Which documents may be found, by the columns of the collection.
+    """
 
     filter: Text | None = Field(
-        None,
-        max_length=10_000,
-        description="Which documents may be found, by the columns of the collection.",
-        examples=["rating >= 4 and city == 'London'"],
+        None, max_length=10_000, examples=["rating >= 4 and city == 'London'"]
     )
 
 
 class PagedRequest(FilteredRequest):
-    """How many documents to return, and what to show of them."""
+    """How many documents to return, and what to show of them.
 
-    k: Count | None = Field(None, description="How many documents to find; 10 by default.")
-    offset: int = Field(0, ge=0, le=2**31, description="How many to skip: the next page.")
-    sort: Text | None = Field(
-        None,
-        max_length=1000,
-        description="A column to sort by, the smallest value first; -rating: the largest first. "
-        "A search sorts its best documents.",
-    )
-    explain: bool = Field(False, description="Whether to return each word's share of the score.")
-    length: Size | None = Field(
-        None, description="Characters to show of each text; 1000 by default."
-    )
+    Attributes
+    ----------
+    k
+        How many documents to find; 10 by default.
+    offset
+        How many to skip: the next page.
+    sort
+        A column to sort by, the smallest value first; -rating: the largest first. A search sorts
+        its best documents.
+    explain
+        Whether to return each word's share of the score.
+    length
+        Characters to show of each text; 1000 by default.
+    """
+
+    k: Count | None = None
+    offset: int = Field(0, ge=0, le=2**31)
+    sort: Text | None = Field(None, max_length=1000)
+    explain: bool = False
+    length: Size | None = None
 
 
 class FindRequest(PagedRequest):
@@ -110,13 +145,22 @@ class FindRequest(PagedRequest):
 
 
 class SearchRequest(FindRequest):
-    """A search for the documents that match a text best."""
+    """A search for the documents that match a text best.
 
-    query: Text = Field(description="The text to look for.")
-    by: By | None = Field(None, description=BY)
-    broad: bool = Field(
-        False, description="Add .2 of the mean score of the ten nearest documents to each score."
-    )
+    Attributes
+    ----------
+    query
+        The text to look for.
+    by
+        hybrid: BM25 and cosine similarity in one score. keyword: BM25 alone. semantic: the cosine
+        alone. By default hybrid, if the collection has postings.
+    broad
+        Add .2 of the mean score of the ten nearest documents to each score.
+    """
+
+    query: Text
+    by: By | None = None
+    broad: bool = False
 
 
 Number = Annotated[float, Field(ge=0, le=1e15)]
@@ -140,12 +184,20 @@ class SumsRequest(StrictRequest):
 
 
 class GivenStatistics(StrictRequest):
-    """The statistics of several collections, added up."""
+    """The statistics of several collections, added up.
+
+    Attributes
+    ----------
+    terms
+        The words of each term.
+    rows
+        The sums of each term.
+    """
 
     documents: int = Field(ge=0, le=2**40)
     lengths: list[Number] = Field(min_length=2, max_length=2)
-    terms: list[Words] = Field(max_length=10_000, description="The words of each term.")
-    rows: list[Sums] = Field(max_length=10_000, description="The sums of each term.")
+    terms: list[Words] = Field(max_length=10_000)
+    rows: list[Sums] = Field(max_length=10_000)
     cosines: list[Annotated[float, Field(ge=-1e15, le=1e15)]] = Field(min_length=3, max_length=3)
 
 
@@ -156,11 +208,22 @@ class ShardSearchRequest(SearchRequest):
 
 
 class EncodeRequest(StrictRequest):
-    """A query to be run in another store."""
+    """A query to be run in another store.
 
-    query: Text = Field(description="The text to look for.")
-    by: By | None = Field(None, description=BY)
-    k: Count | None = Field(None, description="How many documents to find; 10 by default.")
+    Attributes
+    ----------
+    query
+        The text to look for.
+    by
+        hybrid: BM25 and cosine similarity in one score. keyword: BM25 alone. semantic: the cosine
+        alone. By default hybrid, if the collection has postings.
+    k
+        How many documents to find; 10 by default.
+    """
+
+    query: Text
+    by: By | None = None
+    k: Count | None = None
 
 
 class SimilarRequest(FindRequest):
@@ -187,29 +250,35 @@ class ColorsRequest(TopicsRequest):
 
 
 class SelectionRequest(FilteredRequest):
-    """Documents by their columns, their topic, their position on the map, or all of these."""
+    """Documents by their columns, their topic, their position on the map, or all of these.
 
-    cluster: Size | None = Field(None, description="The number of a topic; the largest is 0.")
+    Attributes
+    ----------
+    cluster
+        The number of a topic; the largest is 0.
+    area
+        A polygon on the map: its corners, from -1 to 1.
+    """
+
+    cluster: Size | None = None
     clusters: ClusterCount | None = None
-    area: Text | None = Field(
-        None,
-        max_length=20_000,
-        description="A polygon on the map: its corners, from -1 to 1.",
-        examples=["0,0 0.5,0 0.5,0.5"],
-    )
+    area: Text | None = Field(None, max_length=20_000, examples=["0,0 0.5,0 0.5,0.5"])
 
 
 class ExportRequest(SelectionRequest):
-    """A selection as a file."""
+    """A selection as a file.
 
-    format: Literal["csv", "ids"] = Field(
-        "csv", description="A table of ids, texts, columns and positions; or the ids, one a line."
-    )
-    formulas: bool = Field(
-        False,
-        description="Leave text that a spreadsheet would run as a formula (=, +, -, @, tab) as it "
-        "is; else an apostrophe is put before it.",
-    )
+    Attributes
+    ----------
+    format
+        A table of ids, texts, columns and positions; or the ids, one a line.
+    formulas
+        Leave text that a spreadsheet would run as a formula (=, +, -, @, tab) as it is; else an
+        apostrophe is put before it.
+    """
+
+    format: Literal["csv", "ids"] = "csv"
+    formulas: bool = False
 
 
 class ListRequest(SelectionRequest, PagedRequest):
@@ -217,22 +286,41 @@ class ListRequest(SelectionRequest, PagedRequest):
 
 
 class DuplicatesRequest(StrictRequest):
-    """A page of near-duplicates."""
+    """A page of near-duplicates.
 
-    k: Count | None = Field(None, description="How many pairs; 10 by default.")
-    offset: int = Field(0, ge=0, le=2**31, description="How many to skip: the next page.")
-    length: Size | None = Field(None, description="Characters of each text; 300 by default.")
+    Attributes
+    ----------
+    k
+        How many pairs; 10 by default.
+    offset
+        How many to skip: the next page.
+    length
+        Characters of each text; 300 by default.
+    """
+
+    k: Count | None = None
+    offset: int = Field(0, ge=0, le=2**31)
+    length: Size | None = None
 
 
 class WhyRequest(StrictRequest):
-    """A query and a document, whose score is to be explained."""
+    """A query and a document, whose score is to be explained.
 
-    query: Text = Field(description="The text of the search.")
+    Attributes
+    ----------
+    query
+        The text of the search.
+    by
+        hybrid: BM25 and cosine similarity in one score. keyword: BM25 alone. semantic: the cosine
+        alone. By default hybrid, if the collection has postings.
+    pairs
+        How many pairs of words near in meaning to list; 10 by default.
+    """
+
+    query: Text
     id: Identity
-    by: By | None = Field(None, description=BY)
-    pairs: Size | None = Field(
-        None, description="How many pairs of words near in meaning to list; 10 by default."
-    )
+    by: By | None = None
+    pairs: Size | None = None
 
 
 class ShardWhyRequest(WhyRequest):
@@ -242,32 +330,44 @@ class ShardWhyRequest(WhyRequest):
 
 
 class ExplainRequest(StrictRequest):
-    """Two texts to compare: for each one either the text, or the id of a document."""
+    """Two texts to compare: for each one either the text, or the id of a document.
+
+    Attributes
+    ----------
+    pairs
+        How many pairs of words to list, of either kind; 10 by default.
+    length
+        Characters to show of each text; 2000 by default.
+    """
 
     text_a: Text | None = None
     id_a: Identity | None = None
     text_b: Text | None = None
     id_b: Identity | None = None
-    pairs: Size | None = Field(
-        None, description="How many pairs of words to list, of either kind; 10 by default."
-    )
-    length: Size | None = Field(
-        None, description="Characters to show of each text; 2000 by default."
-    )
+    pairs: Size | None = None
+    length: Size | None = None
 
 
-class EmbeddingsRequest(BaseModel):
-    """Texts to embed, as the OpenAI client sends them. Unknown fields are ignored."""
+class EmbeddingsRequest(Request):
+    """Texts to embed, as the OpenAI client sends them. Unknown fields are ignored.
 
-    input: Text | list[Text] | list[int] | list[list[int]] = Field(
-        description="A text, or a list of texts. Lists of token numbers are refused: a token is "
-        "a word here, and has no number."
-    )
-    model: Text = Field(max_length=1000, description="A name that /v1/models lists.")
-    encoding_format: Literal["float", "base64"] = Field(
-        "float", description="Numbers, or the bytes of little-endian float32 in base64."
-    )
-    dimensions: int | None = Field(
-        None, description="Refused unless it is what the model has: its vectors cannot be cut."
-    )
-    user: str | None = Field(None, description="Ignored.")
+    Attributes
+    ----------
+    input
+        A text, or a list of texts. Lists of token numbers are refused: a token is a word here,
+        and has no number.
+    model
+        A name that /v1/models lists.
+    encoding_format
+        Numbers, or the bytes of little-endian float32 in base64.
+    dimensions
+        Refused unless it is what the model has: its vectors cannot be cut.
+    user
+        Ignored.
+    """
+
+    input: Text | list[Text] | list[int] | list[list[int]]
+    model: Text = Field(max_length=1000)
+    encoding_format: Literal["float", "base64"] = "float"
+    dimensions: int | None = None
+    user: str | None = None
