@@ -1,7 +1,7 @@
 """A matrix in one or more arrays, mapped or in memory.
 
-Adding rows appends an array and removing rows takes views, so neither copies the other rows. Only
-arrays that have become short are merged.
+Adding rows appends an array, or joins it with a short one. Removing rows copies only the arrays
+that they are in.
 """
 
 from __future__ import annotations
@@ -128,27 +128,23 @@ class ChunkedMatrix:
         return copy
 
     def with_more(self, more: ChunkedMatrix) -> ChunkedMatrix:
-        """These rows, and others behind them."""
-        arrays = merge_small_chunks([*self.arrays, *more.arrays])
+        """These rows, and others behind them; short arrays are joined."""
+        kept = len(self.arrays) - (len(self.arrays[-1]) + len(more) <= SHORT)
+        tail = [*self.arrays[kept:], *more.arrays]
+        arrays = [read_only(np.concatenate(tail))] if kept < len(self.arrays) else tail
+        made = *self.quantized[:kept], *(LazyQuantizer() for _ in arrays)
         error = max(self.length_error, more.length_error)
-        return ChunkedMatrix(arrays, error, self._quantized_of(arrays))
+        return ChunkedMatrix((*self.arrays[:kept], *arrays), error, made)
 
     def at_rows(self, rows: Int64s) -> ChunkedMatrix:
         """These rows only; they must be in ascending order."""
-        arrays: list[Float32s] = []
-        for begin, array in self:
+        arrays, made = [], []
+        for (begin, array), quantizer in zip(self, self.quantized, strict=True):
             first, last = np.searchsorted(rows, [begin, begin + len(array)])
-            here = rows[first:last] - begin
-            for run in np.split(here, np.flatnonzero(np.diff(here) > 1) + 1):
-                whole = len(run) == len(array)
-                arrays.extend([array if whole else array[run[0] : run[-1] + 1]] if len(run) else [])
-        left = merge_small_chunks(arrays or [self.arrays[0][:0]])
-        return ChunkedMatrix(left, self.length_error, self._quantized_of(left))
-
-    def _quantized_of(self, arrays: tuple[Float32s, ...]) -> tuple[LazyQuantizer, ...]:
-        """The quantized rows of some arrays, as far as they are ours."""
-        ours = dict(zip(map(id, self.arrays), self.quantized, strict=True))
-        return tuple(ours.get(id(array)) or LazyQuantizer() for array in arrays)
+            whole = last - first == len(array)
+            arrays.append(array if whole else read_only(array[rows[first:last] - begin]))
+            made.append(quantizer if whole else LazyQuantizer())
+        return ChunkedMatrix(tuple(arrays), self.length_error, tuple(made))
 
     def in_one(self) -> ChunkedMatrix:
         """The same rows in one array, without deleted ones."""
@@ -156,23 +152,6 @@ class ChunkedMatrix:
             return self
         rows = np.concatenate(self.arrays) if self.live is None else self.at(self.live)
         return ChunkedMatrix((read_only(rows),), self.length_error)
-
-
-def merge_small_chunks(arrays: list[Float32s]) -> tuple[Float32s, ...]:
-    """The arrays, with short neighbors merged into one."""
-    joined: list[list[Float32s]] = []
-    length = SHORT
-    for array in arrays:
-        if not len(array):
-            continue
-        if length < SHORT and len(array) < SHORT:
-            joined[-1].append(array)
-            length += len(array)
-        else:
-            joined.append([array])
-            length = len(array)
-    together = [read_only(np.concatenate(run)) if len(run) > 1 else run[0] for run in joined]
-    return tuple(together) or (arrays[0],)
 
 
 def as_rows(vectors: npt.ArrayLike, name: str) -> Float32s:

@@ -338,7 +338,8 @@ def arrays_of(
     """The arrays to search, the largest first."""
     require_mapped(*pieces.arrays)
     arrays, vectors = [], int(np.count_nonzero(batch.queries.scales))
-    for number in sorted(range(len(pieces.arrays)), key=lambda n: -len(pieces.arrays[n])):
+    filled = [number for number, array in enumerate(pieces.arrays) if len(array)]
+    for number in sorted(filled, key=lambda number: -len(pieces.arrays[number])):
         array, begin, terms = pieces.arrays[number], int(pieces.begins[number]), batch.terms
         mask = allowed[begin : begin + len(array)] if len(allowed) else pieces.live_masks[number]
         work = array.size * vectors

@@ -25,6 +25,9 @@ CUTS = st.builds(
     worth_a_thread=st.just(1),
     scan_worth_a_thread=st.just(1),
     narrow=st.sampled_from([1, 2, 16]),
+    narrow_lexical=st.just(64),
+    lexical_scores=st.just(16_384),
+    candidate_rows=st.sampled_from([1, 7, 1000]),
 )
 
 
