@@ -21,10 +21,10 @@ from deltavec.io.artifacts.atomic import replacing
 from deltavec.notebook import table
 from deltavec.search import kernels
 from deltavec.search.ids import Ids, IdsLike
-from deltavec.search.pairs import RowGroups, UnionFind
+from deltavec.search.pairs import MOST_PAIRS, RowGroups, UnionFind, collect, join
 from deltavec.search.shingle_kernels import TextPairs
 from deltavec.search.shingles import Shingles, text_pairs
-from deltavec.search.similar import MOST_PAIRS_IN_MEMORY, require_output, require_threshold
+from deltavec.search.similar import require_output, require_threshold
 
 DUPLICATE = 0.5  # of the heavier text
 KEEP = ("first", "longest")
@@ -81,7 +81,7 @@ class Duplicates:
         """Each copy with the first that has its words, then pairs of distinct texts."""
         ones = np.ones(len(self.copies), np.float32)
         copies = TextPairs(self.firsts[self.copies], self.copies, ones, ones)
-        rows = join_pairs([copies, self.rows])
+        rows = join([copies, self.rows])
         return DuplicatePairs(self.names.at(rows.a), self.names.at(rows.b), *rows[2:])
 
     @cached_property
@@ -245,21 +245,7 @@ def duplicates(
     shingles = Shingles.of(as_corpus(documents), threads)
     names = Ids.of(ids, len(shingles))
     found = text_pairs(shingles, least, threads=threads, on_progress=on_progress)
-    parts: list[TextPairs] = []
-    count = 0
-    for part in found:
-        parts.append(part)
-        count += len(part.a)
-        if count > MOST_PAIRS_IN_MEMORY:
-            raise InputError(
-                f"more than {MOST_PAIRS_IN_MEMORY:,} pairs share {least:g}: raise the threshold"
-            )
-    rows = join_pairs(parts)
-    return Duplicates(least, names, shingles.words, shingles.firsts, rows, keep)
-
-
-def join_pairs(parts: list[TextPairs]) -> TextPairs:
-    """The pairs of all parts."""
     rows, shares = np.zeros((2, 0), np.int64), np.zeros((2, 0), np.float32)
-    columns: Any = zip(TextPairs(*rows, *shares), *parts, strict=True)
-    return TextPairs(*(np.concatenate(column) for column in columns))
+    empty, problem = TextPairs(*rows, *shares), f"share {least:g}: raise the threshold"
+    pairs = collect(found, empty, MOST_PAIRS, problem)
+    return Duplicates(least, names, shingles.words, shingles.firsts, pairs, keep)

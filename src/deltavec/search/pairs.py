@@ -9,19 +9,22 @@ set aside for is cut in half, and again, so that memory stays bounded however ma
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from deltavec.core.arrays import Float32s, Int64s
 from deltavec.core.threads import one_blas_thread, thread_count
+from deltavec.errors import InputError
 from deltavec.search import kernels
 from deltavec.search.matrix import ChunkedMatrix
 
 Found = TypeVar("Found")
+Arrays = TypeVar("Arrays", bound=tuple[Any, ...])
+MOST_PAIRS = 50_000_000  # in memory: a gigabyte
 
 
 class Strips(NamedTuple):
@@ -38,6 +41,9 @@ class RowPairs(NamedTuple):
     a: Int64s
     b: Int64s
     score: Float32s
+
+
+NO_PAIRS = RowPairs(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))
 
 
 def row_pairs(
@@ -97,6 +103,23 @@ def in_strips(
         finally:
             for _, _, task in waiting:
                 task.cancel()
+
+
+def collect(parts: Iterable[Arrays], empty: Arrays, most: int, problem: str) -> Arrays:
+    """All parts in memory, after an empty one; an error if they have more rows than allowed."""
+    held, count = [empty], 0
+    for part in parts:
+        held.append(part)
+        count += len(part[0])
+        if count > most:
+            raise InputError(f"more than {most:,} pairs {problem}")
+    return join(held)
+
+
+def join(parts: Sequence[Arrays]) -> Arrays:
+    """Named tuples of arrays as one."""
+    columns = zip(*parts, strict=True)
+    return type(parts[0])(*(np.concatenate(column) for column in columns))
 
 
 def strip_pairs(

@@ -8,7 +8,6 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
@@ -18,9 +17,8 @@ from deltavec.errors import InputError
 from deltavec.io.artifacts.atomic import replacing
 from deltavec.search.ids import Ids, IdsLike
 from deltavec.search.matrix import ChunkedMatrix
-from deltavec.search.pairs import RowPairs, row_pairs
+from deltavec.search.pairs import MOST_PAIRS, NO_PAIRS, RowPairs, collect, join, row_pairs
 
-MOST_PAIRS_IN_MEMORY = 50_000_000  # a gigabyte
 PAIRS_A_ROW_GROUP = 100_000
 
 
@@ -74,7 +72,10 @@ def similar_pairs(
     (array([0, 0, 2]), array([2, 3, 3]))
     """
     names, found = find_pairs(U, threshold, ids, threads, on_progress)
-    return collect_pairs(found, names, threshold)
+    advice = "raise the threshold, or write them to a file with write_similar_pairs"
+    problem = f"are at or above {threshold:g}: {advice}"
+    a, b, score = collect(found, NO_PAIRS, MOST_PAIRS, problem)
+    return Pairs(names.at(a), names.at(b), score)
 
 
 def write_similar_pairs(
@@ -110,24 +111,6 @@ def find_pairs(
     return names, row_pairs(pieces, cosine, threads=threads, on_progress=on_progress)
 
 
-def collect_pairs(
-    found: Iterator[RowPairs], names: Ids, threshold: float, most: int = MOST_PAIRS_IN_MEMORY
-) -> Pairs:
-    """All pairs in memory, if they are not too many."""
-    parts: list[RowPairs] = []
-    count = 0
-    for part in found:
-        parts.append(part)
-        count += len(part.a)
-        if count > most:
-            raise InputError(
-                f"more than {most:,} pairs are at or above {threshold:g}: raise the threshold, or "
-                "write them to a file with write_similar_pairs"
-            )
-    a, b, score = join_rows(parts)
-    return Pairs(names.at(a), names.at(b), score)
-
-
 def write_pairs(found: Iterator[RowPairs], names: Ids, path: Path) -> int:
     """How many pairs there were to write to a Parquet file, which appears when it is complete."""
     from pyarrow import parquet
@@ -149,16 +132,10 @@ def row_groups(found: Iterator[RowPairs]) -> Iterator[RowPairs]:
     for part in found:
         waiting.append(part)
         if sum(len(part.a) for part in waiting) >= PAIRS_A_ROW_GROUP:
-            yield join_rows(waiting)
+            yield join(waiting)
             waiting.clear()
     if waiting:
-        yield join_rows(waiting)
-
-
-def join_rows(parts: list[RowPairs]) -> RowPairs:
-    """The pairs of all parts."""
-    none = RowPairs(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))
-    return RowPairs(*(np.concatenate(values) for values in zip(none, *parts, strict=True)))
+        yield join(waiting)
 
 
 def require_threshold(threshold: float, what: str = "cosine") -> float:

@@ -20,9 +20,10 @@ from deltavec.errors import CorpusError, InputError
 from deltavec.search import shingle_kernels as kernels
 from deltavec.search.duplicates import DUPLICATE, Duplicates
 from deltavec.search.ids import Ids
+from deltavec.search.pairs import MOST_PAIRS
 from deltavec.search.shingle_kernels import TextPairs, Weights
 from deltavec.search.shingles import COUNTED, REST, SHORT, Shingles, counter_bits, weights_of
-from deltavec.search.similar import MOST_PAIRS_IN_MEMORY, require_threshold
+from deltavec.search.similar import require_threshold
 from deltavec.spark.frames import failing_clearly, named_texts
 from deltavec.spark.reduce import ONE_THREAD
 from deltavec.spark.ship import arrived_weights, ship_arrays
@@ -76,13 +77,13 @@ def duplicates(
             pairs = compare(candidates(distinct, kind, least, weights), kind, least, weights)
             firsts = distinct.select("digest", functions.col("id").alias("first"))
             copies = documents.where("words > 0").join(firsts, "digest").where("id <> first")
-            found = pairs.limit(MOST_PAIRS_IN_MEMORY + 1).toArrow()
+            found = pairs.limit(MOST_PAIRS + 1).toArrow()
             equal = copies.select("first", "id").toArrow()
     finally:
         documents.unpersist()
         distinct.unpersist()
-    if len(found) > MOST_PAIRS_IN_MEMORY:
-        raise InputError(f"more than {MOST_PAIRS_IN_MEMORY:,} pairs share {least:g}: raise it")
+    if len(found) > MOST_PAIRS:
+        raise InputError(f"more than {MOST_PAIRS:,} pairs share {least:g}: raise it")
     return on_driver(found, equal, least)
 
 

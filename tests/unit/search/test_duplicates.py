@@ -80,7 +80,7 @@ def test_what_makes_no_sense_is_refused(monkeypatch: pytest.MonkeyPatch) -> None
         dv.duplicates(["one"], ids=[1, 2])
     with pytest.raises(dv.CorpusError, match="wrap it in a list"):
         dv.duplicates("one")
-    monkeypatch.setattr(sys.modules["deltavec.search.duplicates"], "MOST_PAIRS_IN_MEMORY", 0)
+    monkeypatch.setattr(sys.modules["deltavec.search.duplicates"], "MOST_PAIRS", 0)
     first, *others = stories(8)
     with pytest.raises(dv.InputError, match=r"more than 0 pairs share 0\.5: raise the threshold"):
         dv.duplicates([first, f"{first} again", *others])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
@@ -10,7 +12,7 @@ import deltavec as dv
 from deltavec.search.ids import Ids
 from deltavec.search.matrix import ChunkedMatrix
 from deltavec.search.pairs import Strips, row_pairs
-from deltavec.search.similar import collect_pairs, write_pairs
+from deltavec.search.similar import write_pairs
 from support import search_reference
 from support.search_strategies import unit_rows
 
@@ -82,14 +84,12 @@ def test_very_many_pairs_come_in_small_portions(strips, threads, tmp_path):
     assert list(zip(*pairs.values(), strict=True)) == expected
 
 
-def test_too_many_pairs_for_memory_are_an_error_that_says_what_to_do(tmp_path):
-    def portions(rows):
-        return row_pairs(ChunkedMatrix.of(rows, "U"), 0.9, strips=Strips(10, 10, 100))
-
+def test_too_many_pairs_for_memory_are_an_error_that_says_what_to_do(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys.modules["deltavec.search.similar"], "MOST_PAIRS", 4000)
     rows = np.repeat(drawn(1), 100, axis=0)
     with pytest.raises(dv.InputError, match=r"more than 4,000 pairs .* write_similar_pairs"):
-        collect_pairs(portions(rows), Ids.counted(100), 0.9, most=4000)
-    assert write_pairs(portions(rows), Ids.counted(100), tmp_path / "x.parquet") == 4950
+        dv.similar_pairs(rows, 0.9)
+    assert dv.write_similar_pairs(tmp_path / "x.parquet", rows, 0.9) == 4950
 
 
 def test_progress_is_told_up_to_the_end():
