@@ -34,8 +34,10 @@ def search_rows(rows: Rows, queries: Queries, terms: QueryTerms, best: TopK) -> 
 def keep_best(best: TopK, scores: Float64s, ranks: Int64s) -> None:
     """Keep the best of these rows; those that are not there have the score minus infinity."""
     k = best.scores.shape[1]
-    order = np.lexsort((ranks, -scores))[:, :k][:, ::-1]  # ascending: a heap
-    line = np.arange(len(order))[:, None]
+    line = np.arange(len(scores))[:, None]
+    order = np.lexsort((ranks, -scores))[:, :k][:, ::-1]
+    # Ascending, those that are not there behind the others: a heap, full or not.
+    order = order[line, np.argsort(scores[line, order] == -np.inf, axis=1, kind="stable")]
     best.scores[:], best.ranks[:] = scores[line, order], ranks[line, order]
     best.sizes[:] = (best.scores > -np.inf).sum(axis=1)
 

@@ -9,8 +9,11 @@ import pyarrow as pa
 import pytest
 
 import deltavec as dv
+from deltavec.core.arrays import read_only
+from deltavec.core.jit import BUDGET
 from deltavec.search.hits import Hit
-from deltavec.search.matrix import SHORT
+from deltavec.search.matrix import SHORT, ChunkedMatrix
+from deltavec.search.topk import Sizes, nearest_rows
 from support import search_reference
 from support.search_strategies import unit_rows
 
@@ -319,3 +322,17 @@ def test_an_index_says_what_it_holds():
         "bytes": 48,
     }
     assert repr(dv.Index(ROWS)) == "Index(6 rows, 2 dimensions)"
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_what_threads_find_of_one_array_is_kept_when_the_next_is_searched(threads, monkeypatch):
+    monkeypatch.setattr(BUDGET, "loaded", True)  # not the fallback
+    # Fewer than k are found in the first array, so the heap is not full when one thread goes on.
+    arrays = tuple(map(read_only, np.split(drawn(9), [8])))
+    pieces = ChunkedMatrix(arrays, 1e-6)
+    allowed = pieces.physical_mask(np.arange(9) % 4 == 0)
+    cut = Sizes(narrow=1, scan_worth_a_thread=1, candidate_rows=2)
+    query = ChunkedMatrix.of(drawn(1), "queries")
+    for _ in range(20):
+        found = nearest_rows(pieces, query, 3, allowed=allowed, threads=threads, sizes=cut)
+        assert sorted(found.ranks[0].tolist()) == [0, 4, 8]
