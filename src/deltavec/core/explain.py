@@ -17,7 +17,7 @@ What the removal of common components took away splits likewise. With :math:`P` 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -34,6 +34,7 @@ Vector = Float64s
 
 WORDS_AT_ONCE = 256  # of one text, against all of the other: memory stays small
 TAKEN_WORDS = 8
+SHOWN_PAIRS = 5  # in the repr
 
 
 class WordShare(NamedTuple):
@@ -89,7 +90,7 @@ class Removal(NamedTuple):
     words_b: tuple[tuple[str, float], ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
     """Why two documents are as similar as they are.
 
@@ -118,8 +119,12 @@ class Explanation:
     pairs: tuple[WordPair, ...]
     unknown_a: tuple[str, ...]
     unknown_b: tuple[str, ...]
-    text_a: tuple[str, ...] = field(default=(), repr=False)
-    text_b: tuple[str, ...] = field(default=(), repr=False)
+    text_a: tuple[str, ...] = ()
+    text_b: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        strongest = [f"{a}/{b} {share:.3f}" for a, b, share in self.pairs[:SHOWN_PAIRS]]
+        return f"Explanation(cosine {self.cosine:.3f}: {', '.join(strongest) or 'no words'})"
 
     def _repr_html_(self) -> str:
         """Both texts, their words shaded by share, and the strongest pairs: for notebooks."""

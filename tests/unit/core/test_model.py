@@ -181,8 +181,8 @@ def test_encode_refuses_what_it_cannot_give():
 
 def test_a_model_is_exported_to_a_folder(tmp_path):
     model = dv.fit(CORPUS, VECTORS, "idf-sum")
-    assert model.export(tmp_path / "out", "npy").folder == tmp_path / "out"
-    assert np.load(tmp_path / "out" / "vectors.npy").shape == (4, 2)
+    assert model.export(tmp_path / "out", "safetensors").folder == tmp_path / "out"
+    assert dv.load_vectors(tmp_path / "out" / "vectors.safetensors").matrix.shape == (4, 2)
 
 
 def test_a_batch_of_arrow_gets_a_column_of_vectors() -> None:
