@@ -27,7 +27,7 @@ from measuring import commit, publish, surroundings
 import deltavec as dv
 from deltavec.collection import segment_writer
 from deltavec.core.learning import stemming
-from deltavec.evaluation.retrieval import measured
+from deltavec.evaluation.pairs import measured
 from deltavec.lab.judged import Judged, read_judged
 
 LARGEST = 200  # words of a group whose pairs are counted

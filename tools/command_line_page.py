@@ -13,8 +13,7 @@ from typing import Any
 
 import typer
 
-from deltavec.cli.application import app
-from deltavec.cli.help import SECTIONS, help_row
+from deltavec.cli.application import SECTIONS, app, help_row
 
 PAGE = Path(__file__).parents[1] / "docs" / "guides" / "command-line.md"
 BEGINNING = """# Command line reference

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from deltavec.evaluation.retrieval import bootstrap_error
+from deltavec.evaluation.pairs import bootstrap_error
 
 MODES = ("hybrid", "keyword", "semantic")
 before, after = (json.loads(Path(path).read_text()) for path in sys.argv[1:3])

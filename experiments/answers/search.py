@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import deltavec as dv
-from deltavec.evaluation.retrieval import measured
+from deltavec.evaluation.pairs import measured
 from deltavec.lab.judged import read_judged
 
 JUDGED = ("cranfield", "cacm", "medline", "npl", "drcd", "xquad_german")

@@ -20,7 +20,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.stats import spearmanr
 
 import deltavec as dv
-from deltavec.evaluation.retrieval import measured
+from deltavec.evaluation.pairs import measured
 from deltavec.lab.judged import read_judged
 
 warnings.simplefilter("ignore")

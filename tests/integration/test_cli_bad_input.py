@@ -13,7 +13,7 @@ import pytest
 from pyarrow import parquet
 
 import deltavec as dv
-from deltavec.io.artifacts.locks import only_writer
+from deltavec.io.artifacts.atomic import only_writer
 from support.typed import Deltavec, Outcome, reviews
 
 

@@ -9,7 +9,7 @@ import warnings
 import pytest
 import typer
 
-from deltavec.cli.failures import TRACEBACK, reported
+from deltavec.cli.printing import TRACEBACK, reported
 from deltavec.errors import CorpusError, MissingDependencyError
 
 

@@ -11,8 +11,7 @@ import pytest
 import typer
 
 import deltavec as dv
-from deltavec.cli.application import app
-from deltavec.cli.help import SECTIONS
+from deltavec.cli.application import SECTIONS, app
 from support.scripts import load_script
 
 DOCS = Path(__file__).parents[2] / "docs"

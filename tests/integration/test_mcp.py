@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import deltavec as dv
-from deltavec.cli.mcp import tools_of
+from deltavec.cli.commands.mcp import tools_of
 
 mcp = pytest.importorskip("mcp")
 

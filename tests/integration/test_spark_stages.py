@@ -72,12 +72,12 @@ def test_halves_below_a_limit_are_those_of_one_machine(
     from deltavec.core.learning.split_half import HalfSample
     from deltavec.core.model import half_vectors_of
     from deltavec.core.text.batches import as_text_batch
-    from deltavec.spark import collection
+    from deltavec.spark import reduce
     from deltavec.spark.ship import ship_model
 
-    monkeypatch.setattr(collection, "COLLECTION_DOCUMENTS", 3)
+    monkeypatch.setattr(reduce, "COLLECTION_DOCUMENTS", 3)
     shipped = ship_model(frame.sparkSession, model)
-    found = collection.half_sample(frame.select("text"), shipped, 10_000, model.dimensions)
+    found = reduce.half_sample(frame.select("text"), shipped, 10_000, model.dimensions)
     every = half_vectors_of(as_text_batch(TEXTS, model.tokenizer), model, 1)
     local = HalfSample.empty(model.dimensions).sampled(every)
     assert len(found.hashes) >= 3

@@ -1,17 +1,85 @@
-"""The commands, put together."""
+"""The commands, put together, with help texts in sections."""
 
 from __future__ import annotations
 
 import inspect
+import re
 from importlib import import_module
+from typing import Any
 
 import typer
+from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 import deltavec
-from deltavec.cli.failures import reported
-from deltavec.cli.help import Command, Group
 from deltavec.cli.options import with_options
+from deltavec.cli.printing import reported
 from deltavec.docstrings import summary
+
+SECTIONS = {
+    "Start": ("explore", "demo"),
+    "Build": ("fit", "index", "embed"),
+    "Query": ("search", "similar", "keywords", "explain", "info"),
+    "Analyze": ("duplicates", "similar-pairs", "cluster", "map"),
+    "Serve and export": ("serve", "mcp", "export", "warm"),
+    "Research": ("vectors", "tune", "evaluate"),
+}
+NOTES = re.compile(r"\s*\[required\]$")
+DEFAULT = re.compile(r"default: \(([^)]*)\)")
+
+
+class Command(TyperCommand):
+    """A command whose help lists its options by section."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The arguments and ``[OPTIONS]``, as they are typed."""
+        arguments = [one for one in self.params if isinstance(one, TyperArgument)]
+        named = [(one.metavar or one.name.upper(), one.required) for one in arguments]
+        return [*(name if needed else f"[{name}]" for name, needed in named), "[OPTIONS]"]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments, options, and the options of each section."""
+        rows = [(section_of(one), help_row(one, ctx)) for one in self.get_params(ctx)]
+        for section in dict.fromkeys(section for section, _ in rows):
+            with formatter.section(section):
+                formatter.write_dl([row for name, row in rows if row and name == section])
+
+
+def section_of(parameter: Any) -> str:
+    """The section of an argument or an option."""
+    if isinstance(parameter, TyperArgument):
+        return "Arguments"
+    return str(getattr(parameter, "rich_help_panel", None) or "Options")
+
+
+def help_row(parameter: Any, ctx: Any) -> tuple[str, str] | None:
+    """What is typed, and what it is for."""
+    row = parameter.get_help_record(ctx)
+    if row is None:
+        return None
+    name, text = row
+    if isinstance(parameter, TyperArgument):
+        return parameter.metavar or name, NOTES.sub("", text)
+    shown = name.replace("<float>", "X").replace("<int>", "N")
+    return shown, DEFAULT.sub(r"default: \1", text)
+
+
+class Group(TyperGroup):
+    """A group whose help lists its commands by section."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands of each section."""
+        named = {name for names in SECTIONS.values() for name in names}
+        others = tuple(name for name in self.commands if name not in named)
+        for section, names in {**SECTIONS, "Commands": others}.items():
+            rows = [
+                (name, self.commands[name].get_short_help_str(62))
+                for name in names
+                if name in self.commands
+            ]
+            if rows:
+                with formatter.section(section):
+                    formatter.write_dl(rows, col_max=16)
+
 
 QUICK_START = """\b
 Begin with:
@@ -34,12 +102,11 @@ COMMANDS = (
     *("evaluate reviews", "evaluate duplicate-questions", "evaluate lee", "evaluate retrieval"),
     *("tune", "warm"),
 )
-MODULES = {
-    "mcp": "serve",
-    "similar": "search",
-    "keywords": "search",
-    "similar-pairs": "similar_pairs",
-}
+MODULES = (
+    dict.fromkeys(("similar", "keywords", "explain"), "search")
+    | {"similar-pairs": "duplicates", "map": "cluster", "explore": "serve"}
+    | {"vectors": "fit", "export": "embed", "warm": "info"}
+)
 BY_ENVIRONMENT = {"serve": {"auto_envvar_prefix": "DELTAVEC"}}  # DELTAVEC_PORT, ...
 EXAMPLES = "\n\nExamples\n--------\n"
 

@@ -38,8 +38,7 @@ from deltavec.io.artifacts.atomic import flush_to_disk, on_disk
 from deltavec.io.artifacts.tensors import DTYPES, Arrays, Layout, write_tensors
 from deltavec.io.corpus.columns import Piece, without_missing
 from deltavec.io.corpus.corpus import Corpus
-from deltavec.io.output.embed_to_file import Progress
-from deltavec.io.output.pipeline import embedded_pieces, pieces_ahead
+from deltavec.io.output.embed_to_file import Progress, embedded_pieces, pieces_ahead
 from deltavec.io.output.shards import EmbeddedRows, check_writable, in_shards, zero_rows
 from deltavec.search.hybrid.score_scale import ScoreScale
 from deltavec.search.lexical.writer import PostingsWriter, WordTerms

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from deltavec.collection import build_collection
 from deltavec.core.fitting import fit
-from deltavec.evaluation.retrieval import Ranking, bootstrap_error, measured
+from deltavec.evaluation.pairs import Ranking, bootstrap_error, measured
 from deltavec.io.artifacts.atomic import scratch_folder
 from deltavec.lab.baselines import Embedder
 from deltavec.lab.judged import Judged, read_judged

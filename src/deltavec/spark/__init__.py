@@ -17,11 +17,10 @@ never a side effect, so a task that is run twice changes nothing.
 
 from typing import Any
 
-from deltavec.spark.collection import coverage, for_collection
 from deltavec.spark.duplicates import duplicates
-from deltavec.spark.embed import assign, embed, register, similarity
+from deltavec.spark.embed import assign, embed, neighbors, register, similarity
 from deltavec.spark.fit import fit, train_vectors
-from deltavec.spark.neighbors import neighbors
+from deltavec.spark.reduce import coverage, for_collection
 
 __all__ = [
     "Embedder",
@@ -42,7 +41,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in ("Embedder", "EmbedderModel"):
         raise AttributeError(f"module 'deltavec.spark' has no attribute {name!r}")
-    from deltavec.spark.frames import require_pyspark
+    from deltavec.spark.ship import require_pyspark
 
     require_pyspark()  # their base classes are Spark's
     from deltavec.spark import ml

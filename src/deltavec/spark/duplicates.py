@@ -24,9 +24,8 @@ from deltavec.search.pairs import MOST_PAIRS
 from deltavec.search.shingle_kernels import TextPairs, Weights
 from deltavec.search.shingles import COUNTED, REST, SHORT, Shingles, counter_bits, weights_of
 from deltavec.search.similar import require_threshold
-from deltavec.spark.frames import failing_clearly, named_texts
 from deltavec.spark.reduce import ONE_THREAD
-from deltavec.spark.ship import arrived_weights, ship_arrays
+from deltavec.spark.ship import arrived_weights, failing_clearly, named_texts, ship_arrays
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -22,8 +22,7 @@ from deltavec.core.learning.split_half import Folds, folds_of
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.text.batches import Tokenizer, as_text_batch
 from deltavec.core.vocabulary import Vocabulary
-from deltavec.spark.frames import bytes_type, failing_clearly
-from deltavec.spark.ship import arrived_vocabulary
+from deltavec.spark.ship import arrived_vocabulary, bytes_type, failing_clearly
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from deltavec.evaluation.retrieval import bootstrap_error, measured
+from deltavec.evaluation.pairs import bootstrap_error, measured
 
 
 def test_measures_by_hand():

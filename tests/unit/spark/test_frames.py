@@ -9,7 +9,7 @@ pytest.importorskip("pyspark")
 from pyspark.errors import PythonException
 
 from deltavec.errors import MissingDependencyError
-from deltavec.spark.frames import failing_clearly
+from deltavec.spark.ship import failing_clearly
 
 
 def test_a_python_without_our_packages_is_told_of_pyspark_python() -> None:

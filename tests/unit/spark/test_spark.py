@@ -12,10 +12,10 @@ from deltavec.core.learning.vocabulary_builder import WordCounts
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.text.batches import as_text_batch
 from deltavec.core.vocabulary import Vocabulary
-from deltavec.spark import column, pairs
+from deltavec.spark import pairs
 from deltavec.spark import reduce as passes
-from deltavec.spark.column import SparkColumn
-from deltavec.spark.frames import as_lists
+from deltavec.spark.fit import SparkColumn, word_rows
+from deltavec.spark.ship import as_lists
 
 WINDOW = 3
 
@@ -84,7 +84,7 @@ def test_documents_are_gathered_until_counting_pays(monkeypatch: pytest.MonkeyPa
 def test_counted_words_become_rows_and_their_sum_stands_beside_null() -> None:
     counts = WordCounts()
     counts.add(as_text_batch(["the Sea the sea", "x" * (LONGEST_LEARNED + 1), "Ça"], "words"))
-    rows = pa.Table.from_batches(list(column.word_rows(counts, pa.binary()))).to_pylist()
+    rows = pa.Table.from_batches(list(word_rows(counts, pa.binary()))).to_pylist()
     found = {row["word"]: row["count"] for row in rows}
     assert found == {None: 6, b"the": 2, b"sea": 2, "ça".encode(): 1}
 

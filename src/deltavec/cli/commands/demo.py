@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from deltavec.cli.outputs import require_new_folder
+from deltavec.cli.inputs import require_new_folder
 from deltavec.cli.printing import console, duration, print_json
 from deltavec.cli.progress import Stages, stages
 

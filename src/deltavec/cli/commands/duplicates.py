@@ -1,4 +1,4 @@
-"""``deltavec duplicates``: near-duplicates in a collection, or overlap with other documents."""
+"""``deltavec duplicates`` and ``similar-pairs``: shared text, and high cosines."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from deltavec.cli import options
-from deltavec.cli.failures import require_usage
-from deltavec.cli.inputs import open_collection, open_corpus
-from deltavec.cli.outputs import require_file, require_other_file
+from deltavec.cli.inputs import open_collection, open_corpus, require_file, require_other_file
 from deltavec.cli.printing import (
     console,
     plain,
     plural,
     print_json,
     print_next,
+    require_usage,
     shortened,
     visible,
 )
@@ -273,3 +272,46 @@ def print_texts(collection: Collection, ids: list[str]) -> None:
         line = Text.assemble("  ", plain(id, 24), "  ", shortened(text, 200))
         line.truncate(max(out.width, 20), overflow="ellipsis")
         out.print(line, soft_wrap=True)
+
+
+def similar_pairs(
+    collection: Path,
+    *,
+    output: Path,
+    threshold: float = 0.95,
+    threads: int | None = None,
+    trust: bool = False,
+) -> None:
+    """Write all pairs of documents with a high cosine similarity.
+
+    They need not share any text: to remove copies, use `deltavec duplicates`.
+
+    Parameters
+    ----------
+    output : PAIRS.parquet, -o
+        The pairs: a, b, score.
+    threshold : COSINE, -t
+        Least cosine similarity, above 0.
+
+    Examples
+    --------
+    deltavec similar-pairs reviews.idx --threshold 0.98 -o pairs.parquet
+    """
+    expected = f"expected a cosine above 0, up to 1, got {threshold:g}"
+    require_usage(0 < threshold <= 1, "'--threshold' / '-t'", expected)
+    require_file(output, [".parquet"])
+    with stages("opening the collection") as work:
+        from deltavec.search import write_similar_pairs
+
+        opened = open_collection(collection, trust)
+        work.begin("comparing all pairs")
+        count = write_similar_pairs(
+            output,
+            opened.index.vectors,
+            threshold,
+            ids=opened.ids,
+            threads=threads,
+            on_progress=work.reach,
+        )
+    typer.echo(f"{plural(count, 'pair')} at or above {threshold:g}\n\nsaved {output}")
+    print_next("duplicates", collection)

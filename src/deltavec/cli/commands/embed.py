@@ -1,18 +1,26 @@
-"""``deltavec embed``: the vectors of a whole corpus, in a file."""
+"""``deltavec embed`` and ``export``: vectors of a corpus, a model for other libraries."""
 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deltavec.cli import options
-from deltavec.cli.inputs import followed, open_for_model, rereadable
-from deltavec.cli.outputs import require_folder_of, require_suffix
+from deltavec.cli.inputs import (
+    followed,
+    lock_folder,
+    open_for_model,
+    require_folder_of,
+    require_suffix,
+    rereadable,
+)
 from deltavec.cli.printing import plural, print_result
 from deltavec.cli.progress import stages
 
 if TYPE_CHECKING:
+    from deltavec.io.export.export import Exported
     from deltavec.io.output.embed_to_file import Written
 
 
@@ -81,8 +89,8 @@ def embed(
 
 def writing_vectors(output: str, keep: list[str]) -> AbstractContextManager[None]:
     """Lock the output; raise an error if it cannot be written."""
-    from deltavec.io.artifacts.locks import only_writer
-    from deltavec.io.output.sink import WRITERS, Target
+    from deltavec.io.artifacts.atomic import only_writer
+    from deltavec.io.output.shards import WRITERS, Target
     from deltavec.io.remote import address_of
 
     path = Path(output)
@@ -106,3 +114,67 @@ def summary(written: Written, dimensions: int) -> dict[str, str]:
         "zero rows": f"{zero:,} without known words or zero after removal" if zero else "0",
         "dimensions": f"{dimensions}",
     }
+
+
+ExportFormat = StrEnum("ExportFormat", ["model2vec", "word2vec", "safetensors"])
+NumberType = StrEnum("NumberType", ["float32", "float16"])
+
+
+def export(
+    model: Path,
+    *,
+    output: Path,
+    format: ExportFormat = ExportFormat.model2vec,
+    dtype: NumberType = NumberType.float32,
+    as_json: bool = False,
+) -> None:
+    """Export a model for other libraries, such as model2vec.
+
+    The vector of a text is then the normalized mean of the rows of its known words, the same as
+    `deltavec embed` gives. Models of form delta are more than a table and cannot be exported.
+
+    Parameters
+    ----------
+    output : FOLDER, -o
+        The folder to write.
+    format
+        model2vec: with a tokenizer, also for sentence-transformers. Others: words and rows.
+    dtype
+        Number type; float16 takes half the space.
+
+    Examples
+    --------
+    deltavec export reviews.dv -o reviews-model2vec
+    deltavec export reviews.dv --format safetensors --dtype float16 -o reviews-rows
+    """
+    from deltavec.io.artifacts.model import load
+    from deltavec.io.export.export import EXPORT_FOLDER
+
+    with lock_folder(output, EXPORT_FOLDER):
+        exported = load(model).export(output, format.value, dtype=dtype.value)
+    record = {
+        "output": exported.folder,
+        "format": exported.format,
+        "dtype": exported.dtype,
+        "words": exported.words,
+        "dimensions": exported.dimensions,
+        "largest_error": exported.largest_error,
+        "not_found": exported.not_found,
+    }
+    print_result(as_json, record, export_facts(exported))
+
+
+def export_facts(exported: Exported) -> dict[str, str]:
+    """The facts to print."""
+    facts = {
+        "format": f"{exported.format}, {exported.dtype}",
+        "table": f"{plural(exported.words, 'word')}, {exported.dimensions} dimensions",
+    }
+    if exported.largest_error:
+        facts["error"] = f"a row differs by at most {exported.largest_error:.1e} of its length"
+    if exported.not_found:
+        facts["not found"] = (
+            f"{exported.not_found:.2%} of the words counted at the fit: pairs of neighbors in "
+            "scripts without spaces"
+        )
+    return facts | {"saved": str(exported.folder)}

@@ -15,10 +15,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from deltavec.cli import options
-from deltavec.cli.failures import require_usage
-from deltavec.cli.inputs import open_corpus, require_rereadable
-from deltavec.cli.outputs import require_folder_of
-from deltavec.cli.printing import console, duration, print_json, table, visible
+from deltavec.cli.inputs import open_corpus, require_folder_of, require_rereadable
+from deltavec.cli.printing import console, duration, print_json, require_usage, table, visible
 from deltavec.cli.progress import stages
 from deltavec.errors import InputError
 

@@ -14,10 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deltavec.cli import options
-from deltavec.cli.failures import require_usage
-from deltavec.cli.inputs import open_collection, open_corpus, open_for_model, require_rereadable
-from deltavec.cli.outputs import lock_folder
-from deltavec.cli.printing import collection_facts, plural, print_result, size
+from deltavec.cli.inputs import (
+    lock_folder,
+    open_collection,
+    open_corpus,
+    open_for_model,
+    require_rereadable,
+)
+from deltavec.cli.printing import collection_facts, plural, print_result, require_usage, size
 from deltavec.cli.progress import stages
 from deltavec.errors import InputError
 

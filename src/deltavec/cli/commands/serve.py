@@ -1,4 +1,4 @@
-"""``deltavec serve``: the explorer page and the HTTP API.
+"""``deltavec serve`` and ``explore``: the explorer page and the HTTP API.
 
 granian runs the worker processes: it replaces those that die, closes silent connections and bounds
 the head of a request (docs/decisions/0028). Each worker opens the collection itself, in
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import hashlib
 import http.client
 import ipaddress
 import logging
@@ -29,9 +30,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from deltavec.cli import M_ARENA_MAX, M_MMAP_THRESHOLD, call_glibc, spare_address_space
-from deltavec.cli.mcp import mcp as mcp
-from deltavec.cli.printing import plural, print_json
+from deltavec.cli import M_ARENA_MAX, M_MMAP_THRESHOLD, call_glibc, options, spare_address_space
+from deltavec.cli.commands.index import split_names
+from deltavec.cli.inputs import open_corpus, require_rereadable
+from deltavec.cli.printing import notice, plural, print_json
 from deltavec.cli.progress import stages
 from deltavec.errors import DeltavecError, InputError, needing
 
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from deltavec.collection import Collection
+    from deltavec.io.corpus.corpus import Corpus
 
 CONNECTIONS = 4096  # of each worker; silent ones are closed after HEADER_MILLISECONDS
 HEADER_MILLISECONDS = 10_000  # for the head of a request, and between two requests
@@ -430,3 +433,93 @@ def announce(
         typer.echo(f"Serving {shown} at {url(address)}")
         typer.echo("Press Ctrl-C to stop.")
     typer.get_text_stream("stdout").flush()
+
+
+RESERVED = ("id", "text")  # columns that every collection has
+
+
+def explore(
+    corpus: str,
+    *,
+    output: Path | None = None,
+    id_column: str | None = None,
+    keep: list[str] | None = None,
+    files: options.CorpusOptions = options.CorpusOptions(),
+    port: int = 0,
+    browser: bool = True,
+    threads: int | None = None,
+    as_json: bool = False,
+) -> None:
+    """Search and explore a file in your browser.
+
+    Learns a model from the documents, builds a collection and serves it. The collection is kept in
+    your cache folder and used again until the file changes. A collection (.idx) is served as it is.
+
+    Parameters
+    ----------
+    output : REVIEWS.idx, -o
+        Keep the collection in this folder, not in the cache.
+    keep : COLUMNS
+        Columns to show and to filter by: rating,city.
+        Default: all
+    port : N 0..65535
+        The port; 0: a free one.
+    browser : --open/--no-open
+        Open the page in your browser.
+
+    Examples
+    --------
+    deltavec explore reviews.csv
+    deltavec explore reviews.parquet --column review --id-column id -o reviews.idx
+    """
+    require_extra()
+    folder = Path(corpus)
+    if not (folder / "collection.json").is_file():
+        require_rereadable(corpus)
+        folder = find_or_build(corpus, files, output, id_column, keep, threads)
+    server = ServerOptions(port=port, log=LogFormat.none)
+    name = folder.resolve().stem if output else Path(corpus).stem
+    run_server(folder, name, server, trust=False, as_json=as_json, browser=browser)
+
+
+def find_or_build(
+    source: str,
+    files: options.CorpusOptions,
+    output: Path | None,
+    id_column: str | None,
+    keep: list[str] | None,
+    threads: int | None,
+) -> Path:
+    """The folder of the collection of a corpus, which is built if it is missing or outdated."""
+    with stages("opening") as work:
+        from deltavec.collection import build_collection
+
+        corpus = open_corpus(source, files)
+        kept = split_names(keep, corpus) if keep else other_columns(corpus, id_column)
+        fingerprint = " ".join([str(corpus.identity), str(id_column), *kept])
+        folder = output or cached_folder(source, corpus.column)
+        stamp = folder.with_suffix(".fingerprint")
+        is_there = folder.is_dir() and stamp.is_file()
+        if is_there and stamp.read_text("utf-8") == fingerprint:
+            return folder
+        built = build_collection(
+            None, corpus, folder, id_column=id_column, keep=kept, threads=threads,
+            on_progress=work.report, on_stage=work.begin,
+        )  # fmt: skip
+        stamp.write_text(fingerprint, "utf-8")
+    notice(f"{plural(len(built), 'document')} in {folder}")
+    return folder
+
+
+def other_columns(corpus: Corpus, id_column: str | None) -> list[str]:
+    """The columns beside the text and the ids."""
+    return [name for name in corpus.columns if name not in (corpus.column, id_column, *RESERVED)]
+
+
+def cached_folder(source: str, column: str) -> Path:
+    """The folder in the user's cache for the collection of a corpus."""
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    digest = hashlib.sha256(f"{Path(source).absolute()} {column}".encode()).hexdigest()[:12]
+    parent = home / "deltavec" / "explore"
+    parent.mkdir(parents=True, exist_ok=True)
+    return parent / f"{Path(source).stem or 'corpus'}-{digest}.idx"

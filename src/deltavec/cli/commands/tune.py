@@ -8,10 +8,16 @@ from typing import TYPE_CHECKING
 import typer
 
 from deltavec.cli import options
-from deltavec.cli.failures import require_usage
-from deltavec.cli.inputs import open_corpus, require_rereadable
-from deltavec.cli.outputs import require_file, require_other_file
-from deltavec.cli.printing import console, duration, plural, print_result, table, visible
+from deltavec.cli.inputs import open_corpus, require_file, require_other_file, require_rereadable
+from deltavec.cli.printing import (
+    console,
+    duration,
+    plural,
+    print_result,
+    require_usage,
+    table,
+    visible,
+)
 from deltavec.cli.progress import stages
 
 if TYPE_CHECKING:

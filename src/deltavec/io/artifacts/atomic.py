@@ -1,4 +1,4 @@
-"""Atomic replacement of files and folders: written beside their path, then renamed.
+"""Locks, and atomic replacement of files and folders: written beside their path, then renamed.
 
 A process that is stopped halfway leaves the old version or the new one in place. On Linux two
 folders are exchanged in one step. Elsewhere the old one is renamed first, so that for an instant
@@ -6,11 +6,19 @@ neither has the name, though both are on disk beside it.
 
 A killed process leaves its unfinished file or folder. The next writer to the same path removes it:
 the system drops the lock of a process that ended.
+
+The lock of an output is a hidden file beside it, locked by the operating system while the process
+lives. After a kill the file may be left, but it is not locked, and the next writer takes it over.
+
+Unfinished work that is to survive lies in a private folder. Where other users may write, one of
+them could put a link there under a name that deltavec will write, and so have another file
+overwritten; so what is there already is checked before it is used.
 """
 
 from __future__ import annotations
 
 import ctypes
+import errno
 import hashlib
 import os
 import re
@@ -25,7 +33,77 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from deltavec.io.artifacts.locks import lock_now
+from deltavec.errors import InputError
+
+
+@contextmanager
+def only_writer(output: Path) -> Iterator[None]:
+    """Lock an output for writing.
+
+    Raises
+    ------
+    InputError
+        At once, if another process is writing to it.
+    """
+    output = output.resolve()
+    # Not made from the name itself, which may be as long as names get.
+    digest = hashlib.sha256(os.fsencode(output.name)).hexdigest()[:32]
+    lock = output.with_name(f".deltavec-{digest}.lock")
+    try:
+        handle = held(lock)
+    except OSError as error:
+        if error.errno not in (errno.ELOOP, errno.EACCES) or not os.path.lexists(lock):
+            raise
+        raise InputError(
+            f"{output}: cannot lock it: {lock} is a link, or another user's; remove it if no "
+            "process is writing, or name another output"
+        ) from None
+    if handle is None:
+        raise InputError(
+            f"{output}: another process is writing to it; wait until it is done, or name another "
+            "output"
+        )
+    try:
+        yield
+    finally:
+        if os.name == "nt":  # an open file cannot be removed there
+            os.close(handle)
+            with suppress(OSError):
+                lock.unlink()
+        else:
+            lock.unlink(missing_ok=True)
+            os.close(handle)
+
+
+def held(lock: Path) -> int | None:
+    """The open file of a lock that was acquired; None if another process holds it."""
+    while True:
+        handle = os.open(lock, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
+        try:
+            lock_now(handle)
+        except (BlockingIOError, PermissionError):
+            os.close(handle)
+            return None
+        except OSError:  # a file system without locks
+            return handle
+        # The process that had it before may have removed the file between the two steps.
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(handle), lock.stat()):
+                return handle
+        os.close(handle)
+
+
+def lock_now(handle: int) -> None:
+    """Lock an open file, or raise OSError."""
+    if os.name == "nt":
+        import msvcrt
+
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined, unused-ignore]
+    else:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
 
 # The name of an unfinished file or folder; no part of it comes from the user.
 UNFINISHED = r"\.deltavec-[0-9a-f]{32}\.part"
@@ -206,3 +284,62 @@ def swap_by_renaming(fresh: Path, target: Path) -> None:
         aside.rename(target)
         raise
     aside.rename(fresh)
+
+
+ONLY_OURS = 0o700
+MOVE_AWAY = "another user may have put it there: look at it, and move it away"
+
+
+def own_folder(folder: Path) -> tuple[int, int]:
+    """Create a private folder, or check the one that is there; its device and inode numbers.
+
+    Raises
+    ------
+    InputError
+        If it is a link or belongs to another user, or something in it is a link, a
+        folder, or another user's.
+    """
+    with suppress(FileExistsError):
+        folder.mkdir(ONLY_OURS)
+    found = folder.lstat()
+    if stat.S_ISLNK(found.st_mode):
+        raise InputError(f"{folder} is a link, expected a folder: {MOVE_AWAY}")
+    if not stat.S_ISDIR(found.st_mode):
+        raise NotADirectoryError(errno.ENOTDIR, "expected a folder, found a file", str(folder))
+    ours = owner_of_what_we_make(folder)
+    if found.st_uid != ours:
+        raise InputError(f"{folder} belongs to another user: {MOVE_AWAY}")
+    # File systems without modes refuse; they have no users to keep out either.
+    with suppress(PermissionError):
+        folder.chmod(ONLY_OURS)
+    for entry in folder.iterdir():
+        about = entry.lstat()
+        if not stat.S_ISREG(about.st_mode) or about.st_uid != ours:
+            raise InputError(f"{entry} is not a file of this user: {MOVE_AWAY}")
+    return found.st_dev, found.st_ino
+
+
+def require_same_folder(folder: Path, identity: tuple[int, int]) -> None:
+    """Refuse to write to a folder that has replaced ours."""
+    found = folder.lstat()
+    if (found.st_dev, found.st_ino) != identity:
+        raise InputError(f"{folder} is not the folder that was here when the work began")
+
+
+def owner_of_what_we_make(folder: Path) -> int:
+    """Whose the files are that we make there; on a network that need not be our own number."""
+    probe = unfinished(folder / "probe")
+    with probe.open("xb") as file:
+        owner = os.fstat(file.fileno()).st_uid
+    probe.unlink()
+    return owner
+
+
+def open_to_all(folder: Path) -> None:
+    """Give a folder of one's own the mode that any new folder has."""
+    usual = unfinished(folder / "usual")
+    usual.mkdir()
+    mode = stat.S_IMODE(usual.stat().st_mode)
+    usual.rmdir()
+    with suppress(PermissionError):
+        folder.chmod(mode)

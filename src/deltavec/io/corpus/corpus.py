@@ -31,7 +31,7 @@ from deltavec.core.text.batches import (
     string_array,
 )
 from deltavec.errors import CorpusError
-from deltavec.io.corpus.blocks import Stream
+from deltavec.io.corpus.blocks import Stream, checked_encoding
 from deltavec.io.corpus.columns import (
     CHUNK_DOCUMENTS,
     Kind,
@@ -43,7 +43,6 @@ from deltavec.io.corpus.columns import (
     text_schema,
     without_missing,
 )
-from deltavec.io.corpus.encodings import checked_encoding
 from deltavec.io.corpus.files import (
     FORMATS,
     SUFFIXES,
@@ -54,8 +53,7 @@ from deltavec.io.corpus.files import (
     find_files,
     require_use,
 )
-from deltavec.io.corpus.readers import read_pieces
-from deltavec.io.corpus.sniff import checked_delimiter, choose_column, sniff
+from deltavec.io.corpus.readers import checked_delimiter, choose_column, read_pieces, sniff
 from deltavec.io.remote import address_of, fetch, open_dataset
 
 STRINGS_AT_ONCE = 1024

@@ -14,10 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deltavec.errors import CorpusError
-from deltavec.io.corpus.blocks import byte_chunks, last_end, whole_records
+from deltavec.io.corpus.blocks import byte_chunks, checked_blocks, last_end, whole_records
 from deltavec.io.corpus.columns import Piece, bounded
 from deltavec.io.corpus.corpus import read_corpus
-from deltavec.io.corpus.encodings import checked_blocks
 from deltavec.io.corpus.files import CorpusFile
 from deltavec.io.corpus.readers import BATCHES
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from deltavec.core.text.tokenize import words
-from deltavec.io.export.word_level import shifts_of, word_level_tokenizer
+from deltavec.io.export.export import shifts_of, word_level_tokenizer
 from support.strategies import texts
 
 tokenizers = pytest.importorskip("tokenizers", reason="pip install model2vec brings it")

@@ -17,7 +17,7 @@ from deltavec.core.vectors import WordVectors
 from deltavec.errors import VectorsError
 from deltavec.io.vectors.load import load_vectors, save_vectors
 from deltavec.io.vectors.rows import WordRows, join_rows
-from deltavec.io.vectors.text import Lines, careful_rows, fast_rows, parse_lines
+from deltavec.io.vectors.word2vec import Lines, careful_rows, fast_rows, parse_lines
 from support.strategies import BROKEN, texts, vectors_for
 
 ANY_WORDS = texts(max_size=6).filter(bool)

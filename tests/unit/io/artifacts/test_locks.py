@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from deltavec.errors import InputError
-from deltavec.io.artifacts.locks import only_writer
+from deltavec.io.artifacts.atomic import only_writer
 from support.processes import Process
 
 HOLDING = """
 import sys, pathlib
-from deltavec.io.artifacts.locks import only_writer
+from deltavec.io.artifacts.atomic import only_writer
 with only_writer(pathlib.Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

@@ -2,7 +2,7 @@ import pytest
 
 from deltavec.errors import CorpusError
 from deltavec.io.corpus.corpus import read_corpus
-from deltavec.io.corpus.sniff import find_delimiter
+from deltavec.io.corpus.readers import find_delimiter
 
 
 def documents(corpus):

@@ -4,9 +4,8 @@ import json
 import pytest
 
 from deltavec.errors import CorpusError
-from deltavec.io.corpus.blocks import byte_chunks
+from deltavec.io.corpus.blocks import as_utf8, byte_chunks, checked_encoding
 from deltavec.io.corpus.corpus import read_corpus
-from deltavec.io.corpus.encodings import as_utf8, checked_encoding
 
 TEXTS = ["Schönes Zimmer", "österreichisches Frühstück, naïve", "für 5 €"]
 

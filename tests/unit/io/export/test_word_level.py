@@ -7,7 +7,7 @@ import pytest
 
 import deltavec as dv
 from deltavec.core.text.rules import rule
-from deltavec.io.export.word_level import (
+from deltavec.io.export.export import (
     ranges,
     share_of_pairs,
     shifts_of,

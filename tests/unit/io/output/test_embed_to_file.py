@@ -17,8 +17,7 @@ from deltavec.core.fitting import fit
 from deltavec.core.vectors import WordVectors
 from deltavec.errors import CorpusError, DeltavecError, InputError
 from deltavec.io.corpus.corpus import read_corpus
-from deltavec.io.output.embed_to_file import embed_to_file
-from deltavec.io.output.pipeline import read_ahead
+from deltavec.io.output.embed_to_file import embed_to_file, read_ahead
 from deltavec.io.output.shards import EmbeddedRows, in_shards
 from support.processes import Process
 from support.small_disks import run_on_small_disk

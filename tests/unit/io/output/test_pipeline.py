@@ -7,7 +7,7 @@ import pytest
 import deltavec as dv
 from deltavec.core.arrays import mapped_file
 from deltavec.io.corpus.columns import Piece
-from deltavec.io.output.pipeline import embedded_pieces
+from deltavec.io.output.embed_to_file import embedded_pieces
 
 TEXTS = ["a quiet room", "a loud street", "", "nothing known here", "quiet street, quiet room"]
 
