@@ -1,6 +1,6 @@
 """The pictures of the explorer in the README: a real page, in a real browser, of a real collection.
 
-    python tools/screenshot.py        writes docs/static/explorer.png and why.png
+    python tools/screenshot.py        writes explorer.png and why.png, light and dark, to docs/static
 
 The collection is Lee's 350 news stories, which come with gensim. Needs Chromium, and what the tests
 need.
@@ -34,9 +34,9 @@ def collection(folder: Path) -> dv.Collection:
     return dv.open_collection(folder / "lee.idx")
 
 
-def show(browser: Browser, address: str, width: int, height: int) -> None:
+def show(browser: Browser, address: str, scheme: str, width: int, height: int) -> None:
     browser.sized(width, height)
-    browser.prefer("light")
+    browser.prefer(scheme)
     browser.visit("about:blank")
     browser.visit(f"{address}/#query={QUERY.replace(' ', '+')}")
     browser.until("document.body.classList.contains('ready')")
@@ -46,14 +46,15 @@ def show(browser: Browser, address: str, width: int, height: int) -> None:
     browser.settle()
 
 
-def pictures(browser: Browser, address: str) -> dict[str, bytes]:
-    show(browser, address, 1280, 800)
-    found = {"explorer.png": browser.picture()}
-    show(browser, address, 980, 608)
+def pictures(browser: Browser, address: str, scheme: str) -> dict[str, bytes]:
+    ending = "" if scheme == "light" else f"-{scheme}"
+    show(browser, address, scheme, 1280, 800)
+    found = {f"explorer{ending}.png": browser.picture()}
+    show(browser, address, scheme, 980, 608)
     browser.press("w")
     browser.until("document.querySelector('#why[open] .shares .sum') !== null")
     browser.settle()
-    return found | {"why.png": browser.picture()}
+    return found | {f"why{ending}.png": browser.picture()}
 
 
 def main() -> None:
@@ -64,7 +65,7 @@ def main() -> None:
         folder = Path(name)
         app = create_app(collection(folder), name="lee news")
         with on_a_socket(app) as address, running_browser(folder / "profile") as browser:
-            found = pictures(browser, address)
+            found = pictures(browser, address, "light") | pictures(browser, address, "dark")
     for file, picture in found.items():
         if len(picture) > MOST_BYTES:
             sys.exit(f"{file} has {len(picture):,} bytes; expected at most {MOST_BYTES:,}")

@@ -1,4 +1,4 @@
-"""Quality against speed as SVG: one dot a method, named beside it.
+"""Plots of the benchmarks page as SVG: quality against speed, and bars of search quality.
 
 The figure has a ground of its own and follows a dark page by ``prefers-color-scheme``: letters
 and ground change together, so that it can be read wherever it stands.
@@ -75,12 +75,35 @@ def drawn(speed: dict[str, Any], quality: dict[str, float]) -> str:
         ),
         text(WIDTH - RIGHT, HEIGHT - 10, "documents embedded a second", "text", "end"),
     ]
-    title = "Quality against speed of ten ways to embed documents"
+    return figure("Quality against speed of ten ways to embed documents", HEIGHT, parts)
+
+
+def bars(values: dict[str, float]) -> str:
+    """Mean nDCG@10 of search engines as horizontal bars, best first; deltavec stands out."""
+    names = sorted(values, key=lambda name: -values[name])
+    left, row = 220, 34
+    scale = (WIDTH - left - 80) / max(values.values())
+    parts = [text(left, 22, "nDCG@10, mean of Cranfield, CACM, Medline and NPL", "text")]
+    for number, name in enumerate(names):
+        y, ours = 38 + number * row, name == "deltavec"
+        wide = values[name] * scale
+        parts += [
+            text(left - 10, y + 16, name, "text strong" if ours else "text", "end"),
+            (
+                f'<rect class="{"ours" if ours else "paper"}" x="{left}" y="{y}" '
+                f'width="{wide:.1f}" height="22" rx="3"/>'
+            ),
+            text(left + wide + 8, y + 16, f"{values[name]:.3f}".lstrip("0"), "text"),
+        ]
+    return figure("Search quality of eight engines", 50 + len(names) * row, parts)
+
+
+def figure(title: str, height: int, parts: list[str]) -> str:
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
-        f'width="{WIDTH}" height="{HEIGHT}" role="img" aria-label="{title}">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
+        f'width="{WIDTH}" height="{height}" role="img" aria-label="{title}">'
         f"<style>{STYLE}</style>"
-        f'<rect class="ground" width="{WIDTH}" height="{HEIGHT}" rx="6"/>{"".join(parts)}</svg>\n'
+        f'<rect class="ground" width="{WIDTH}" height="{height}" rx="6"/>{"".join(parts)}</svg>\n'
     )
 
 

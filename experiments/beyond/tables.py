@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from quality_plot import drawn
+from quality_plot import bars, drawn
 
 HERE = Path(__file__).parent
 GUIDES = HERE.parents[1] / "docs" / "guides"
@@ -47,6 +47,21 @@ METHODS = (
     "spectral, as fitted",
     "spectral",
 )
+
+# Names on the plot of search, and where they are in the result files.
+JUDGED = ("cranfield", "cacm", "medline", "npl")
+ENGINES = {
+    "deltavec": "deltavec hybrid",
+    "BM25 (bm25s, Snowball)": "bm25s, Snowball",
+    "LanceDB hybrid": "LanceDB hybrid",
+    "tantivy": "tantivy",
+}
+EMBEDDERS = {
+    "MiniLM": "MiniLM",
+    "sparse tf-idf": "tf-idf",
+    "potion-base-8M": "potion",
+    "LSA 300": "LSA",
+}
 
 Scores = dict[str, dict[str, list[float]]]
 
@@ -118,6 +133,25 @@ def summary_table(scores: dict[str, Scores], speed: dict[str, Any]) -> str:
     return table(["method", *GROUPS, "documents/s", "fit", "size"], rows)
 
 
+def plots() -> dict[str, str]:
+    """The plots of the benchmarks page, by their file names."""
+    scores = json.loads((HERE / "results/comparison.json").read_text("utf-8"))["scores"]
+    speed = json.loads((HERE / "results/speed.json").read_text("utf-8"))["methods"]
+    quality = {
+        method: mean(scores["small" if method == "MiniLM" else "own fit"][method], SINGLE)
+        for method in speed
+    }
+    results = HERE.parents[1] / "benchmarks" / "results"
+    engines = json.loads((results / "retrieval_peers.json").read_text("utf-8"))
+    embedders = json.loads((results / "retrieval_embedders.json").read_text("utf-8"))
+    search = {
+        **{name: [engines[one][key]["nDCG@10"] for one in JUDGED] for name, key in ENGINES.items()},
+        **{name: [embedders[one][key] for one in JUDGED] for name, key in EMBEDDERS.items()},
+    }
+    means = {name: sum(values) / len(values) for name, values in search.items()}
+    return {"quality.svg": drawn(speed, quality), "search.svg": bars(means)}
+
+
 def main() -> None:
     scores = json.loads((HERE / "results/comparison.json").read_text("utf-8"))["scores"]
     speed = json.loads((HERE / "results/speed.json").read_text("utf-8"))["methods"]
@@ -137,11 +171,8 @@ def main() -> None:
                 lambda _, made=made, marks=marks: f"\n\n{made}\n\n".join(marks), page
             )
         path.write_text(page, "utf-8")
-    quality = {
-        method: mean(scores["small" if method == "MiniLM" else "own fit"][method], SINGLE)
-        for method in speed
-    }
-    (GUIDES / "quality.svg").write_text(drawn(speed, quality), "utf-8")
+    for name, plot in plots().items():
+        (GUIDES / name).write_text(plot, "utf-8")
 
 
 if __name__ == "__main__":

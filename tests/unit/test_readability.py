@@ -9,16 +9,13 @@ import pytest
 from support.scripts import load_script
 
 script = load_script("tools/readability.py")
-# Long paragraphs of these pages are left: a page that is rewritten leaves the set.
-LONG = {"guides/spark.md"}
 
 
 @pytest.mark.parametrize("path", script.pages(), ids=lambda path: path.name)
 def test_a_page_has_short_sentences_and_paragraphs(path: Path) -> None:
     found = script.readability(path.read_text("utf-8"))
     assert found.sentence < script.MEAN_SENTENCE
-    if not any(path.as_posix().endswith(name) for name in LONG):
-        assert found.longest <= script.LONGEST_PARAGRAPH, found.paragraph
+    assert found.longest <= script.LONGEST_PARAGRAPH, found.paragraph
 
 
 def test_words_and_sentences_are_counted_without_code_and_tables() -> None:

@@ -6,6 +6,10 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
+from support.scripts import load_script
+
 ROOT = Path(__file__).parents[3]
 NAMES = ["askubuntu", "english_stackexchange", "meta_stackexchange", "sts", "cranfield",
          "newsgroups", "reuters", "ohsumed"]  # fmt: skip
@@ -32,3 +36,11 @@ def test_the_guide_to_search_has_the_numbers_of_other_engines() -> None:
     for row, engines in zip(rows, results.values(), strict=True):
         wanted = [f"{one['nDCG@10']:.3f}".lstrip("0") for one in engines.values()]
         assert [cell.strip() for cell in row.split("|")[2:-1]] == wanted
+
+
+def test_the_plots_of_the_benchmarks_page_are_made_from_the_result_files(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "experiments/beyond"))
+    for name, plot in load_script("experiments/beyond/tables.py").plots().items():
+        assert (ROOT / "docs/guides" / name).read_text("utf-8") == plot, "run tables.py"

@@ -216,11 +216,11 @@ function told() {
 function said({ path, all, unknown, matches }, found) {
   if (path === "/list") return counted(all, "document");
   const held = matches ? ` · ${counted(matches, "document")} with a query word` : "";
-  const best = found.length ? `the best ${found.length.toLocaleString("en")}${held}` : "nothing found";
+  const best = found.length ? `top ${found.length.toLocaleString("en")}${held}` : "no results";
   if (!unknown.length) return best;
   const nothing = found.every((result) => result.score === 0);
   const words = unknown.slice(0, 5).join(", ");
-  return nothing ? `No word of this is known: ${words}` : `${best}; not known: ${words}`;
+  return nothing ? `in no document: ${words}` : `${best}; in no document: ${words}`;
 }
 
 const complain = later(TROUBLE_PAUSE, (message) => {
