@@ -201,10 +201,7 @@ def test_a_damaged_encoder_is_refused(collection: Collection, tmp_path: Path) ->
         dv.load_query_encoder(path.parent, verify=False)
 
 
-def test_a_collection_without_postings_is_refused(tmp_path: Path) -> None:
-    vectors_only = dv.build_collection(dv.fit(TEXTS), TEXTS, tmp_path / "v.idx", words=False)
-    with pytest.raises(dv.InputError, match="no postings"):
-        vectors_only.export(tmp_path / "out")
+def test_a_column_with_the_name_of_an_exported_one_is_refused(tmp_path: Path) -> None:
     named = pa.table({"text": TEXTS, "row": range(len(TEXTS))})
     odd = dv.build_collection(dv.fit(TEXTS), named, tmp_path / "r.idx", keep=["row"])
     with pytest.raises(dv.InputError, match="name of an exported one"):

@@ -24,7 +24,6 @@ COMMANDS = (
     "index add",
     "index remove",
     "index compact",
-    "index words",
     "search",
     "similar",
     "keywords",
@@ -118,26 +117,6 @@ def test_search_explains_with_shares_that_add_up(built: Path, deltavec: Deltavec
         for one in found["found"]:
             total = sum(word["share"] for word in one["words"]) + one["offset"]
             assert total == pytest.approx(one["score"], abs=1e-5)
-
-
-def test_a_collection_without_words_is_searched_by_meaning_until_it_has_them(
-    built: Path, tmp_path: Path, deltavec: Deltavec
-) -> None:
-    folder = tmp_path / "none.idx"
-    arguments = ("index", "build", built / "reviews.dv", built / "rated.csv", "-o", folder)
-    done = deltavec(*arguments, "--no-words")
-    assert done.code == 0
-    assert "semantic search only (`deltavec index words` adds an inverted index)" in " ".join(
-        done.stdout.split()
-    )
-    assert deltavec("search", folder, "quiet bay", "--json").json["by"] == "semantic"
-    refused = deltavec("search", folder, "quiet bay", "--by", "keyword")
-    assert refused.code == 1
-    assert "add postings with `deltavec index words`" in " ".join(refused.stderr.split())
-    assert deltavec("index", "words", folder).code == 0
-    assert deltavec("search", folder, "quiet bay", "--json").json["by"] == "hybrid"
-    words = deltavec("info", folder, "--json").json["words"]
-    assert words["stems"] <= words["words"]
 
 
 def test_a_word_with_a_hyphen_before_it_is_left_out(built: Path, deltavec: Deltavec) -> None:

@@ -95,7 +95,7 @@ GROUPS = {
 # Each command as it is typed. `index build` is `build` in commands/index.
 COMMANDS = (
     *("explore", "demo", "vectors train", "fit", "embed", "explain", "info", "export"),
-    *("index build", "index add", "index remove", "index compact", "index words"),
+    *("index build", "index add", "index remove", "index compact"),
     *("index backup", "index refit", "index export"),
     *("search", "similar", "similar-pairs", "duplicates", "cluster", "keywords", "map", "serve"),
     "mcp",

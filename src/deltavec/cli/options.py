@@ -39,7 +39,7 @@ filter : CONDITION, -f
     Only documents that match: "rating >= 4 and city == 'Rome'".
 by
     hybrid: BM25 and cosine similarity. keyword: BM25. semantic: cosine similarity.
-    Default: hybrid, if the collection has postings
+    Default: hybrid
 broad
     Add .2 of the mean score of a document's ten nearest neighbors to its own.
 length : N >= 0

@@ -284,8 +284,6 @@ def coverage_line(known: float | None) -> str:
 def words_line(info: Mapping[str, Any]) -> str:
     """The words of a collection, in a line."""
     words = info["words"]
-    if words is None:
-        return "none: semantic search only (`deltavec index words` adds an inverted index)"
     forms = ", ".join("/".join(group) for group in words["examples"])
     return (
         f"{words['words']:,}, {words['stems']:,} without their forms"

@@ -226,21 +226,21 @@ class Match(AnalyzedText):
     ----------
     query : Query
         The query.
-    words : StoredPostings or None
-        The postings of the collection; None if it has none.
+    words : StoredPostings
+        The postings of the collection.
     row, vector
         The row of the document among all, deleted ones too, and its vector.
     """
 
     query: Query
-    words: StoredPostings | None
+    words: StoredPostings
     row: int
     vector: Float32s
 
     @cached_property
     def lexical(self) -> dict[str, float]:
         """What each term of the query adds to the score by BM25."""
-        if self.words is None or not self.query.lexical.words:
+        if not self.query.lexical.words:
             return {}
         added = self.words.words.shares(self.query.lexical, self.row)
         return dict(zip(self.query.lexical.words, added.tolist(), strict=True))
@@ -248,7 +248,7 @@ class Match(AnalyzedText):
     @cached_property
     def matched(self) -> tuple[str, ...]:
         """The words of the document that are words of the query, in any form."""
-        if self.words is None or not self.query.lexical.words:
+        if not self.query.lexical.words:
             asked = set(self.query.contributions.words)
             return tuple(word for word in dict.fromkeys(self.tokens.words) if word in asked)
         wanted = set(self.query.lexical.terms.tolist())
@@ -290,7 +290,7 @@ class Match(AnalyzedText):
         """
         cosine_shares = shares(self.contributions, self.query.vector).by_word
         added = {word: self.query.scale * share for word, share in cosine_shares.items()}
-        if self.words is None or not self.lexical:
+        if not self.lexical:
             return added
         lexical, values = self.query.lexical, np.array([*self.lexical.values()])
         by_term = np.bincount(lexical.places, values, minlength=len(lexical.terms))

@@ -11,12 +11,7 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
-from deltavec.collection.manifest import (
-    COLLECTION_FOLDER,
-    MODEL,
-    load_manifest,
-    save_manifest,
-)
+from deltavec.collection.manifest import COLLECTION_FOLDER, MODEL, load_manifest, save_manifest
 from deltavec.errors import InputError
 from deltavec.io.artifacts.atomic import flush_to_disk
 

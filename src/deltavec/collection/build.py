@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -67,7 +66,6 @@ def build_collection(
     on_progress: OnProgress | None = None,
     on_stage: Callable[[str], None] | None = None,
     as_collection: bool = True,
-    words: bool = True,
     stems: bool = True,
 ) -> Collection:
     """Build a collection: documents with their vectors and an inverted index, in a folder.
@@ -100,9 +98,6 @@ def build_collection(
         Called with a word or two when each pass begins.
     as_collection
         Whether to adapt the model to the documents first (`EmbeddingModel.for_collection`).
-    words
-        Whether to store an inverted index, for keyword and hybrid search. It takes about 5 bytes
-        for each distinct word of a document.
     stems
         Whether a query word matches all of its forms, which are learned from the documents.
 
@@ -132,7 +127,7 @@ def build_collection(
         require_tokenizer(model)
         return build_locked(
             model, corpus, target, id_column, keep, title, threads, on_progress,
-            on_stage or (lambda stage: None), as_collection, words, stems,
+            on_stage or (lambda stage: None), as_collection, stems,
         )  # fmt: skip
 
 
@@ -147,7 +142,6 @@ def build_locked(
     on_progress: OnProgress | None,
     begin: Callable[[str], None],
     as_collection: bool,
-    words: bool,
     stems: bool,
     has_titles: bool = False,
 ) -> Collection:
@@ -171,7 +165,7 @@ def build_locked(
         )
     with (
         COLLECTION_FOLDER.replacing(target) as fresh,
-        PostingsWriter(fresh) if words else nullcontext() as writer,
+        PostingsWriter(fresh) as writer,
         ThreadPoolExecutor(2, "deltavec") as pool,
     ):
         if derived:
@@ -181,9 +175,7 @@ def build_locked(
         begin("embedding")
         stopped = Event()
 
-        def list_terms() -> WordsFile | None:
-            if writer is None:
-                return None
+        def list_terms() -> WordsFile:
             with cancellable(lambda: not stopped.is_set()):
                 terms = partial(first_terms, model, stems=stems)
                 return write_words(writer, file_path(fresh, "words", 1), terms)
@@ -201,15 +193,12 @@ def build_locked(
         except BaseException:
             stopped.set()
             raise
-        if writer:
-            begin("listing words")
+        begin("listing words")
         listed = listing.result() if listing else list_terms()
         vectors = map_vectors(fresh, written.vectors, model.dimensions)
         hashes = np.concatenate([ids.hash_ids(some) for some in written.ids])
         rows = write_rows(file_path(fresh, "rows", 1), vectors, hashes, threads)
-        scale = None
-        if listed:
-            scale = write_scale(file_path(fresh, "scale", 1), ScoreScale.of(vectors, threads))
+        scale = write_scale(file_path(fresh, "scale", 1), ScoreScale.of(vectors, threads))
         saved.result()
         manifest = CollectionManifest(
             model=model.fingerprint,
@@ -253,7 +242,7 @@ def refit(
             "number the others anew: build it from your files"
         )
     begin = on_stage or (lambda stage: None)
-    stems = opened.words is not None and bool(opened.words.words.segments[0].rules.endings)
+    stems = bool(opened.words.words.segments[0].rules.endings)
     begin("fitting")
     fresh = fit(
         opened.column(TEXT), recipe=model.recipe, tokenizer=model.tokenizer_name,
@@ -266,7 +255,7 @@ def refit(
         return build_locked(
             fresh, read_corpus(table, column=stated.text_column), opened.path,
             stated.id_column or None, stated.columns, stated.title_column, threads, on_progress,
-            begin, stated.own_model, opened.words is not None, stems, has_titles=True,
+            begin, stated.own_model, stems, has_titles=True,
         )  # fmt: skip
 
 
@@ -291,7 +280,7 @@ def require_tokenizer(model: EmbeddingModel) -> None:
 class CountingPass:
     """The texts of a corpus, batch by batch, to adapt a model to.
 
-    Ids are checked on the way, and terms are counted by the writer, if there is one.
+    Ids are checked on the way, and terms are counted by the writer.
     """
 
     one_shot = False
@@ -300,7 +289,7 @@ class CountingPass:
         self,
         columns: StoredColumns,
         tokenizer: Tokenizer,
-        writer: PostingsWriter | None,
+        writer: PostingsWriter,
         on_progress: OnProgress | None,
     ) -> None:
         self.columns = columns
@@ -315,8 +304,7 @@ class CountingPass:
             for piece, texts in ordered_map(self._with_texts, pieces):
                 if self.columns.id_column:
                     self.ids.append(self.columns.ids(piece, done))
-                if self.writer:
-                    self.writer.add(texts)
+                self.writer.add(texts)
                 yield texts
                 done += len(piece.batch)
                 if self.on_progress:

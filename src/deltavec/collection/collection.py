@@ -14,14 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from deltavec.collection import ids as identities
-from deltavec.collection.answers import (
-    Excerpt,
-    Hit,
-    HitList,
-    Keyword,
-    Match,
-    SearchExplanation,
-)
+from deltavec.collection.answers import Excerpt, Hit, HitList, Keyword, Match, SearchExplanation
 from deltavec.collection.filters.masks import Filter
 from deltavec.collection.info import collection_info
 from deltavec.collection.manifest import CollectionManifest
@@ -32,7 +25,6 @@ from deltavec.collection.query import (
     find_broad,
     find_quoted,
     parse_query,
-    search_mode,
     vector_query,
     whole_terms,
 )
@@ -79,8 +71,8 @@ class Collection:
         The vectors; rows are numbered as the documents are.
     store : Documents
         The documents on disk.
-    words : StoredWords or None
-        Which documents hold each word; None in a collection without words.
+    words : StoredPostings
+        Which documents hold each word.
     map : StoredMap or None
         Where documents stand in two dimensions; None if no map was drawn.
     segments : tuple of OpenSegment
@@ -92,7 +84,7 @@ class Collection:
     model: EmbeddingModel
     index: Index
     store: Documents
-    words: StoredPostings | None = None
+    words: StoredPostings
     map: StoredMap | None = None
     segments: tuple[OpenSegment, ...] = ()
     masks: dict[str, npt.NDArray[np.bool_]] = field(default_factory=dict)
@@ -260,7 +252,7 @@ class Collection:
         by
             ``hybrid`` adds BM25 and the cosine similarity of the embeddings; ``keyword`` is BM25
             alone, over words in any of their forms; ``semantic`` is the cosine alone. By default
-            ``hybrid``, and ``semantic`` in a collection without postings.
+            ``hybrid``.
         broad
             Whether .2 of the mean score of a document's ten nearest neighbors is added to its own:
             for questions about a topic, where many documents are relevant. It takes a search for
@@ -288,15 +280,14 @@ class Collection:
         filter: str | None = None,
     ) -> Query:
         """A parsed query: its terms, their weights and its vector."""
-        mode = search_mode(by, self.words, self.path)
-        return parse_query(query, mode, self.model, self.words, k, filter)
+        return parse_query(query, by, self.model, self.words, k, filter)
 
     def count_matches(self, query: Query) -> int | None:
         """How many documents contain a word of a query, in any form; None if it is semantic.
 
         Words that more than a fifth of the documents contain do not count, unless all are such.
         """
-        if self.words is None or query.by == "semantic":
+        if query.by == "semantic":
             return None
         terms = dict.fromkeys(whole_terms(query.terms, self.model))
         masks = [self.words.words.holding([word]) for word in terms]
@@ -569,12 +560,7 @@ class Collection:
         return write_unique(self, removed, output, corpus=corpus)
 
     def cluster(
-        self,
-        n: int | None = None,
-        *,
-        levels: int = 1,
-        seed: int = 0,
-        words: int = 5,
+        self, n: int | None = None, *, levels: int = 1, seed: int = 0, words: int = 5
     ) -> Clusters:
         """The documents in groups of like ones, each named by the words that tell it from others.
 
@@ -733,22 +719,6 @@ class Collection:
         from deltavec.collection.export.export import export
 
         return export(self, target, format, name, dtype, encoder)
-
-    def with_words(
-        self,
-        *,
-        stems: bool = True,
-        threads: int | None = None,
-        on_progress: OnProgress | None = None,
-    ) -> Collection:
-        """The collection with words from the texts it holds, if it was built without; on disk too.
-
-        Parameters are those of `deltavec.build_collection`.
-        """
-        from deltavec.collection.updates import add_postings
-
-        add_postings(self, stems=stems, threads=threads, on_progress=on_progress)
-        return self._reopened()
 
     def with_map(
         self,

@@ -26,7 +26,7 @@ def collection_info(
     stated: CollectionManifest,
     model: EmbeddingModel,
     schema: pa.Schema,
-    words: StoredPostings | None,
+    words: StoredPostings,
 ) -> dict[str, Any]:
     """Sizes, columns, model, coverage, and whether a refit is due.
 
@@ -39,7 +39,7 @@ def collection_info(
     schema
         The columns of its documents.
     words
-        Its words; None if it has none.
+        Its words.
     """
     fitted = TextCounts.of(model.statistics)
     reason = refit_reason(fitted, stated.built, stated.added)
@@ -59,7 +59,7 @@ def collection_info(
         "vector_bytes": total("vectors"),
         "document_bytes": total("documents"),
         "code_bytes": total("rows"),
-        "words": None if words is None else word_facts(words.words),
+        "words": word_facts(words.words),
         "word_bytes": total("words"),
         "map": None if stated.map is None else {"drawn": stated.map.drawn, "bytes": total("map")},
         "recipe": model.recipe.name,

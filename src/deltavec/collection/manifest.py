@@ -111,8 +111,8 @@ class StoredSegment:
         The vectors.
     rows : RowsFile
         Codes of the vectors and hashes of the ids.
-    words : WordsFile or None
-        The postings; None if they were left out.
+    words : WordsFile
+        The postings.
     map : MapFile or None
         Coordinates; None if no map was drawn.
     deleted : StoredFile or None
@@ -122,7 +122,7 @@ class StoredSegment:
     documents: StoredFile
     vectors: StoredFile
     rows: RowsFile
-    words: WordsFile | None = None
+    words: WordsFile
     map: MapFile | None = None
     deleted: StoredFile | None = None
 
@@ -134,8 +134,8 @@ class StoredSegment:
     @property
     def files(self) -> tuple[StoredFile, ...]:
         """The files it names."""
-        others = (self.words, self.map, self.deleted)
-        return (self.documents, self.vectors, self.rows, *(file for file in others if file))
+        others = (file for file in (self.map, self.deleted) if file)
+        return (self.documents, self.vectors, self.rows, self.words, *others)
 
 
 @dataclass(frozen=True)
@@ -157,8 +157,8 @@ class CollectionManifest:
         The columns kept beside id and text.
     segments : tuple of StoredSegment
         The segments, in the order of their documents.
-    scale : StoredFile or None
-        Sums over the vectors of all documents; None in a collection without postings.
+    scale : StoredFile
+        Sums over the vectors of all documents.
     zero_rows : int
         How many documents have a zero vector.
     length_error : float
@@ -180,7 +180,7 @@ class CollectionManifest:
     title_column: str
     columns: tuple[str, ...]
     segments: tuple[StoredSegment, ...]
-    scale: StoredFile | None
+    scale: StoredFile
     zero_rows: int
     length_error: float
     built: TextCounts
@@ -201,8 +201,7 @@ class CollectionManifest:
     @property
     def files(self) -> tuple[StoredFile, ...]:
         """The files it names."""
-        files = [file for segment in self.segments for file in segment.files]
-        return (*files, self.scale) if self.scale else tuple(files)
+        return (*(file for segment in self.segments for file in segment.files), self.scale)
 
     @property
     def state(self) -> str:
@@ -234,8 +233,8 @@ FILE_KINDS = {
     "deleted": StoredFile,
     "scale": StoredFile,
 }
-NEEDED = ("documents", "vectors", "rows")
-SEGMENT_FIELDS = ("documents", "vectors", "rows", "words", "map", "deleted")
+OPTIONAL = ("map", "deleted")
+SEGMENT_FIELDS = ("documents", "vectors", "rows", "words", *OPTIONAL)
 
 
 def read_manifest(entries: Mapping[str, Any]) -> CollectionManifest:
@@ -252,7 +251,7 @@ def read_manifest(entries: Mapping[str, Any]) -> CollectionManifest:
     parts = {
         "columns": tuple(entries["columns"]),
         "segments": tuple(stored_segment(entry) for entry in entries["segments"]),
-        "scale": stored_file("scale", entries["scale"]) if entries["scale"] else None,
+        "scale": stored_file("scale", entries["scale"]),
         "built": text_counts(entries["built"]),
         "added": text_counts(entries["added"]),
     }
@@ -261,10 +260,8 @@ def read_manifest(entries: Mapping[str, Any]) -> CollectionManifest:
     found = CollectionManifest(**{**entries, **parts})
     if len({file.name for file in found.files}) < len(found.files):
         raise InputError("a file is named twice")
-    if len({(s.words is None, s.map is None) for s in found.segments}) > 1:
-        raise InputError("some segments have postings or a map, and others have none")
-    if (found.scale is None) != (found.segments[0].words is None):
-        raise InputError("postings and scale go together")
+    if len({segment.map is None for segment in found.segments}) > 1:
+        raise InputError("some segments have a map, and others have none")
     if found.built.documents + found.added.documents != found.documents:
         raise InputError("built and added: not as many documents as there are vectors")
     return found
@@ -274,7 +271,7 @@ def stored_segment(entry: Any) -> StoredSegment:
     """A segment whose files are all of the same documents."""
     require_types(entry if isinstance(entry, dict) else {}, dict.fromkeys(SEGMENT_FIELDS, dict))
     files: dict[str, Any] = {
-        name: stored_file(name, entry[name]) if entry[name] or name in NEEDED else None
+        name: stored_file(name, entry[name]) if entry[name] or name not in OPTIONAL else None
         for name in SEGMENT_FIELDS
     }
     found = StoredSegment(**files)
@@ -322,8 +319,8 @@ def as_entries(manifest: CollectionManifest) -> dict[str, Any]:
     """The entries of a manifest; a missing file is an empty entry."""
     entries = asdict(manifest)
     for segment in entries["segments"]:
-        segment.update({name: segment[name] or {} for name in SEGMENT_FIELDS})
-    return {**entries, "scale": entries["scale"] or {}}
+        segment.update({name: segment[name] or {} for name in OPTIONAL})
+    return entries
 
 
 def load_manifest(folder: Path) -> CollectionManifest:

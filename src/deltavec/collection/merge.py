@@ -102,15 +102,14 @@ def merge_segments(
         hashes[begin + one.id_rows] = one.id_hashes
     mapped = map_vectors(folder, stored, pieces.dimensions)
     codes = write_rows(file_path(folder, "rows", number), mapped, hashes[live], threads)
-    words = drawn = None
-    postings = [one.postings for one in parts if one.postings]
-    if postings:
-        target = file_path(folder, "words", number)
-        numbers = np.full(len(pieces), -1, np.int32)
-        numbers[live] = np.arange(len(live))
-        own = [read_only(part) for part in np.split(numbers, pieces.begins[1:-1])]
-        sizes = merge_postings(target, [*zip(postings, own, strict=True)], whole=whole)
-        words = WordsFile(name=target.name, **on_disk(target)._asdict(), **asdict(sizes))
+    target = file_path(folder, "words", number)
+    numbers = np.full(len(pieces), -1, np.int32)
+    numbers[live] = np.arange(len(live))
+    own = [read_only(part) for part in np.split(numbers, pieces.begins[1:-1])]
+    postings = [one.postings for one in parts]
+    sizes = merge_postings(target, [*zip(postings, own, strict=True)], whole=whole)
+    words = WordsFile(name=target.name, **on_disk(target)._asdict(), **asdict(sizes))
+    drawn = None
     maps = [one.stored.map for one in parts if one.stored.map]
     if maps:
         places = [read_map(folder, file) for file in maps]

@@ -123,11 +123,9 @@ def open_state(
         tuple(segment.quantizer for segment in segments),
         deleted,
     )
-    words = None
-    if manifest.scale:
-        index = InvertedIndex(tuple(one.postings for one in segments if one.postings), deleted)
-        require_terms(folder, index)
-        words = StoredPostings(index, read_scale(folder, manifest.scale, dimensions, verify=verify))
+    index = InvertedIndex(tuple(one.postings for one in segments), deleted)
+    require_terms(folder, index)
+    words = StoredPostings(index, read_scale(folder, manifest.scale, dimensions, verify=verify))
     drawn = open_map(folder, manifest, deleted, verify=verify)
     documents = Documents([segment.documents for segment in segments], pieces)
     return Collection(folder, manifest, model, Index(pieces), documents, words, drawn, segments)

@@ -15,7 +15,7 @@ import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -130,13 +130,6 @@ class Query:
         return not len(self.lexical.terms) and not self.scale
 
 
-class CosineSpread(Protocol):
-    """How the cosines of documents with a query vary."""
-
-    def cosine_std(self, vector: Float64s) -> float:
-        """Their standard deviation."""
-
-
 class QueryStatistics(Protocol):
     """What a query is weighed with: statistics of terms, and of the vectors of documents."""
 
@@ -145,35 +138,21 @@ class QueryStatistics(Protocol):
         """The terms."""
 
     @property
-    def spread(self) -> CosineSpread:
-        """The vectors."""
+    def spread(self) -> Any:
+        """How the cosines of documents with a query vary: it has ``cosine_std(vector)``."""
 
 
-def make_ready(index: Index, words: StoredPostings | None) -> None:
+def make_ready(index: Index, words: StoredPostings) -> None:
     """Build what makes searches faster, so that no search has to."""
     index.pieces.make_quantized()
-    if words is not None:
-        _ = words.words.parts
-
-
-def search_mode(by: str | None, words: QueryStatistics | None, name: object) -> str:
-    """The search mode asked for; by default hybrid if the collection has postings."""
-    if by is None:
-        return "hybrid" if words else "semantic"
-    require_one_of("by", by, BY)
-    if by != "semantic" and words is None:
-        raise InputError(
-            f"{name} has no postings, only vectors: search by 'semantic', or add postings with "
-            "`deltavec index words` (Collection.with_words)"
-        )
-    return by
+    _ = words.words.parts
 
 
 def parse_query(
     query: str | Sequence[str],
-    by: str,
+    by: str | None,
     model: EmbeddingModel,
-    words: QueryStatistics | None,
+    words: QueryStatistics,
     k: int,
     filter: str | None,
 ) -> Query:
@@ -187,11 +166,12 @@ def parse_query(
     if not isinstance(query, str | list | tuple):
         raise InputError(f"a query is a text or a list of words, got {type(query).__name__}")
     require_whole("k", k)
-    lexical = NO_TERMS
+    by = "hybrid" if by is None else by
+    require_one_of("by", by, BY)
+    lexical, terms = NO_TERMS, NO_TOKENS
     negated: list[list[str]] = []
     quoted: list[Tokenized] = []
-    terms = NO_TOKENS
-    if by != "semantic" and words is not None:
+    if by != "semantic":
         query, negated, quoted = split_operators(query, model)
         terms = model.terms(query)
         lexical = words.words.query(terms.units, ngrams=model.gram > 0)
@@ -206,7 +186,7 @@ def parse_query(
     weights = typed_weights(tokens, model, words) if by == "semantic" else None
     whole = query_sum(embedded, model.vocabulary, model.table, weights)
     scale = float(whole.vector.any())
-    if scale and by != "semantic" and words is not None:
+    if scale and by != "semantic":
         scale = COSINE_WEIGHT / words.spread.cosine_std(whole.vector)
     return Query(
         by, tokens, terms, lexical, whole, whole.vector, scale, negated, model, k, None, filter,
@@ -215,7 +195,7 @@ def parse_query(
 
 
 def typed_weights(
-    tokens: Tokenized, model: EmbeddingModel, words: QueryStatistics | None
+    tokens: Tokenized, model: EmbeddingModel, words: QueryStatistics
 ) -> QueryWeights | None:
     """The weights of a typed query that is answered by its vector alone.
 
@@ -224,9 +204,7 @@ def typed_weights(
     """
     if model.recipe.needs_vectors:
         return None
-    units = np.ones(len(tokens.units))
-    if words is not None:
-        units = words.words.burstiness_of(tokens.units)
+    units = words.words.burstiness_of(tokens.units)
     return QueryWeights(units, np.maximum(model.table.direction_weights, LEAST_WEIGHT) ** -0.5)
 
 
@@ -297,7 +275,7 @@ def find_quoted(
 
 
 def find_broad(
-    query: Query, find: Callable[[Query], TopDocuments], index: Index, words: StoredPostings | None
+    query: Query, find: Callable[[Query], TopDocuments], index: Index, words: StoredPostings
 ) -> TopDocuments:
     r"""The best documents of a broad query: the neighbors of a document count, too.
 
@@ -320,9 +298,7 @@ def find_broad(
         count *= LOOKED_AT
 
 
-def neighbor_scores(
-    query: Query, rows: Int64s, index: Index, words: StoredPostings | None
-) -> Float64s:
+def neighbor_scores(query: Query, rows: Int64s, index: Index, words: StoredPostings) -> Float64s:
     """The mean score of the ten documents nearest to each row; 0 for a document that is no hit."""
     vectors, scores = index.take(rows), np.zeros(len(index))
     near = index.search(vectors, NEIGHBORS + 1).ids
@@ -346,7 +322,7 @@ def contains_all(words: list[str], quoted: list[Tokenized]) -> bool:
 def find_best(
     queries: Sequence[Query],
     index: Index,
-    words: StoredPostings | None,
+    words: StoredPostings,
     masks: Mapping[str, Mask],
     threads: int | None = None,
 ) -> list[TopDocuments]:
@@ -378,7 +354,7 @@ def find_best(
         most = max(query.k + (query.excluded is not None) for query in batch)
         best = best_documents(
             pieces,
-            words.words if words else None,
+            words.words,
             wanted,
             min(most, len(index) if mask is None else int(np.count_nonzero(mask))),
             allowed=pieces.physical_mask(mask),
@@ -393,11 +369,9 @@ def find_best(
 
 
 def mask_of_words(
-    query: Query, words: StoredPostings | None, pieces: ChunkedMatrix, mask: Mask | None
+    query: Query, words: StoredPostings, pieces: ChunkedMatrix, mask: Mask | None
 ) -> Mask | None:
     """A mask, without documents that the negated and quoted words of a query rule out."""
-    if words is None:
-        return mask
     quoted = [whole_terms(word, query.model) for word in query.quoted]
     held = [[term for term in terms if len(term.encode()) > 1] for terms in quoted]
     live = slice(None) if pieces.live is None else pieces.live

@@ -211,7 +211,7 @@ class OpenSegment:
         Their codes.
     id_hashes, id_rows : ndarray
         The hashes of the ids, ascending, and the row of each.
-    postings : PostingsSegment or None
+    postings : PostingsSegment
         The postings.
     """
 
@@ -221,7 +221,7 @@ class OpenSegment:
     quantizer: LazyQuantizer
     id_hashes: UInt64s
     id_rows: Int32s
-    postings: PostingsSegment | None
+    postings: PostingsSegment
 
     @classmethod
     def of(
@@ -238,10 +238,8 @@ class OpenSegment:
         with open_file(folder, stored.rows, verify=verify) as file:
             arrays = mapped_tensors(file, rows_layout(stored.rows, dimensions))
         codes = from_arrays(arrays) if stored.rows.coded else None
-        postings = None
-        if stored.words:
-            with open_file(folder, stored.words, verify=verify) as file:
-                postings = map_postings(file, stored.words, verify=verify)
+        with open_file(folder, stored.words, verify=verify) as file:
+            postings = map_postings(file, stored.words, verify=verify)
         return cls(
             replace(stored, deleted=None),
             Segment(folder, stored.documents, columns, verify),

@@ -303,7 +303,7 @@ def write_segment(
     folder, number
         Where the files go, and the number in their names.
     postings
-        What counts the terms; None if they are left out, or counted already.
+        What counts the terms; None if they are counted already.
     first
         The number of the first document.
     threads

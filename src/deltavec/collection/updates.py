@@ -1,4 +1,4 @@
-"""Updates of a collection: add, replace and remove documents, add postings, merge segments.
+"""Updates of a collection: add, replace and remove documents, merge segments.
 
 An update writes a segment of the new documents, and for each segment that loses documents a file
 of those that are deleted. Small segments are merged (`deltavec.collection.merge`). Then the
@@ -8,7 +8,7 @@ manifest is replaced. So an update costs what it changes, not what is there (doc
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -40,14 +40,12 @@ from deltavec.collection.segment_writer import (
     write_segment,
     write_words,
 )
-from deltavec.collection.terms import first_terms, further_terms
+from deltavec.collection.terms import further_terms
 from deltavec.core.arrays import Int64s, blocks
 from deltavec.core.statistics import TextCounts
-from deltavec.core.text.batches import as_text_batch
 from deltavec.errors import InputError
 from deltavec.io.corpus.corpus import open_corpus
 from deltavec.io.corpus.files import Reading
-from deltavec.io.output.embed_to_file import Progress
 from deltavec.search.hybrid.score_scale import ScoreScale
 from deltavec.search.lexical.writer import PostingsWriter
 
@@ -94,7 +92,7 @@ def add(
             stated.title_column or None,
         )  # fmt: skip
         number = next_number(current.path)
-        with PostingsWriter(current.path) if current.words else nullcontext() as writer:
+        with PostingsWriter(current.path) as writer:
             fresh = write_segment(
                 current.model, columns, current.path, number, postings=writer,
                 first=stated.documents + stated.removed, threads=threads, on_progress=on_progress,
@@ -119,7 +117,7 @@ def finish_segment(
     current: Collection,
     fresh: WrittenSegment,
     number: int,
-    writer: PostingsWriter | None,
+    writer: PostingsWriter,
     threads: int | None,
 ) -> StoredSegment:
     """The segment of new documents, with all of its files written."""
@@ -127,10 +125,8 @@ def finish_segment(
     vectors = map_vectors(folder, fresh.vectors, current.description.dimensions)
     hashes = np.concatenate([identities.hash_ids(some) for some in fresh.ids])
     rows = write_rows(file_path(folder, "rows", number), vectors, hashes, threads)
-    words = drawn = None
-    if writer and current.words:
-        terms = partial(further_terms, current.model, current.words.words)
-        words = write_words(writer, file_path(folder, "words", number), terms)
+    terms = partial(further_terms, current.model, current.words.words)
+    words, drawn = write_words(writer, file_path(folder, "words", number), terms), None
     placed = place_fresh(current, vectors)
     if placed is not None and current.description.map:
         drawn = write_map(file_path(folder, "map", number), placed, current.description.map.drawn)
@@ -187,31 +183,6 @@ def compact(opened: Collection) -> None:
     with updating(opened) as current:
         if len(current.segments) > 1 or current.description.segments[0].deleted:
             commit(current, np.zeros(0, np.int64), purge=True)
-
-
-def add_postings(
-    opened: Collection,
-    *,
-    stems: bool = True,
-    threads: int | None = None,
-    on_progress: OnProgress | None = None,
-) -> None:
-    """Add postings to a collection, from its texts; see `Collection.with_words`."""
-    compact(opened)
-    with updating(opened) as current, PostingsWriter(current.path) as writer:
-        done, stated = 0, current.description
-        for batch in current.store.batches():
-            writer.add(as_text_batch(batch.column(TEXT), current.model.tokenizer))
-            done += len(batch)
-            if on_progress:
-                on_progress(Progress(done, done / len(current)))
-        number = next_number(current.path)
-        terms = partial(first_terms, current.model, stems=stems)
-        written = write_words(writer, file_path(current.path, "words", number), terms)
-        spread = ScoreScale.of(current.segments[0].vectors, threads)
-        scale = write_scale(file_path(current.path, "scale", number), spread)
-        segment = replace(stated.segments[0], words=written)
-        save_manifest(current.path, replace(stated, segments=(segment,), scale=scale), stated)
 
 
 def commit(
@@ -275,7 +246,7 @@ def commit(
             stored = replace(stored, deleted=write_deleted(path, deleted[number]))
         after.append(stored)
     scale = stated.scale
-    if current.words and (fresh or len(gone)):
+    if fresh or len(gone):
         spread = current.words.spread.plus(ScoreScale.of(vectors, 1), -1)
         if fresh:
             spread = spread.plus(ScoreScale.of(opened.vectors, threads))

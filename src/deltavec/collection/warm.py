@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from deltavec.collection.collection import Collection
-from deltavec.collection.query import find_best, make_ready
+from deltavec.collection.query import BY, find_best, make_ready
 from deltavec.core.jit import BUDGET
 from deltavec.core.model import EmbeddingModel
 from deltavec.errors import LowCoverageWarning
@@ -27,9 +27,8 @@ def compile_searches(collection: Collection) -> None:
     """Run a search of every kind on a collection, so that no request waits for the compiler."""
     known = collection.model.vocabulary.words
     words = known[:: max(1, len(known) // QUERIED)][:QUERIED]  # frequent and rare ones
-    modes = ("hybrid", "keyword", "semantic") if collection.words else ("semantic",)
     everything = {FILTER: np.ones(len(collection), bool)}  # no column has to be read for it
-    for by in modes if len(collection) else ():
+    for by in BY if len(collection) else ():
         for filter in (None, FILTER):
             queries = [collection.query(words, k=2, by=by, filter=filter) for _ in range(5)]
             find_best(queries, collection.index, collection.words, everything)

@@ -16,12 +16,7 @@ from deltavec.io.output.tables import json_value, rows_of
 from deltavec.search.hybrid.search import TopDocuments
 from deltavec.server.errors import as_json, invalid
 from deltavec.server.explorer import Explorer, require_at_most, within
-from deltavec.server.requests import (
-    DuplicatesRequest,
-    ExportRequest,
-    ListRequest,
-    SelectionRequest,
-)
+from deltavec.server.requests import DuplicatesRequest, ExportRequest, ListRequest, SelectionRequest
 
 WORDS = 10  # that set a selection apart
 FEWEST_CORNERS = 3

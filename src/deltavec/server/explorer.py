@@ -19,14 +19,7 @@ from deltavec.collection.answers import AnalyzedText, Excerpt, Hit, QueryWord, e
 from deltavec.collection.query import Query
 from deltavec.collection.spelling import suggestions
 from deltavec.core.arrays import Int64s
-from deltavec.core.explain import (
-    Contributions,
-    Removal,
-    WordShare,
-    removal,
-    shares,
-    top_pairs,
-)
+from deltavec.core.explain import Contributions, Removal, WordShare, removal, shares, top_pairs
 from deltavec.core.threads import stop_if_cancelled
 from deltavec.errors import InputError
 from deltavec.io.output.tables import json_value

@@ -153,7 +153,7 @@ class SearchRequest(FindRequest):
         The text to look for.
     by
         hybrid: BM25 and cosine similarity in one score. keyword: BM25 alone. semantic: the cosine
-        alone. By default hybrid, if the collection has postings.
+        alone. By default hybrid.
     broad
         Add .2 of the mean score of the ten nearest documents to each score.
     """
@@ -216,7 +216,7 @@ class EncodeRequest(StrictRequest):
         The text to look for.
     by
         hybrid: BM25 and cosine similarity in one score. keyword: BM25 alone. semantic: the cosine
-        alone. By default hybrid, if the collection has postings.
+        alone. By default hybrid.
     k
         How many documents to find; 10 by default.
     """
@@ -312,7 +312,7 @@ class WhyRequest(StrictRequest):
         The text of the search.
     by
         hybrid: BM25 and cosine similarity in one score. keyword: BM25 alone. semantic: the cosine
-        alone. By default hybrid, if the collection has postings.
+        alone. By default hybrid.
     pairs
         How many pairs of words near in meaning to list; 10 by default.
     """

@@ -20,13 +20,7 @@ from starlette.types import Receive, Scope, Send
 
 from deltavec.server import explorer, openai, requests, shards
 from deltavec.server.batching import Batcher, Pool, Pools, TurnLock
-from deltavec.server.browse import (
-    export,
-    list_documents,
-    list_duplicates,
-    select,
-    selection_words,
-)
+from deltavec.server.browse import export, list_documents, list_duplicates, select, selection_words
 from deltavec.server.columns import CLUSTER
 from deltavec.server.errors import (
     RequestError,

@@ -35,22 +35,16 @@ AT_ONCE = 64  # requests to all servers
 def forms(explorer: Explorer, request: requests.FormsRequest) -> bytes:
     """The forms that the words of a query have in this collection."""
     explorer.require_text("query", request.query)
-    return statistics(LocalShard(explorer.collection).find_forms, request.query, request.words)
+    found = LocalShard(explorer.collection).find_forms(request.query, request.words)
+    return as_json(found._asdict())
 
 
 def sums(explorer: Explorer, request: requests.SumsRequest) -> bytes:
     """The sums over the documents of this collection that a query is weighed with."""
     explorer.require_text("query", request.query)
-    measure = LocalShard(explorer.collection).measure
-    return statistics(measure, request.query, request.terms, request.mean_length)
-
-
-def statistics(find: Callable[..., Any], *arguments: Any) -> bytes:
-    """What a function finds; raises if the collection has no postings."""
-    try:
-        return as_json(find(*arguments)._asdict())
-    except InputError as error:
-        raise invalid(str(error)) from None
+    shard = LocalShard(explorer.collection)
+    found = shard.measure(request.query, request.terms, request.mean_length)
+    return as_json(found._asdict())
 
 
 def search_shard(current: Explorer, request: requests.ShardSearchRequest) -> bytes:
@@ -70,11 +64,8 @@ def with_statistics(current: Explorer, given: requests.GivenStatistics) -> Explo
     """An explorer whose queries are weighed with given statistics."""
     if len(given.rows) != len(given.terms):
         raise invalid("expected a row for each term", "statistics")
-    try:
-        shared = SharedStatistics(**dict(given))
-        return replace(current, collection=ShardCollection.of(current.collection, shared))
-    except InputError as error:
-        raise invalid(str(error), "statistics") from None
+    shared = SharedStatistics(**dict(given))
+    return replace(current, collection=ShardCollection.of(current.collection, shared))
 
 
 class ShardServer:

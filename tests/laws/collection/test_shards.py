@@ -74,9 +74,6 @@ def test_other_models_and_ids_that_are_not_there_are_refused(tmp_path: Path) -> 
         dv.merge_statistics([a, b])
     with pytest.raises(dv.InputError, match="at least one collection"):
         dv.merge_statistics([])
-    bare = dv.build_collection(MODEL, CORPUS, tmp_path / "c.idx", as_collection=False, words=False)
-    with pytest.raises(dv.InputError, match="no postings"):
-        dv.merge_statistics([a, bare])
     alone = dv.open_collections([tmp_path / "a.idx"])
     assert repr(alone) == "Shards(1 collections, 20 documents)"
     with pytest.raises(dv.InputError, match="has the id 'nope'"):

@@ -365,7 +365,7 @@ WORDS = {
         ({"surprise": 1}, "unknown"),
         ({"columns": ["other"]}, "other columns"),
         ({"segments": []}, "at least one segment"),
-        ({"scale": {}}, "postings and scale go together"),
+        ({"scale": {}}, "is missing"),
         ({"deleted": {**DELETED, "documents": 5}}, "more documents are deleted than there are"),
         ({"deleted": {**DELETED, "name": "../deleted-000001.safetensors"}}, "name of a file"),
         ({"deleted": DELETED}, "as many documents as there are vectors"),

@@ -42,7 +42,7 @@ def test_a_collection_is_searched_and_changed_by_a_named_tokenizer(
         assert sum(word.share for word in why.words) + why.center == pytest.approx(why.score)
     added = opened.add(["lamp-lamp-room"])
     assert added.search("lamp-room", 20)[-1].score is not None
-    assert len(added.remove(["0"]).with_words()) == len(TEXTS)
+    assert len(added.remove(["0"])) == len(TEXTS)
 
 
 def test_words_are_marked_where_they_stand(collection: dv.Collection) -> None:

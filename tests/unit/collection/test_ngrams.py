@@ -21,7 +21,6 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> dv.Collection:
 
 
 def test_words_and_n_grams_are_indexed_and_only_words_have_stems(collection: dv.Collection) -> None:
-    assert collection.words is not None
     index = collection.words.words
     assert {"<hafen>", "<haf", "afen"} <= set(index.words.words)
     groups = dict(zip(index.words.words, index.groups.tolist(), strict=True))
@@ -55,7 +54,6 @@ def test_operators_are_by_word_in_any_form(collection: dv.Collection) -> None:
 
 
 def test_parts_are_each_divided_by_their_own_deviation(collection: dv.Collection) -> None:
-    assert collection.words is not None
     index, units = collection.words.words, ["<hafen>", "<haf", "afen"]
     whole = index.query(units[:1])
     grams = index.query(units[1:])

@@ -176,24 +176,6 @@ def test_one_way_or_another(collection: dv.Collection) -> None:
         collection.search(3)
 
 
-def test_without_words_a_collection_goes_by_meaning_and_says_how_to_add_them(
-    collection: dv.Collection,
-) -> None:
-    model = collection.model
-    plain = dv.build_collection(model, TEXTS, collection.path, words=False)
-    assert plain.info()["words"] is None
-    assert plain.info()["word_bytes"] == 0
-    assert plain.search("storm") == plain.search("storm", by="semantic")
-    assert plain.why("storm", "0").by == "semantic"
-    with pytest.raises(dv.InputError, match="add postings with `deltavec index words`"):
-        plain.search("storm", by="hybrid")
-    grown = plain.add(["more storm"])
-    assert grown.words is None
-    whole = grown.with_words()
-    assert whole.search("more", by="keyword")[0].id == "7"
-    assert dv.open_collection(whole.path).search("storm") == whole.search("storm")
-
-
 def test_words_of_added_documents_are_found(collection: dv.Collection) -> None:
     grown = collection.add(["a hurricane", "hurricanes and the storm"])
     assert ids(grown.search("hurricane", by="keyword")) == ["7"]
@@ -260,7 +242,6 @@ def test_a_semantic_query_counts_words_by_burstiness_and_weak_directions_more(tm
              ["lamp", "bed", "room"] for c in ["storm", "wind", "rain", "sea"]]  # fmt: skip
     found = dv.build_collection(dv.fit(texts, units="words"), texts, tmp_path / "s.idx")
     model, query = found.model, "the sea the storm xyz"
-    assert found.words is not None
     index = found.words.words
     total, amount = np.zeros(model.dimensions), 0.0
     for word in query.split()[:-1]:

@@ -213,13 +213,6 @@ def test_stopped_at_any_write_to_disk_it_is_the_old_or_the_new(
     assert dv.open_collection(collection.path).description != collection.description
 
 
-def test_a_collection_without_words_changes_too(tmp_path: Path) -> None:
-    built = dv.build_collection(MODEL, TEXTS, tmp_path / "c.idx", words=False)
-    after = built.remove(["0"])
-    assert (len(after), after.words) == (3, None)
-    assert after.search("sea", k=1)[0].id in "23"
-
-
 def test_counts_and_zero_rows_are_those_of_what_is_left(collection: dv.Collection) -> None:
     grown = collection.add(rows(e=("", 1), f=("zzz yyy", 2), g=("sea", 3)))
     assert grown.description.zero_rows == 2

@@ -133,17 +133,10 @@ def test_what_cannot_be_answered_is_refused(
     for fields in refused:
         assert get(front, "/search", query="wing", **fields).status == 422, fields
     other = dv.build_collection(dv.fit(TEXTS[:50]), TEXTS[:50], tmp_path / "other.idx")
-    bare = dv.build_collection(dv.fit(TEXTS), TEXTS, tmp_path / "bare.idx", words=False)
-    with (
-        on_a_socket(create_app(other, token="secret")) as third,
-        on_a_socket(create_app(bare, token="secret")) as fourth,
-    ):
+    with on_a_socket(create_app(other, token="secret")) as third:
         with in_front([addresses[0], third]) as app:
             mixed = get(app, "/search", query="wing")
         assert (mixed.status, "different models" in mixed.error["message"]) == (503, True)
-        with in_front([fourth]) as app:
-            without = get(app, "/search", query="wing")
-        assert (without.status, "no postings" in without.error["message"]) == (422, True)
     with in_front([addresses[0], third]) as app:
         silent = get(app, "/search", query="wing")
         assert (silent.status, f"{third} does not answer" in silent.error["message"]) == (503, True)

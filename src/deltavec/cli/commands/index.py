@@ -40,7 +40,6 @@ def build(
     title: str | None = None,
     files: options.CorpusOptions = options.CorpusOptions(),
     collection_model: bool = True,
-    words: bool = True,
     stems: bool = True,
     with_map: bool = False,
     threads: int | None = None,
@@ -65,8 +64,6 @@ def build(
         Column of titles, which go before the texts and count twice.
     collection_model
         Adapt the model to these documents first, in an extra pass.
-    words
-        Store an inverted index, for keyword and hybrid search.
     with_map : --map/--no-map
         Compute the map now, not at the first `deltavec serve`.
 
@@ -98,7 +95,6 @@ def build(
                 on_progress=work.report,
                 on_stage=work.begin,
                 as_collection=collection_model,
-                words=words,
                 stems=stems,
             )
             if with_map:
@@ -306,33 +302,6 @@ def refit(
         info = after.info()
     record, then = {"collection": collection, **info}, ("serve", collection, "--open")
     print_result(as_json, record, collection_facts(info), work, saved=collection, then=then)
-
-
-def words(
-    collection: Path,
-    *,
-    stems: bool = True,
-    threads: int | None = None,
-    trust: bool = False,
-    as_json: bool = False,
-) -> None:
-    """Build the inverted index of a collection, for keyword search.
-
-    For a collection built with --no-words. An existing inverted index is built again. An
-    interrupted command changes nothing.
-
-    Examples
-    --------
-    deltavec index words reviews.idx
-    """
-    with stages("opening the collection") as work:
-        before = open_collection(collection, trust)
-        work.begin("counting terms")
-        after = before.with_words(stems=stems, threads=threads, on_progress=work.report)
-        info = after.info()
-    facts = {"words": collection_facts(info)["words"]}
-    record, then = {"collection": collection, **info}, ("serve", collection, "--open")
-    print_result(as_json, record, facts, work, saved=collection, then=then)
 
 
 def export(

@@ -61,12 +61,6 @@ def exported_batches(collection: Collection, terms: Int32s) -> Iterator[pa.Recor
 
 def segment_impacts(collection: Collection, terms: Int32s) -> Iterator[Any]:
     """The impacts of each segment's documents, a sparse row for each."""
-    if collection.words is None:
-        for segment, deleted in zip(
-            collection.segments, collection.index.pieces.deleted, strict=True
-        ):
-            yield sparse.csr_array((len(segment.vectors) - len(deleted), 1), dtype=np.float32)
-        return
     for part in collection.words.words.parts:
         postings, names = part.segment.postings, terms[part.segment.terms]
         values = saturate(postings.counts, part.norms[postings.documents]).astype(np.float32)

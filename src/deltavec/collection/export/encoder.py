@@ -25,7 +25,7 @@ import numpy as np
 from deltavec.collection.answers import Match, SearchExplanation
 from deltavec.collection.export import stores
 from deltavec.collection.export.documents import all_statistics
-from deltavec.collection.query import Query, parse_query, search_mode, whole_terms
+from deltavec.collection.query import Query, parse_query, whole_terms
 from deltavec.core.arguments import require_one_of
 from deltavec.core.arrays import Float32s, Float64s, Int32s, Int64s
 from deltavec.core.kernels.count import COUNTS, pack_count
@@ -158,8 +158,7 @@ class QueryEncoder:
         by
             ``hybrid``, ``keyword`` or ``semantic``, as for `Collection.search`.
         """
-        mode = search_mode(by, self.statistics, self.name)
-        return EncodedQuery(self, parse_query(text, mode, self.model, self.statistics, 1, None))
+        return EncodedQuery(self, parse_query(text, by, self.model, self.statistics, 1, None))
 
     def document(self, text: str) -> EncodedDocument:
         """A text as `Collection.export` writes it, to be added to the store by itself.
@@ -186,12 +185,12 @@ class QueryEncoder:
         Queries keep the statistics of the export. Export again when many documents are new, or when
         ``impact_change``, the most that an impact has changed by, is above a few percent.
         """
-        mean, words = self.statistics.words.mean_length, require_postings(collection)
+        mean = self.statistics.words.mean_length
         return {
             "exported_documents": self.documents,
             "documents": len(collection),
             "same_model": collection.model.fingerprint == self.model.fingerprint,
-            "impact_change": abs(words.words.mean_length - mean) / mean,
+            "impact_change": abs(collection.words.words.mean_length - mean) / mean,
         }
 
     def save(self, folder: str | os.PathLike[str]) -> None:
@@ -281,16 +280,6 @@ def require_statistics(arrays: Any, dimensions: int) -> None:
         raise InputError("a term that is not there: the file is damaged")
 
 
-def require_postings(collection: Collection) -> Any:
-    """The postings of a collection, which must have some."""
-    if collection.words is None:
-        raise InputError(
-            f"{collection.path} has no postings, only vectors: add postings with `deltavec index "
-            "words` (Collection.with_words)"
-        )
-    return collection.words
-
-
 def encoder_of(
     collection: Collection, store: str, name: str, before: QueryEncoder | None = None
 ) -> tuple[QueryEncoder, Int32s]:
@@ -299,7 +288,7 @@ def encoder_of(
     A term keeps the id that it has in the encoder of an earlier export, by its first word there;
     others have new ones behind. So documents of both exports may stand beside each other.
     """
-    index, spread = require_postings(collection)
+    index, spread = collection.words
     ids = np.full(index.terms, -1, np.int64)
     first = 0
     if before is not None:

@@ -20,7 +20,7 @@ import numpy as np
 from deltavec.collection.answers import HitList, SearchExplanation
 from deltavec.collection.collection import Collection
 from deltavec.collection.open import open_collection
-from deltavec.collection.query import Query, parse_query, search_mode
+from deltavec.collection.query import Query, parse_query
 from deltavec.collection.shards.statistics import (
     NO_STATISTICS,
     Forms,
@@ -73,7 +73,7 @@ class ShardCollection(Collection):
     @classmethod
     def of(cls, collection: Collection, shared: SharedStatistics) -> ShardCollection:
         """A collection with these statistics."""
-        stored = postings_of(collection)
+        stored = collection.words
         index = shard_index(stored.words, shared.words.mean_length)
         own = {one.name: getattr(collection, one.name) for one in fields(collection)}
         return cls(**{**own, "words": StoredPostings(index, stored.spread), "shared": shared})
@@ -87,9 +87,8 @@ class ShardCollection(Collection):
         filter: str | None = None,
     ) -> Query:
         """A parsed query, with the terms of this collection; one that it does not have is -1."""
-        mode = search_mode(by, self.words, self.path)
-        parsed = parse_query(query, mode, self.model, self.shared, k, filter)
-        index, lexical = postings_of(self).words, parsed.lexical
+        parsed = parse_query(query, by, self.model, self.shared, k, filter)
+        index, lexical = self.words.words, parsed.lexical
         held = [
             local_terms(index, self.shared.terms[term]).tolist() for term in lexical.terms.tolist()
         ]
@@ -111,13 +110,6 @@ class ShardCollection(Collection):
         return words_of_term(index, int(held[0]))[0] if len(held) else word
 
 
-def postings_of(collection: Collection) -> StoredPostings:
-    """The postings of a collection; raises if it has none."""
-    if collection.words is None:
-        raise InputError(f"{collection.path} has no postings: add them with `deltavec index words`")
-    return collection.words
-
-
 class LocalShard(NamedTuple):
     """A collection on this machine, as one of several."""
 
@@ -125,14 +117,14 @@ class LocalShard(NamedTuple):
 
     def find_forms(self, query: str, words: list[str]) -> Forms:
         """The forms of the words of a query, and of more words."""
-        model, index = self.collection.model, postings_of(self.collection).words
+        model, index = self.collection.model, self.collection.words.words
         wanted = dict.fromkeys([*words_of(query, model), *words])
         found = forms_of(index, list(wanted))
         return Forms(model.fingerprint, index.documents, index.length_sums, found)
 
     def measure(self, query: str, terms: list[list[str]], mean_length: float) -> Sums:
         """The sums of terms, each given by its words, if documents have this mean length."""
-        stored = postings_of(self.collection)
+        stored = self.collection.words
         rows = measure_terms(shard_index(stored.words, mean_length), terms)
         return Sums(rows, measure_cosines(query, self.collection.model, stored.spread))
 
@@ -161,11 +153,11 @@ def merge_statistics(collections: Sequence[Collection]) -> MergedStatistics:
     Parameters
     ----------
     collections
-        Collections with the same model, and with postings.
+        Collections with the same model.
     """
     if not collections:
         raise InputError("expected at least one collection")
-    stored = [postings_of(one) for one in collections]
+    stored = [one.words for one in collections]
     for one in collections:
         if one.model.fingerprint != collections[0].model.fingerprint:
             raise InputError(

@@ -114,7 +114,7 @@ def describe(
     vectors = collection.index.vectors
     groups = int(labels.max(initial=-1)) + 1
     directions = mean_directions(vectors, labels, groups)
-    names = group_names(collection, labels, words=words, seed=seed)
+    names = group_names(collection, labels, words=words)
     return with_members(collection, labels, names, directions, reason)
 
 

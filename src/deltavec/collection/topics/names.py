@@ -20,7 +20,6 @@ language: *war* is a function word in German alone.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
@@ -30,7 +29,6 @@ import numpy as np
 
 from deltavec.core.arrays import Float32s, Float64s, Int32s, Int64s, blocks
 from deltavec.core.text.rules import are_unspaced, is_marked
-from deltavec.core.text.tokenize import Tokenized
 from deltavec.search.lexical.index import InvertedIndex
 
 if TYPE_CHECKING:
@@ -50,14 +48,9 @@ FEWEST = 5  # different ones; *sea* alone is not Spanish
 LANGUAGE = re.compile(r"^\[(\w+)\]$", re.MULTILINE)
 POSTINGS_AT_ONCE = 1 << 22
 CELLS_AT_ONCE = 1 << 24  # of terms by groups: 128 MB
-MEMBERS_TO_READ = 100  # of a group without stored words; of very many groups fewer,
-TEXTS_TO_READ = 10_000  # about so many for all groups together, but
-FEWEST_TO_READ = 10
 
 
-def group_names(
-    collection: Collection, labels: Int32s, *, words: int = 5, seed: int = 0
-) -> list[list[str]]:
+def group_names(collection: Collection, labels: Int32s, *, words: int = 5) -> list[list[str]]:
     """The words that name each group of documents, strongest first.
 
     Any groups can be named: clusters, regions of a map, values of a column.
@@ -70,12 +63,10 @@ def group_names(
         The group of each document, from 0 on; -1 for one that is in none.
     words
         How many words name a group at most.
-    seed
-        For a collection without stored words, of which some texts are read.
     """
     groups = int(labels.max(initial=-1)) + 1
     directions = mean_directions(collection.index.vectors, labels, groups)
-    held = count_terms(collection, labels, groups, seed)
+    held = count_terms(collection, labels, groups)
     nameable = naming_words(held)
     totals = np.asarray(held.counts.sum(axis=1)).ravel()
     candidates = [
@@ -222,11 +213,8 @@ class TermCounts(NamedTuple):
     sizes: Int64s
 
 
-def count_terms(collection: Collection, labels: Int32s, groups: int, seed: int = 0) -> TermCounts:
-    """How many documents of each group contain each word.
-
-    Where the collection has postings, all documents are counted. Where it has none, some texts of
-    each group are read.
+def count_terms(collection: Collection, labels: Int32s, groups: int) -> TermCounts:
+    """How many documents of each group contain each word; from the postings, no text is read.
 
     Parameters
     ----------
@@ -236,23 +224,12 @@ def count_terms(collection: Collection, labels: Int32s, groups: int, seed: int =
         The group of each document; -1 for one that is in none.
     groups
         How many groups there are.
-    seed
-        For the texts that are read.
     """
-    if collection.words is not None:
-        pieces = collection.index.pieces
-        wide = np.full(len(pieces), -1, labels.dtype)
-        wide[slice(None) if pieces.live is None else pieces.live] = labels
-        return from_postings(collection.words.words, collection.model, wide, groups)
-    return from_texts(collection, labels, groups, seed)
-
-
-def from_postings(
-    words: InvertedIndex, model: EmbeddingModel, labels: Int32s, groups: int
-) -> TermCounts:
-    """The counts of all documents, from the stored postings; no text is read."""
     from scipy import sparse
 
+    pieces, words, model = collection.index.pieces, collection.words.words, collection.model
+    live, labels = labels, np.full(len(pieces), -1, labels.dtype)
+    labels[slice(None) if pieces.live is None else pieces.live] = live
     total = sparse.csr_matrix((words.terms, groups), dtype=np.int64)
     for segment, begin in zip(words.segments, words.begins.tolist(), strict=False):
         own = labels[begin : begin + len(segment.lengths)]
@@ -298,35 +275,3 @@ def usual_forms(words: InvertedIndex, model: EmbeddingModel) -> list[str]:
     order = np.lexsort((np.diff(words.words.offsets), -often, words.groups))
     _, firsts = np.unique(words.groups[order], return_index=True)
     return [names[place] for place in order[firsts].tolist()]
-
-
-def from_texts(collection: Collection, labels: Int32s, groups: int, seed: int) -> TermCounts:
-    """The counts of some documents of each group, whose texts are read."""
-    from scipy import sparse
-
-    rng = np.random.default_rng(seed)
-    most = max(FEWEST_TO_READ, min(MEMBERS_TO_READ, TEXTS_TO_READ // max(groups, 1)))
-    members = [np.flatnonzero(labels == group) for group in range(groups)]
-    some = [
-        rows if len(rows) <= most else np.sort(rng.choice(rows, most, replace=False))
-        for rows in members
-    ]
-    # All at once: each part of a file is read once, not once for each group.
-    rows = np.concatenate([np.zeros(0, np.int64), *some])
-    texts = collection.documents(rows).column("text").to_pylist()
-    counts = [Counter[str]() for _ in range(groups)]
-    for group, text in zip(labels[rows].tolist(), texts, strict=True):
-        counts[group].update(set(words_of(collection.model.tokenize(text))))
-    places = {word: place for place, word in enumerate(dict.fromkeys(w for c in counts for w in c))}
-    cells = [(places[w], group, n) for group, c in enumerate(counts) for w, n in c.items()]
-    row, column, value = np.array(cells, np.int64).reshape(-1, 3).T
-    matrix = sparse.csc_matrix((value, (row, column)), (len(places), groups))
-    return TermCounts(list(places), matrix, np.array([len(rows) for rows in some], np.int64))
-
-
-def words_of(tokens: Tokenized) -> Iterator[str]:
-    """The words of a text, and the character bigrams of scripts without spaces."""
-    yield from tokens.words
-    for first, last in tokens.origins:
-        if last > first:
-            yield "".join(tokens.words[first : last + 1])

@@ -22,11 +22,11 @@ TEXTS = [
 LABELS = np.array([0, 0, 1, 1, 2, 2] * 3, np.int32)
 
 
-@pytest.fixture(scope="module", params=[True, False], ids=["stored words", "texts read"])
-def collection(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> object:
+@pytest.fixture(scope="module")
+def collection(tmp_path_factory: pytest.TempPathFactory) -> dv.Collection:
     folder = tmp_path_factory.mktemp("names") / "c.idx"
     model = dv.fit(TEXTS, recipe=dv.Recipe(form="spectral", n_components_removed=0, dimensions=6))
-    return dv.build_collection(model, TEXTS, folder, words=request.param)
+    return dv.build_collection(model, TEXTS, folder)
 
 
 def test_a_group_is_named_by_what_tells_it_from_the_others(collection: dv.Collection) -> None:
@@ -85,23 +85,12 @@ def test_words_are_counted_in_blocks_of_terms_alike(
     assert whole.sizes.tolist() == [6, 6, 6]
 
 
-def test_of_large_groups_some_texts_are_read(
-    collection: dv.Collection, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(term_counts, "TEXTS_TO_READ", 6)
-    monkeypatch.setattr(term_counts, "FEWEST_TO_READ", 1)
-    found = term_counts.from_texts(collection, LABELS, 3, 0)
-    assert found.sizes.tolist() == [2, 2, 2]
-    assert found.counts.max() <= 2
-
-
 def test_two_characters_side_by_side_name_a_script_without_spaces(tmp_path: Path) -> None:
     texts = ["北京 大学", "北京 市", "上海 港口", "上海 大港"] * 4
     model = dv.fit(texts, recipe=dv.Recipe(form="spectral", n_components_removed=0, dimensions=4))
-    for words in (True, False):
-        built = dv.build_collection(model, texts, tmp_path / "c.idx", words=words)
-        names = group_names(built, np.array([0, 0, 1, 1] * 4, np.int32), words=1)
-        assert names == [["北京"], ["上海"]]
+    built = dv.build_collection(model, texts, tmp_path / "c.idx")
+    names = group_names(built, np.array([0, 0, 1, 1] * 4, np.int32), words=1)
+    assert names == [["北京"], ["上海"]]
 
 
 def test_a_list_counts_only_where_its_language_is_written() -> None:
