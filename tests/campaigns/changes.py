@@ -22,7 +22,7 @@ from random import Random
 import pyarrow as pa
 
 import deltavec as dv
-from deltavec.collection.backup import backup
+from deltavec.collection.manifest import backup
 
 WORDS = ["sea", "room", "wind", "quiet", "view", "calm", "bed", "storms", "storm", "beds", "winds"]
 START = {

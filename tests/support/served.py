@@ -20,7 +20,7 @@ import uvicorn
 from pyarrow import parquet
 
 import deltavec as dv
-from deltavec.server.responses import SCHEMAS
+from deltavec.server.errors import SCHEMAS
 
 TEXTS = {
     "sea": "A quiet beach by the sea. The sea was calm.",

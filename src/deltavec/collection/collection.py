@@ -682,7 +682,7 @@ class Collection:
 
         Others may write to it meanwhile. Files are hard links where the file system allows it.
         """
-        from deltavec.collection.backup import backup
+        from deltavec.collection.manifest import backup
 
         backup(self.path, path)
 
@@ -716,7 +716,7 @@ class Collection:
         QueryEncoder
             What encodes queries; files have it in their folder, under ``encoder``.
         """
-        from deltavec.collection.export.export import export
+        from deltavec.collection.export.encoder import export
 
         return export(self, target, format, name, dtype, encoder)
 

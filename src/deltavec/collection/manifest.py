@@ -16,12 +16,16 @@
 The manifest names the other files, with their sizes and checksums. A collection changes by writing
 files under new names and then replacing the manifest, so it is complete at every moment. The files
 of a segment never change; a change writes a segment of its own (docs/decisions/0031).
+
+So a backup has hard links to the files where the file system allows it, and takes no room of its
+own until the collection changes.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import time
 import warnings
 from collections.abc import Iterator, Mapping
@@ -33,7 +37,7 @@ from typing import Any, BinaryIO, get_origin, get_type_hints
 
 from deltavec.core.statistics import TextCounts
 from deltavec.errors import DeltavecError, InputError, LockWarning
-from deltavec.io.artifacts.atomic import UNFINISHED
+from deltavec.io.artifacts.atomic import UNFINISHED, flush_to_disk
 from deltavec.io.artifacts.manifest import (
     LARGEST_COUNT,
     Artifact,
@@ -448,4 +452,49 @@ def lock(folder: Path, handles: list[int]) -> bool:
             LockWarning,
             stacklevel=4,
         )
+    return True
+
+
+ATTEMPTS = 20
+
+
+def backup(source: str | os.PathLike[str], output: str | os.PathLike[str]) -> bool:
+    """Copy a collection as it is at one moment; whether by hard links.
+
+    Parameters
+    ----------
+    source
+        The folder of a collection; others may write to it meanwhile.
+    output
+        The folder to write; a collection that stands there is replaced.
+    """
+    folder, target = Path(source), Path(output)
+    COLLECTION_FOLDER.require_replaceable(target)
+    if folder.resolve() == target.resolve():
+        raise InputError(f"{target}: expected another folder than that of the collection")
+    for _ in range(ATTEMPTS):
+        manifest, before = load_manifest(folder), folder.stat().st_ino
+        # A file that is missing was replaced meanwhile; so was the folder, if it is another one.
+        with suppress(FileNotFoundError), COLLECTION_FOLDER.replacing(target) as fresh:
+            names = [file.name for file in manifest.files]
+            names += [f"{MODEL}/{path.name}" for path in (folder / MODEL).iterdir()]
+            (fresh / MODEL).mkdir()
+            linked = min([link(folder / name, fresh / name) for name in names])
+            save_manifest(fresh, manifest)
+            if folder.stat().st_ino != before:
+                raise FileNotFoundError
+            return linked
+    raise InputError(f"{folder}: it changes faster than it can be copied: try again")
+
+
+def link(source: Path, target: Path) -> bool:
+    """Give a file a second name, or copy it where that is not possible; whether it is a name."""
+    try:
+        target.hardlink_to(source)
+    except FileNotFoundError:
+        raise
+    except OSError:  # another file system, or one without links
+        shutil.copyfile(source, target)
+        flush_to_disk(target)
+        return False
     return True

@@ -29,8 +29,7 @@ from deltavec.server.log import LogMiddleware
 from deltavec.server.map_view import MapView
 from deltavec.server.metrics import Metrics
 from deltavec.server.middleware import LimitMiddleware
-from deltavec.server.page.openapi import openapi
-from deltavec.server.page.routes import PageFile, page_files
+from deltavec.server.page.routes import PageFile, openapi, page_files
 from deltavec.server.reload import Reloader
 from deltavec.server.routes import FRONT_OPERATIONS, OPERATIONS, Api, Operation
 from deltavec.server.shards import AT_ONCE, FanOut, ShardServer

@@ -15,7 +15,7 @@ from deltavec.collection.filters.language import column_as_written, text_value
 from deltavec.collection.topics.table import topic_name
 from deltavec.core.arrays import Int64s
 from deltavec.core.text.batches import is_text
-from deltavec.server.responses import plain
+from deltavec.server.errors import plain
 
 CLUSTER = "cluster"
 MOST_LABELS = 8  # colors that people can tell apart, with and without color blindness

@@ -1,8 +1,11 @@
-"""Errors as JSON.
+"""Errors as JSON, and the schemas of all responses.
 
 All errors have the same form, which is also where the OpenAI client looks for a message::
 
     {"error": {"type": "invalid_request", "message": "...", "param": "k"}}
+
+What a client gets, as the OpenAPI schema tells it, is in ``responses.json``. Responses are made as
+plain objects in the worker threads; a test holds them against the schemas.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from http import HTTPStatus
+from importlib.resources import files
 from typing import Any
 
 from pydantic import ValidationError
@@ -17,6 +21,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from deltavec.io.output.tables import json_value
 from deltavec.server.log import log_error
 
 TYPES = {
@@ -111,3 +116,16 @@ async def handle_http_error(request: Request, error: Exception) -> Response:
         405: f"{request.method[:20]} is not possible here",
     }.get(error.status_code, HTTPStatus(error.status_code).phrase.lower())
     return error_response(RequestError(error.status_code, message, headers=error.headers))
+
+
+LONGEST_VALUE = 1000  # characters of a column's value
+EXACT_INTEGERS = 2**53  # from here on a browser would round
+
+SCHEMAS = json.loads((files("deltavec.server") / "responses.json").read_text("utf-8"))
+for schema in SCHEMAS.values():  # all properties and no others
+    schema |= {"type": "object", "required": [*schema["properties"]], "additionalProperties": False}
+
+
+def plain(value: Any) -> Any:
+    """A value of a column as a browser can show it."""
+    return json_value(value, longest=LONGEST_VALUE, largest=EXACT_INTEGERS)

@@ -16,8 +16,7 @@ import pyarrow.compute as pc
 
 from deltavec.collection import Clusters, Collection
 from deltavec.collection.answers import AnalyzedText, Excerpt, Hit, QueryWord, excerpt
-from deltavec.collection.query import Query
-from deltavec.collection.spelling import suggestions
+from deltavec.collection.query import Query, suggestions
 from deltavec.core.arrays import Int64s
 from deltavec.core.explain import Contributions, Removal, WordShare, removal, shares, top_pairs
 from deltavec.core.threads import stop_if_cancelled
@@ -26,7 +25,7 @@ from deltavec.io.output.tables import json_value
 from deltavec.search.hybrid.search import TopDocuments
 from deltavec.search.marks import Marks, shared_spans
 from deltavec.server.batching import TurnLock
-from deltavec.server.errors import RequestError, as_json, invalid
+from deltavec.server.errors import EXACT_INTEGERS, SCHEMAS, RequestError, as_json, invalid, plain
 from deltavec.server.limits import Limits
 from deltavec.server.map_view import MapView
 from deltavec.server.requests import (
@@ -39,7 +38,6 @@ from deltavec.server.requests import (
     SimilarRequest,
     WhyRequest,
 )
-from deltavec.server.responses import EXACT_INTEGERS, SCHEMAS, plain
 from deltavec.version import __version__
 
 if TYPE_CHECKING:

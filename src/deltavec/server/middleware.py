@@ -1,7 +1,11 @@
-"""Authentication, limits and security headers.
+"""Authentication, limits and security headers; answers while the application is loaded.
 
 The checks come in this order: Host header, token, size of the body while it is read, time. Every
 response carries the headers that restrict what a browser does with it.
+
+The application is made in the background. ``/health`` is 200 at once, so that a liveness probe does not end a server that opens a large
+collection, and ``/ready`` is 503 until the application is there. Other requests wait for it:
+another worker may have said that the server is ready.
 """
 
 from __future__ import annotations
@@ -11,14 +15,24 @@ import ipaddress
 import re
 import secrets
 from collections import Counter
-from collections.abc import Awaitable, Iterable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import AsyncExitStack, suppress
 
+from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from deltavec.server.errors import RequestError, busy, error_response, internal_error
+from deltavec.server.errors import (
+    RequestError,
+    as_json,
+    busy,
+    error_response,
+    internal_error,
+    json_response,
+)
 from deltavec.server.limits import Limits
+from deltavec.server.log import log_error
+from deltavec.version import __version__
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -269,3 +283,56 @@ async def until_disconnect(answering: Awaitable[None], receive: Receive) -> None
     finally:
         leaving.remove_done_callback(left)
         leaving.cancel()
+
+
+class StartingApp:
+    """An ASGI application that becomes another one.
+
+    Parameters
+    ----------
+    load
+        Makes the other one; called in a thread.
+    on_failure
+        Called if that fails, after the error was logged.
+    """
+
+    def __init__(self, load: Callable[[], Starlette], on_failure: Callable[[], None]) -> None:
+        self.load = load
+        self.on_failure = on_failure
+        self.app: Starlette | None = None
+        self.loaded = asyncio.Event()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle a request, or start and stop with the server."""
+        if scope["type"] == "lifespan":
+            await self._run(receive, send)
+        elif self.app is None and route_path(scope) in ("/health", "/ready"):
+            health = json_response(as_json({"status": "ok", "version": __version__}))
+            refusal = error_response(busy("the collection is being opened"))
+            answer = health if route_path(scope) == "/health" else refusal
+            await answer(scope, receive, SecureResponse(send).send)
+        else:
+            await self.loaded.wait()
+            assert self.app is not None
+            await self.app(scope, receive, send)
+
+    async def _run(self, receive: Receive, send: Send) -> None:
+        """Make the application while requests are answered; stop it with the server."""
+        async with AsyncExitStack() as running:
+            await receive()
+            await send({"type": "lifespan.startup.complete"})
+            loading = asyncio.create_task(self._start(running))
+            await receive()
+            await loading
+        await send({"type": "lifespan.shutdown.complete"})
+
+    async def _start(self, running: AsyncExitStack) -> None:
+        try:
+            app = await asyncio.to_thread(self.load)
+            await running.enter_async_context(app.router.lifespan_context(app))
+        except Exception as error:
+            log_error(error)
+            self.on_failure()
+        else:
+            self.app = app
+            self.loaded.set()

@@ -18,8 +18,14 @@ from urllib.parse import quote, urlsplit
 
 from starlette.responses import Response
 
-from deltavec.collection.shards.search import LocalShard, ShardCollection
-from deltavec.collection.shards.statistics import Forms, SharedStatistics, Sums, share_statistics
+from deltavec.collection.shards.search import (
+    Forms,
+    LocalShard,
+    ShardCollection,
+    SharedStatistics,
+    Sums,
+    share_statistics,
+)
 from deltavec.errors import InputError
 from deltavec.server import explorer, requests
 from deltavec.server.batching import Pools

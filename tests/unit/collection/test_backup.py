@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import deltavec as dv
-from deltavec.collection.backup import backup
+from deltavec.collection.manifest import backup
 
 WORDS = ["sea", "room", "quiet", "bed", "storm", "wind", "lamp", "view"]
 TEXTS = [f"{a} {b} by the {c}" for a in WORDS for b in WORDS[:4] for c in WORDS[4:]]

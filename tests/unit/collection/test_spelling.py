@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deltavec.collection.spelling import suggest
+from deltavec.collection.query import suggest
 from deltavec.core.vocabulary import Vocabulary
 
 KNOWN = Vocabulary.of(

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from deltavec.server.responses import plain
+from deltavec.server.errors import plain
 
 
 @pytest.mark.parametrize(

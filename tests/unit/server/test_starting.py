@@ -9,7 +9,7 @@ from typing import Any
 
 from deltavec.server.app import create_app
 from deltavec.server.map_view import MapView
-from deltavec.server.starting import StartingApp
+from deltavec.server.middleware import StartingApp
 from support.served import Answered, asked, small_collection
 
 

@@ -273,7 +273,7 @@ def backup(collection: Path, *, output: Path, as_json: bool = False) -> None:
     deltavec index backup reviews.idx -o backup.idx
     """
     with stages("copying") as work:
-        from deltavec.collection.backup import backup as copy
+        from deltavec.collection.manifest import backup as copy
         from deltavec.collection.manifest import load_manifest
 
         linked = copy(collection, output)

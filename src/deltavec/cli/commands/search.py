@@ -190,7 +190,7 @@ def search(
     deltavec search reviews.idx "a quiet room" --explain --filter "rating >= 4"
     deltavec search reviews.idx "quiet room -street" --by keyword
     """
-    from deltavec.collection.spelling import suggestions
+    from deltavec.collection.query import suggestions
 
     opened = open_collection(collection, trust)
     parsed = replace(opened.query(query, k, by=by, filter=filter), broad=broad)

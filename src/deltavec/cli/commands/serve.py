@@ -356,7 +356,7 @@ def start_app(load: Callable[[], Starlette], log: LogFormat, proxies: str) -> Ca
         threading.Thread(target=stop_after, args=(parent.join,), daemon=True).start()
     from granian.utils.proxies import wrap_asgi_with_proxy_headers
 
-    from deltavec.server.starting import StartingApp
+    from deltavec.server.middleware import StartingApp
 
     if log != LogFormat.none:
         write_log(log)

@@ -1,8 +1,8 @@
-r"""Queries as vectors, from statistics alone: no documents and no postings.
+r"""`Collection.export`, and queries as vectors from statistics alone, without documents.
 
 .. math:: w_i = \frac{q_i\, \mathrm{idf}_i}{\sigma_b}, \qquad y = \frac{.7}{\sigma_c} u_q
 
-With the exported documents of `deltavec.collection.export.documents` two inner products give the
+With the exported documents of `deltavec.collection.export.stores` two inner products give the
 score of `Collection.search`. The folder of an encoder::
 
     NEWS.query/
@@ -14,6 +14,7 @@ score of `Collection.search`. The folder of an encoder::
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,7 +25,7 @@ import numpy as np
 
 from deltavec.collection.answers import Match, SearchExplanation
 from deltavec.collection.export import stores
-from deltavec.collection.export.documents import all_statistics
+from deltavec.collection.export.stores import all_statistics, exported_batches
 from deltavec.collection.query import Query, parse_query, whole_terms
 from deltavec.core.arguments import require_one_of
 from deltavec.core.arrays import Float32s, Float64s, Int32s, Int64s
@@ -452,3 +453,44 @@ class TextMatch(Match):
     def lexical(self) -> dict[str, float]:
         """What each term of the query adds to the score by BM25."""
         return self.added
+
+
+ENCODER = "encoder"
+FILES = ("parquet", "opensearch")
+EXPORTED_FOLDER = Artifact(
+    "export", 1, "export.json", re.compile(r"export\.json|documents\.(parquet|ndjson)|index\.json"),
+    folders={ENCODER: ENCODER_FOLDER},
+)  # fmt: skip
+
+
+def export(
+    collection: Collection,
+    target: Any,
+    format: str,
+    name: str,
+    dtype: str,
+    encoder: str | os.PathLike[str] | None,
+) -> QueryEncoder:
+    """Write the documents of a collection to a store: see `Collection.export`."""
+    require_one_of("format", format, stores.WRITERS)
+    kinds = ("float32", "float16", "int8") if format == "parquet" else ("float32", "float16")
+    require_one_of("dtype", dtype, kinds)
+    in_files = format in FILES
+    folder = Path(target) / ENCODER if in_files else encoder
+    before = load_query_encoder(folder) if folder and Path(folder).exists() else None
+    made, terms = encoder_of(collection, format, name, before)
+    batches = exported_batches(collection, terms)
+    if not in_files:
+        with stores.opened(format, target) as store:
+            stores.WRITERS[format](made, batches, store, dtype)
+        if encoder is not None:
+            made.save(encoder)
+        return made
+    if encoder is not None:
+        raise InputError(f"the encoder of {format} files is in their folder: leave encoder= out")
+    with EXPORTED_FOLDER.replacing(Path(target)) as fresh:
+        stores.WRITERS[format](made, batches, fresh, dtype)
+        made.save(fresh / ENCODER)
+        about = {"documents": made.documents, "model": made.model.fingerprint, "dtype": dtype}
+        EXPORTED_FOLDER.write_manifest(fresh, about)
+    return made

@@ -107,9 +107,7 @@ class Clusters:
         return [int(self.wider.labels[row]) for row in firsts if self.labels[row] >= 0]
 
 
-def describe(
-    collection: Collection, labels: Int32s, *, words: int, seed: int, reason: str
-) -> Clusters:
+def describe(collection: Collection, labels: Int32s, *, words: int, reason: str) -> Clusters:
     """Groups by the label of each document, which are numbered from the largest on."""
     vectors = collection.index.vectors
     groups = int(labels.max(initial=-1)) + 1
@@ -235,8 +233,8 @@ def cluster(
         )
     count, reason = (n, "as asked for") if n else best_k(vectors[there], seed)
     labels = group_rows(vectors, there, count, seed)
-    finest = describe(collection, labels, words=words, seed=seed, reason=reason)
-    return merge_levels(collection, finest, levels, words=words, seed=seed)
+    finest = describe(collection, labels, words=words, reason=reason)
+    return merge_levels(collection, finest, levels, words=words)
 
 
 def best_k(vectors: Float32s, seed: int) -> tuple[int, str]:
@@ -275,9 +273,7 @@ def agreement(vectors: Float32s, count: int, seed: int) -> float:
     return float(np.mean(found))
 
 
-def merge_levels(
-    collection: Collection, finest: Clusters, levels: int, *, words: int, seed: int
-) -> Clusters:
+def merge_levels(collection: Collection, finest: Clusters, levels: int, *, words: int) -> Clusters:
     """The finest groups, and wider ones above them; fewer levels where there are too few groups."""
     from scipy.cluster import hierarchy
 
@@ -291,7 +287,7 @@ def merge_levels(
         parents = hierarchy.fcluster(tree, count, "maxclust").astype(np.int64) - 1
         labels = np.where(narrow.labels < 0, -1, parents[narrow.labels]).astype(np.int32)
         reason = f"{len(narrow)} groups joined, about {len(narrow) / count:.1f} in each"
-        narrow = describe(collection, largest_first(labels), words=words, seed=seed, reason=reason)
+        narrow = describe(collection, largest_first(labels), words=words, reason=reason)
         made.append(narrow)
     widest = made.pop()
     while made:

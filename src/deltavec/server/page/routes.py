@@ -1,22 +1,28 @@
-"""The explorer's files, and a page that lists the operations of the API.
+"""The explorer's files, the OpenAPI schema, and a page that lists the operations of the API.
 
 The files are read once, when the application is created. Addresses are looked up by name, so no
 path that a client sends reaches the disk.
+The schema is made from the operations and their pydantic models.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 from typing import Any
 
+from pydantic.json_schema import models_json_schema
 from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from deltavec.server.errors import as_json
+from deltavec.server.errors import SCHEMAS, as_json
+from deltavec.server.routes import Operation
+from deltavec.version import __version__
 
 MEDIA_TYPES = {
     ".html": "text/html; charset=utf-8",
@@ -85,3 +91,71 @@ def operation_entry(method: str, address: str, operation: dict[str, Any]) -> str
         f"<section><h2><b>{method.upper()}</b> {escape(address)}</h2>"
         f"<p>{escape(operation['description'])}</p><ul>{rows}</ul></section>\n"
     )
+
+
+DESCRIPTION = "Find documents, compare them, and see why they are similar."
+SECURITY = {"token": {"type": "http", "scheme": "bearer"}}
+REFERENCE = "#/components/schemas/{model}"
+
+
+def openapi(operations: Sequence[Operation], root_path: str) -> dict[str, Any]:
+    """The OpenAPI document."""
+    taken = dict.fromkeys(one.takes for one in operations if one.method == "POST")
+    _, requests = models_json_schema(
+        [(model, "validation") for model in taken], ref_template=REFERENCE
+    )
+    paths: dict[str, dict[str, Any]] = {}
+    for one in operations:
+        paths.setdefault(one.address, {})[one.method.lower()] = describe(one)
+    document: dict[str, Any] = {
+        "openapi": "3.1.0",
+        "info": {"title": "deltavec", "description": DESCRIPTION, "version": __version__},
+        "paths": paths,
+        "components": {"schemas": requests["$defs"] | SCHEMAS, "securitySchemes": SECURITY},
+        "security": [{}, *({name: []} for name in SECURITY)],  # a server may have no token
+    }
+    return {**document, "servers": [{"url": root_path}]} if root_path else document
+
+
+def describe(operation: Operation) -> dict[str, Any]:
+    """One operation of the document."""
+    method, respond = operation.method.lower(), operation.respond
+    described: dict[str, Any] = {
+        "tags": [operation.tag],
+        "summary": respond.__name__.replace("_", " ").title(),
+        "description": (respond.__doc__ or "").partition("\n")[0],
+        "operationId": re.sub(r"\W", "_", f"{respond.__name__}{operation.address}_{method}"),
+    }
+    if method == "post":
+        described["requestBody"] = {"required": True, **content(operation.takes.__name__)}
+    else:
+        described["parameters"] = parameters(operation)
+    described["responses"] = {
+        "200": {"description": "Successful Response", **content(operation.returns)},
+        "default": {"description": "Default Response", **content("Error")},
+    }
+    return described
+
+
+def parameters(operation: Operation) -> list[dict[str, Any]]:
+    """The fields of a request as parameters of the path or the query."""
+    schema = operation.takes.model_json_schema(ref_template=REFERENCE)
+    required = schema.get("required", ())
+    return [
+        {
+            "name": name,
+            "in": "path" if f"{{{name}}}" in operation.address else "query",
+            "required": name in required,
+            "schema": field,
+            **({"description": field["description"]} if "description" in field else {}),
+        }
+        for name, field in schema.get("properties", {}).items()
+    ]
+
+
+def content(name: str | None) -> dict[str, Any]:
+    """The body of a request or a response: JSON by a schema, or plain text for None."""
+    if name is None:
+        return {"content": {"text/plain": {"schema": {"type": "string"}}}}
+    schema = {"$ref": REFERENCE.format(model=name)}
+    return {"content": {"application/json": {"schema": schema}}}
