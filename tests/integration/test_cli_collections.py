@@ -551,7 +551,6 @@ def test_a_collection_by_a_tokenizer_of_others_is_trusted_or_refused(
         ("keywords", folder, "3"),
         ("index", "add", folder, corpus),
         ("index", "remove", folder, "0"),
-        ("index", "words", folder),
     ):
         assert "--trust" in deltavec(*arguments).error
         assert deltavec(*arguments, "--trust").code == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pyarrow.compute as pc
@@ -11,7 +10,7 @@ from pyarrow import parquet
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 import deltavec as dv
-from deltavec.server.map_view import MapView
+from deltavec.server.map_view import MapView, describe_topics
 from support.typed import Deltavec
 
 # Verbs, nouns, adjectives and numbers, which that list of stop words has as well.
@@ -54,6 +53,6 @@ def test_cluster_finds_a_number_says_why_and_writes_several_topics(
 
 def test_the_explorer_has_the_same_names(collection: dv.Collection, map_view: MapView) -> None:
     found = collection.cluster(8)
-    told = json.loads(map_view.topics_json(map_view.clusters))["topics"]
+    told = describe_topics(map_view.clusters)["topics"]
     assert [topic["words"] for topic in told] == found.names
     assert [topic["name"] for topic in told] == [", ".join(words[:3]) for words in found.names]

@@ -263,7 +263,7 @@ def collection_facts(info: Mapping[str, Any]) -> dict[str, str]:
         "without vector": f"{info['documents_without_vector']:,}",
         "ids": info["ids"],
         "columns": ", ".join(f"{name} ({kind})" for name, kind in info["columns"].items()),
-        "model": f"{info['recipe']}, {info['dimensions']} dimensions, {adapted}",
+        "model": f"{info['recipe']}, {info['dimensions']} dimensions ({info['dtype']}), {adapted}",
         "fingerprint": info["fingerprint"],
         "size": f"{size(info['vector_bytes'])} vectors, {size(info['document_bytes'])} documents",
         "words": words_line(info),

@@ -10,12 +10,12 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
 import pyarrow as pa
 
 from deltavec.collection import ids
 from deltavec.collection.manifest import (
     COLLECTION_FOLDER,
+    DTYPES,
     MODEL,
     CollectionManifest,
     StoredSegment,
@@ -28,12 +28,12 @@ from deltavec.collection.segment import ID, TEXT, map_vectors
 from deltavec.collection.segment_writer import (
     OnProgress,
     StoredColumns,
-    write_rows,
     write_scale,
     write_segment,
     write_words,
 )
 from deltavec.collection.terms import first_terms
+from deltavec.core.arguments import require_one_of
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.statistics import TextCounts
 from deltavec.core.text.batches import Tokenizer, as_strings, as_text_batch
@@ -67,6 +67,7 @@ def build_collection(
     on_stage: Callable[[str], None] | None = None,
     as_collection: bool = True,
     stems: bool = True,
+    dtype: str = "float32",
 ) -> Collection:
     """Build a collection: documents with their vectors and an inverted index, in a folder.
 
@@ -100,6 +101,9 @@ def build_collection(
         Whether to adapt the model to the documents first (`EmbeddingModel.for_collection`).
     stems
         Whether a query word matches all of its forms, which are learned from the documents.
+    dtype
+        How vectors are stored. ``float16`` halves them on disk and rounds them to 11 bits; search
+        is exact for the rounded vectors. Opening converts them, so they are not shared in memory.
 
     Raises
     ------
@@ -118,43 +122,38 @@ def build_collection(
     if not isinstance(model, EmbeddingModel | None):
         raise InputError(f"expected a fitted model, got {type(model).__name__}")
     COLLECTION_FOLDER.require_replaceable(target)
+    require_one_of("dtype", dtype, DTYPES)
     with writing(target):
+        documents = open_corpus(
+            corpus, Reading(expected=model.notes.get(COLUMN) if model else None)
+        )
+        if id_column is None and documents.whole_files:
+            id_column = PATH
+        columns = StoredColumns.of(documents, id_column, keep, title=title)
         if model is None:
-            corpus = open_corpus(corpus, Reading())
-            # A missing column is an error now.
-            StoredColumns.of(corpus, id_column, keep, title=title)
-            model = fit(corpus, threads=threads, on_stage=on_stage)
+            model = fit(documents, threads=threads, on_stage=on_stage)
         require_tokenizer(model)
         return build_locked(
-            model, corpus, target, id_column, keep, title, threads, on_progress,
-            on_stage or (lambda stage: None), as_collection, stems,
+            model, columns, target, title or "", as_collection, stems, dtype, threads, on_progress,
+            on_stage or (lambda stage: None),
         )  # fmt: skip
 
 
 def build_locked(
     model: EmbeddingModel,
-    corpus: Any,
+    columns: StoredColumns,
     target: Path,
-    id_column: str | None,
-    keep: Sequence[str],
-    title: str | None,
+    title: str,
+    as_collection: bool,
+    stems: bool,
+    dtype: str,
     threads: int | None,
     on_progress: OnProgress | None,
     begin: Callable[[str], None],
-    as_collection: bool,
-    stems: bool,
-    has_titles: bool = False,
 ) -> Collection:
-    """What `build_collection` gives, with the lock for writing held.
-
-    Texts that have their titles already get no others.
-    """
+    """What `build_collection` gives, with the lock for writing held."""
     from deltavec.collection.open import open_latest
 
-    documents = open_corpus(corpus, Reading(expected=model.notes.get(COLUMN)))
-    if id_column is None and documents.whole_files:
-        id_column = PATH
-    columns = StoredColumns.of(documents, id_column, keep, title=None if has_titles else title)
     derived = as_collection and model.recipe.depends_on_documents
     if derived and columns.corpus.one_shot:
         raise CorpusError(
@@ -185,7 +184,7 @@ def build_locked(
             # Terms counted in the first pass are written while documents are embedded.
             listing = pool.submit(list_terms) if derived else None
             written = write_segment(
-                model, columns, fresh, 1, postings=None if derived else writer,
+                model, columns, fresh, 1, dtype=dtype, postings=None if derived else writer,
                 threads=threads, on_progress=on_progress,
             )  # fmt: skip
             if columns.id_column and not derived:
@@ -195,20 +194,19 @@ def build_locked(
             raise
         begin("listing words")
         listed = listing.result() if listing else list_terms()
-        vectors = map_vectors(fresh, written.vectors, model.dimensions)
-        hashes = np.concatenate([ids.hash_ids(some) for some in written.ids])
-        rows = write_rows(file_path(fresh, "rows", 1), vectors, hashes, threads)
+        vectors = map_vectors(fresh, written.files[1], model.dimensions, dtype)
         scale = write_scale(file_path(fresh, "scale", 1), ScoreScale.of(vectors, threads))
         saved.result()
         manifest = CollectionManifest(
             model=model.fingerprint,
             own_model=derived,
             dimensions=model.dimensions,
+            dtype=dtype,
             id_column=columns.id_column,
             text_column=columns.corpus.column,
-            title_column=title or "",
+            title_column=title,
             columns=columns.keep,
-            segments=(StoredSegment(written.documents, written.vectors, rows, listed),),
+            segments=(StoredSegment(*written.files, listed),),
             scale=scale,
             zero_rows=written.zero_rows,
             length_error=written.length_error,
@@ -252,10 +250,10 @@ def refit(
         current = refresh(opened)  # what was written meanwhile is built, too
         names = [stated.id_column or ID, stated.text_column, *stated.columns]
         table = current.store.columns([ID, TEXT, *stated.columns]).rename_columns(names)
+        corpus = read_corpus(table, column=stated.text_column)  # its texts have their titles
         return build_locked(
-            fresh, read_corpus(table, column=stated.text_column), opened.path,
-            stated.id_column or None, stated.columns, stated.title_column, threads, on_progress,
-            begin, stated.own_model, stems, has_titles=True,
+            fresh, StoredColumns.of(corpus, stated.id_column or None, stated.columns), opened.path,
+            stated.title_column, stated.own_model, stems, stated.dtype, threads, on_progress, begin,
         )  # fmt: skip
 
 

@@ -20,17 +20,18 @@ from deltavec.collection.info import collection_info
 from deltavec.collection.manifest import CollectionManifest
 from deltavec.collection.map.storage import StoredMap, draw_map, store_map
 from deltavec.collection.query import (
+    NO_TERMS,
+    NO_TOKENS,
     Query,
     find_best,
     find_broad,
     find_quoted,
     parse_query,
-    vector_query,
     whole_terms,
 )
 from deltavec.collection.segment import ID, TEXT, Documents, OpenSegment
 from deltavec.core.arguments import require_whole
-from deltavec.core.explain import Explanation, shares
+from deltavec.core.explain import Explanation, query_sum, shares
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.threads import stop_if_cancelled
 from deltavec.errors import InputError
@@ -306,7 +307,13 @@ class Collection:
         filter: str | None = None,
     ) -> Query:
         """A semantic query for a vector; if it is that of a row, the row is not found."""
-        return vector_query(vector, self.model, k, row, filter)
+        require_whole("k", k)
+        whole = query_sum(NO_TOKENS, self.model.vocabulary, self.model.table)
+        unit, scale = vector.astype(np.float64), float(vector.any())
+        return Query(
+            "semantic", NO_TOKENS, NO_TOKENS, NO_TERMS, whole, unit, scale, [], self.model, k, row,
+            filter,
+        )  # fmt: skip
 
     def best(self, queries: Sequence[Query], *, threads: int | None = None) -> list[TopDocuments]:
         """The rows that match each query best, found in one pass over all documents."""
@@ -433,23 +440,17 @@ class Collection:
         """
         if (id is None) == (text is None):
             raise InputError("expected an id, several ids or text=, and only one of them")
-        if text is not None:
-            query = self.vector_query(self.model.embed([text])[0], k, filter=filter)
-            return HitList(self.hits(self.best([query])[0]))
         ids: list[Any] = list(id) if isinstance(id, list | tuple | np.ndarray) else [id]
-        rows = [self.row(one) for one in ids]
-        if len(rows) == 1:
-            query = self.vector_query(self.index.take(rows)[0], k, row=rows[0], filter=filter)
-            return HitList(self.hits(self.best([query])[0]))
-        query = self.vector_query(self._mean_vector(rows), k + len(rows), filter=filter)
-        given = {identities.as_id(one) for one in ids}
-        return HitList([hit for hit in self.hits(self.best([query])[0]) if hit.id not in given][:k])
-
-    def _mean_vector(self, rows: list[int]) -> npt.NDArray[np.float32]:
-        """The mean of the vectors in some rows, at unit length; zeros if nothing is left."""
-        mean = self.index.take(rows).astype(np.float64).sum(axis=0)
-        length = np.linalg.norm(mean)
-        return np.asarray(mean / length if length > 0 else mean, np.float32)
+        rows = [] if text is not None else [self.row(one) for one in ids]
+        vectors = self.index.take(rows) if text is None else self.model.embed([text])
+        vector = vectors[0]
+        if len(vectors) > 1:
+            mean = vectors.astype(np.float64).sum(axis=0)
+            vector = np.asarray(mean / (np.linalg.norm(mean) or 1.0), np.float32)
+        require_whole("k", k)
+        [best] = self.best([self.vector_query(vector, k + len(rows), filter=filter)])
+        kept = np.flatnonzero(~np.isin(best.numbers, rows))[:k]
+        return HitList(self.hits(TopDocuments(best.scores[kept], best.numbers[kept])))
 
     def vectors(self, ids: Sequence[str | int] | None = None) -> npt.NDArray[np.float32]:
         """The vectors of these documents, or of all, one row each."""

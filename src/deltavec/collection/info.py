@@ -52,6 +52,7 @@ def collection_info(
         "documents": stated.documents,
         "documents_without_vector": stated.zero_rows,
         "dimensions": stated.dimensions,
+        "dtype": stated.dtype,
         "ids": stated.id_column or "row numbers",
         "columns": {name: str(schema.field(name).type) for name in stated.columns},
         "segments": len(stated.segments),

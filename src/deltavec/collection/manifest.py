@@ -35,6 +35,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO, get_origin, get_type_hints
 
+from deltavec.core.arguments import require_one_of
 from deltavec.core.statistics import TextCounts
 from deltavec.errors import DeltavecError, InputError, LockWarning
 from deltavec.io.artifacts.atomic import UNFINISHED, flush_to_disk
@@ -53,6 +54,7 @@ from deltavec.search.lexical.storage import Sizes
 from deltavec.search.matrix import LARGEST_ERROR
 
 VERSION = 1
+DTYPES = ("float32", "float16")  # of vectors
 MODEL = MODEL_OF_COLLECTION
 KINDS = ("vectors", "rows", "words", "map", "deleted", "scale")
 SUFFIXES = dict.fromkeys(KINDS, "safetensors") | {"documents": "arrow"}
@@ -154,6 +156,8 @@ class CollectionManifest:
         Whether that model was derived for this collection.
     dimensions : int
         The length of a vector.
+    dtype : str
+        The type of its numbers: ``float32`` or ``float16``.
     id_column, text_column, title_column : str
         The names of the columns in the corpus. Without an id column documents are numbered;
         titles go before the texts.
@@ -179,6 +183,7 @@ class CollectionManifest:
     model: str
     own_model: bool
     dimensions: int
+    dtype: str
     id_column: str
     text_column: str
     title_column: str
@@ -228,15 +233,7 @@ FILE_RANGES = {
     "heads": (0, MOST_DIMENSIONS),
 }
 JSON_TYPES: dict[Any, type[Any]] = {tuple: list}  # everything else is an object
-FILE_KINDS = {
-    "documents": StoredFile,
-    "vectors": StoredFile,
-    "rows": RowsFile,
-    "words": WordsFile,
-    "map": MapFile,
-    "deleted": StoredFile,
-    "scale": StoredFile,
-}
+FILE_KINDS: dict[str, type[Any]] = {"rows": RowsFile, "words": WordsFile, "map": MapFile}
 OPTIONAL = ("map", "deleted")
 SEGMENT_FIELDS = ("documents", "vectors", "rows", "words", *OPTIONAL)
 
@@ -252,6 +249,7 @@ def read_manifest(entries: Mapping[str, Any]) -> CollectionManifest:
     require_entry(CollectionManifest, entries, RANGES)
     if not all(type(name) is str for name in entries["columns"]):
         raise InputError("columns must be a list of strings")
+    require_one_of("dtype", entries["dtype"], DTYPES)
     parts = {
         "columns": tuple(entries["columns"]),
         "segments": tuple(stored_segment(entry) for entry in entries["segments"]),
@@ -299,7 +297,7 @@ def require_entry(kind: type[Any], entry: Any, ranges: Mapping[str, tuple[float,
 
 def stored_file(name: str, entry: Any) -> Any:
     """A file, if its name is one that deltavec gives to files of this kind: never a path."""
-    kind = FILE_KINDS[name]
+    kind = FILE_KINDS.get(name, StoredFile)
     require_entry(kind, entry, FILE_RANGES)
     if not re.fullmatch(NAMES[name], entry["name"]):
         raise InputError(

@@ -17,7 +17,7 @@ from deltavec.io.artifacts.model import load
 from deltavec.search.index import Index
 from deltavec.search.lexical.index import InvertedIndex
 from deltavec.search.lexical.storage import StoredPostings
-from deltavec.search.matrix import ChunkedMatrix, as_rows, length_error
+from deltavec.search.matrix import ChunkedMatrix, length_error
 
 
 def open_collection(
@@ -108,7 +108,7 @@ def open_state(
     known = {one.stored: one for one in before.segments} if before else {}
     segments = tuple(
         known.get(replace(stored, deleted=None))
-        or OpenSegment.of(folder, stored, dimensions, manifest.columns, verify=verify)
+        or OpenSegment.of(folder, stored, manifest, verify=verify)
         for stored in manifest.segments
     )
     deleted = tuple(read_deleted(folder, stored, verify=verify) for stored in manifest.segments)
@@ -118,7 +118,7 @@ def open_state(
             with problems_of(folder / segment.stored.vectors.name):
                 error = max(error, length_error(segment.vectors, "vectors"))
     pieces = ChunkedMatrix(
-        tuple(as_rows(segment.vectors, "vectors") for segment in segments),
+        tuple(segment.vectors for segment in segments),
         error,
         tuple(segment.quantizer for segment in segments),
         deleted,

@@ -213,22 +213,6 @@ def typed_weights(
     return QueryWeights(units, np.maximum(model.table.direction_weights, LEAST_WEIGHT) ** -0.5)
 
 
-def vector_query(
-    vector: npt.NDArray[np.floating],
-    model: EmbeddingModel,
-    k: int,
-    row: int | None,
-    filter: str | None,
-) -> Query:
-    """A semantic query for a vector, such as that of a document, which is then excluded."""
-    require_whole("k", k)
-    whole = query_sum(NO_TOKENS, model.vocabulary, model.table)
-    unit, scale = vector.astype(np.float64), float(vector.any())
-    return Query(
-        "semantic", NO_TOKENS, NO_TOKENS, NO_TERMS, whole, unit, scale, [], model, k, row, filter
-    )
-
-
 def split_operators(
     query: str | Sequence[str], model: EmbeddingModel
 ) -> tuple[str | Sequence[str], list[list[str]], list[Tokenized]]:

@@ -21,7 +21,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from deltavec.collection.manifest import RowsFile, StoredFile, StoredSegment, open_file
+from deltavec.collection.manifest import (
+    CollectionManifest,
+    RowsFile,
+    StoredFile,
+    StoredSegment,
+    open_file,
+)
 from deltavec.core.arrays import (
     Float32s,
     Int32s,
@@ -37,7 +43,7 @@ from deltavec.io.output.tables import value_of
 from deltavec.search.hybrid.score_scale import ScoreScale
 from deltavec.search.lexical.index import PostingsSegment
 from deltavec.search.lexical.storage import map_postings
-from deltavec.search.matrix import ChunkedMatrix
+from deltavec.search.matrix import ChunkedMatrix, as_rows
 from deltavec.search.quantized.build import LazyQuantizer, code_shapes, from_arrays
 
 ID, TEXT = "id", "text"
@@ -45,6 +51,7 @@ HEADER_BYTES = (
     256  # of the file of vectors: fixed, so that rows are written before they are counted
 )
 CHECKSUMS = b"crc32"
+VECTOR_TYPES = {"float32": "F32", "float16": "F16"}
 GROUPS_KEPT = 4096  # a few kilobytes each: the documents stay in the file
 MAGIC_BYTES = 8  # before the stream that the file holds
 NOTHING = read_only(np.zeros(0, np.int64))
@@ -228,13 +235,13 @@ class OpenSegment:
         cls,
         folder: Path,
         stored: StoredSegment,
-        dimensions: int,
-        columns: Sequence[str],
+        manifest: CollectionManifest,
         *,
         verify: bool = False,
     ) -> OpenSegment:
         """The segment with these files, which must have the sizes that the manifest names."""
-        vectors = map_vectors(folder, stored.vectors, dimensions, verify=verify)
+        dimensions = manifest.dimensions
+        vectors = map_vectors(folder, stored.vectors, dimensions, manifest.dtype, verify=verify)
         with open_file(folder, stored.rows, verify=verify) as file:
             arrays = mapped_tensors(file, rows_layout(stored.rows, dimensions))
         codes = from_arrays(arrays) if stored.rows.coded else None
@@ -242,7 +249,7 @@ class OpenSegment:
             postings = map_postings(file, stored.words, verify=verify)
         return cls(
             replace(stored, deleted=None),
-            Segment(folder, stored.documents, columns, verify),
+            Segment(folder, stored.documents, manifest.columns, verify),
             vectors,
             LazyQuantizer(codes),
             arrays["id_hashes"],
@@ -299,18 +306,19 @@ def checksum(column: pa.Array) -> bytes:
     return total.to_bytes(4, "little")
 
 
-def vectors_layout(documents: int, dimensions: int) -> Layout:
+def vectors_layout(documents: int, dimensions: int, dtype: str) -> Layout:
     """The layout of a file of so many vectors."""
-    shapes = {"vectors": ("F32", (documents, dimensions))}
+    shapes = {"vectors": (VECTOR_TYPES[dtype], (documents, dimensions))}
     return layout("deltavec collection", shapes, aligned="vectors", shortest_header=HEADER_BYTES)
 
 
 def map_vectors(
-    folder: Path, stored: StoredFile, dimensions: int, *, verify: bool = False
+    folder: Path, stored: StoredFile, dimensions: int, dtype: str, *, verify: bool = False
 ) -> Float32s:
-    """The vectors of a file, a read-only view of it."""
+    """The vectors of a file: a read-only view of it, or float32 numbers made from it."""
     with open_file(folder, stored, verify=verify, begin=HEADER_BYTES) as file:
-        return mapped_tensors(file, vectors_layout(stored.documents, dimensions))["vectors"]
+        found = mapped_tensors(file, vectors_layout(stored.documents, dimensions, dtype))["vectors"]
+    return as_rows(found, "vectors")
 
 
 def rows_layout(stored: RowsFile, dimensions: int) -> Layout:

@@ -23,6 +23,7 @@ from deltavec.collection.segment import (
     TEXT,
     checksum,
     deleted_layout,
+    map_vectors,
     rows_layout,
     scale_layout,
     vectors_layout,
@@ -229,9 +230,10 @@ def split_groups(rows: Iterable[EmbeddedRows]) -> Iterator[list[pa.RecordBatch]]
 class VectorsWriter:
     """A file that vectors are written to, row after row."""
 
-    def __init__(self, path: Path, dimensions: int) -> None:
+    def __init__(self, path: Path, dimensions: int, dtype: str) -> None:
         self.path = path
         self.dimensions = dimensions
+        self.dtype = dtype
         self.documents = 0
         self.zero_rows = 0
         self.length_error = 0.0
@@ -247,23 +249,19 @@ class VectorsWriter:
 
     def write(self, vectors: Float32s) -> None:
         """Write some more rows."""
-        error = length_error(as_rows(vectors, "vectors"), "vectors")
-        self.append(vectors, zero_rows(vectors), error)
-
-    def append(self, vectors: Float32s, zero_rows: int, length_error: float) -> None:
-        """Write rows that were measured before."""
         for part in blocks(len(vectors), COPIED_AT_ONCE // (4 * self.dimensions) or 1):
-            data = np.ascontiguousarray(vectors[part], "<f4").data.cast("B")
-            self.file.write(data)
-            self.digest.update(data)
+            stored = np.ascontiguousarray(vectors[part], np.dtype(self.dtype).newbyteorder("<"))
+            self.file.write(stored.data.cast("B"))
+            self.digest.update(stored.data.cast("B"))
+            rows = as_rows(stored, "vectors")
+            self.zero_rows += zero_rows(rows)
+            self.length_error = max(self.length_error, length_error(rows, "vectors"))
         self.documents += len(vectors)
-        self.zero_rows += zero_rows
-        self.length_error = max(self.length_error, length_error)
 
     def finish(self) -> StoredFile:
         """Close the file; what was written is on disk then."""
         self.file.seek(0)
-        layout = vectors_layout(self.documents, self.dimensions)
+        layout = vectors_layout(self.documents, self.dimensions, self.dtype)
         self.file.write(layout.header)
         self.file.close()
         flush_to_disk(self.path)
@@ -271,10 +269,9 @@ class VectorsWriter:
 
 
 class WrittenSegment(NamedTuple):
-    """What one pass has written."""
+    """What one pass has written: documents, vectors and rows, and what it counted."""
 
-    vectors: StoredFile
-    documents: StoredFile
+    files: tuple[StoredFile, StoredFile, RowsFile]
     zero_rows: int
     length_error: float
     counts: TextCounts
@@ -287,6 +284,7 @@ def write_segment(
     folder: Path,
     number: int,
     *,
+    dtype: str,
     postings: PostingsWriter | None,
     first: int = 0,
     threads: int | None = None,
@@ -302,6 +300,8 @@ def write_segment(
         The corpus, and what is kept of it.
     folder, number
         Where the files go, and the number in their names.
+    dtype
+        The type of the vectors that are stored.
     postings
         What counts the terms; None if they are counted already.
     first
@@ -333,7 +333,7 @@ def write_segment(
         return part
 
     with (
-        VectorsWriter(file_path(folder, "vectors", number), model.dimensions) as vectors,
+        VectorsWriter(file_path(folder, "vectors", number), model.dimensions, dtype) as vectors,
         SegmentWriter(file_path(folder, "documents", number), columns.schema) as documents,
         columns.pieces() as pieces,
     ):
@@ -344,8 +344,12 @@ def write_segment(
         if not documents.documents:
             raise CorpusError(f"{columns.corpus.name} holds no documents")
         warn_low_coverage(counts)
-        measured = vectors.zero_rows, vectors.length_error
-        return WrittenSegment(vectors.finish(), documents.finish(), *measured, counts, names)
+        stored = documents.finish(), vectors.finish()
+    mapped = map_vectors(folder, stored[1], model.dimensions, dtype)
+    hashes = np.concatenate([ids.hash_ids(some) for some in names])
+    codes = write_rows(file_path(folder, "rows", number), mapped, hashes, threads)
+    measured = vectors.zero_rows, vectors.length_error
+    return WrittenSegment((*stored, codes), *measured, counts, names)
 
 
 def write_words(

@@ -106,7 +106,7 @@ def add(
         number = next_number(current.path)
         with PostingsWriter(current.path) as writer:
             fresh = write_segment(
-                current.model, columns, current.path, number, postings=writer,
+                current.model, columns, current.path, number, dtype=stated.dtype, postings=writer,
                 first=stated.documents + stated.removed, threads=threads, on_progress=on_progress,
             )  # fmt: skip
             gone = np.zeros(0, np.int64)
@@ -121,28 +121,11 @@ def add(
                         f"ids must be unique, got {new[place].as_py()!r:.60} in row "
                         f"{len(current) + place:,} and before in row {row:,}"
                     )
-            segment = finish_segment(current, fresh, number, writer, threads)
+            terms = partial(further_terms, current.model, current.words.words)
+            words = write_words(writer, file_path(current.path, "words", number), terms)
+        drawn = place_fresh(current, fresh.files[1], file_path(current.path, "map", number))
+        segment = StoredSegment(*fresh.files, words, drawn)
         commit(current, np.sort(gone), fresh, segment, purge=purge, threads=threads)
-
-
-def finish_segment(
-    current: Collection,
-    fresh: WrittenSegment,
-    number: int,
-    writer: PostingsWriter,
-    threads: int | None,
-) -> StoredSegment:
-    """The segment of new documents, with all of its files written."""
-    folder = current.path
-    vectors = map_vectors(folder, fresh.vectors, current.description.dimensions)
-    hashes = np.concatenate([identities.hash_ids(some) for some in fresh.ids])
-    rows = write_rows(file_path(folder, "rows", number), vectors, hashes, threads)
-    terms = partial(further_terms, current.model, current.words.words)
-    words, drawn = write_words(writer, file_path(folder, "words", number), terms), None
-    placed = place_fresh(current, vectors)
-    if placed is not None and current.description.map:
-        drawn = write_map(file_path(folder, "map", number), placed, current.description.map.drawn)
-    return StoredSegment(fresh.documents, fresh.vectors, rows, words, drawn)
 
 
 def remove(
@@ -222,12 +205,11 @@ def commit(
         How many cores to use; all of them by default.
     """
     folder, stated = current.path, current.description
-    about = stated.dimensions, stated.columns
     vectors = current.index.pieces.at(gone)
     parts, segments, deleted = [*current.segments], [*stated.segments], deleted_rows(current, gone)
     if segment:
         segments.append(segment)
-        opened = OpenSegment.of(folder, segment, *about)
+        opened = OpenSegment.of(folder, segment, stated)
         parts.append(opened)
         deleted.append(np.zeros(0, np.int64))
     if segments[-1].map is None:
@@ -243,9 +225,9 @@ def commit(
                 merge_segments(
                     folder,
                     # Checksums first: a changed bit must not be copied on.
-                    [OpenSegment.of(folder, parts[n].stored, *about, verify=True) for n in run],
+                    [OpenSegment.of(folder, parts[n].stored, stated, verify=True) for n in run],
                     [deleted[n] for n in run],
-                    error,
+                    stated.dtype,
                     whole=len(run) == len(parts),
                     threads=threads,
                 )
@@ -338,7 +320,7 @@ def merge_segments(
     folder: Path,
     parts: Sequence[OpenSegment],
     deleted: Sequence[Int64s],
-    length_error: float,
+    dtype: str,
     *,
     whole: bool,
     threads: int | None = None,
@@ -351,15 +333,15 @@ def merge_segments(
         Where the files go.
     parts, deleted
         The segments, and the deleted documents of each.
-    length_error
-        How far the length of a vector is from 1 at most.
+    dtype
+        The type of the vectors that are stored.
     whole
         Whether these are all segments of the collection.
     threads
         How many cores to use; all of them by default.
     """
     number = next_number(folder)
-    pieces = ChunkedMatrix(tuple(one.vectors for one in parts), length_error, (), tuple(deleted))
+    pieces = ChunkedMatrix(tuple(one.vectors for one in parts), 0.0, (), tuple(deleted))
     store = Documents([one.documents for one in parts], pieces)
 
     def rows() -> Iterator[EmbeddedRows]:
@@ -373,14 +355,14 @@ def merge_segments(
         written = documents.finish()
     live = np.arange(len(pieces)) if pieces.live is None else pieces.live
     path = file_path(folder, "vectors", number)
-    with VectorsWriter(path, pieces.dimensions) as vectors:
+    with VectorsWriter(path, pieces.dimensions, dtype) as vectors:
         for some in blocks(len(live)):
-            vectors.append(pieces.at(live[some]), 0, length_error)
+            vectors.write(pieces.at(live[some]))
         stored = vectors.finish()
     hashes = np.empty(len(pieces), np.uint64)
     for begin, one in zip(pieces.begins.tolist(), parts, strict=False):
         hashes[begin + one.id_rows] = one.id_hashes
-    mapped = map_vectors(folder, stored, pieces.dimensions)
+    mapped = map_vectors(folder, stored, pieces.dimensions, dtype)
     codes = write_rows(file_path(folder, "rows", number), mapped, hashes[live], threads)
     target = file_path(folder, "words", number)
     numbers = np.full(len(pieces), -1, np.int32)

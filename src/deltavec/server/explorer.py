@@ -334,7 +334,7 @@ def info(explorer: Explorer, request: NoRequest) -> bytes:
             "columns": list(explorer.collection.columns),
             "color_by": explorer.map_view.color_names,
             "map": explorer.map_view.drawn.positions.method,
-            "state": explorer.map_view.state,
+            "state": explorer.collection.description.state,
             "limits": asdict(explorer.limits),
             "collection": plain(explorer.collection.info()),
         }

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +26,7 @@ from deltavec.collection.map.coordinates import (
     sample_rows,
 )
 from deltavec.collection.map.names import RegionName
-from deltavec.collection.map.storage import StoredMap, draw_map, find_cached_map
+from deltavec.collection.map.storage import draw_map, find_cached_map
 from deltavec.collection.segment import OpenSegment
 from deltavec.collection.topics.clusters import recluster
 from deltavec.collection.topics.table import topic_name
@@ -92,22 +93,14 @@ class MapView:
     """
 
     def __init__(
-        self,
-        collection: Collection,
-        drawn: Drawn,
-        *,
-        points: int = POINTS,
-        topics: Path | None = None,
+        self, collection: Collection, drawn: Drawn, *, points: int, topics: Path | None = None
     ) -> None:
         self.collection = collection
         self.topics = topics
         self.drawn = drawn
         self.points = points
-        self.placed: dict[OpenSegment, Float32s] = {}
+        self.placed: WeakKeyDictionary[OpenSegment, Float32s] = WeakKeyDictionary()
         self.is_drawn = collection.description == drawn.description
-        is_one = len(collection.segments) == 1 and collection.index.pieces.live is None
-        if self.is_drawn and is_one and drawn.positions.axes:
-            self.placed = {collection.segments[0]: drawn.positions.places}
         self.cache: dict[str, bytes] = {}
         self.known: dict[int, Clusters] = {}  # clusters in other numbers
         self.is_provisional = False  # a map of neighbors is being drawn
@@ -153,8 +146,8 @@ class MapView:
         *,
         points: int = POINTS,
         on_stage: Callable[[str], None] = lambda stage: None,
-        stored: StoredMap | None = None,
         topics: Path | None = None,
+        at_once: bool = False,
     ) -> MapView:
         """The map of a collection.
 
@@ -168,64 +161,42 @@ class MapView:
             How many documents to show.
         on_stage
             Called with a word or two when each part of the work begins.
-        stored
-            A map by neighbors that is at hand. By default the collection's own map, which is
-            computed if there is none.
         topics
             A file with topics; by default they are found here.
+        at_once
+            Whether a map by neighbors that was not drawn before is one by principal components for
+            now.
         """
         names: list[RegionName] = []
-        if method == "neighbors":
-            found = stored or collection.map or draw_map(collection, on_stage=on_stage)
-            placed, names = place_layout(found.places, points), found.names
+        stored = collection.map or find_cached_map(collection) if method == "neighbors" else None
+        if method == "pca" or (at_once and stored is None):
+            placed = compute_layout(collection.index.vectors, "pca", points=points)
         else:
-            placed = compute_layout(collection.index.vectors, method, points=points)
+            found = stored or draw_map(collection, on_stage=on_stage)
+            placed, names = place_layout(found.places, points), found.names
         on_stage("finding clusters")
         clusters = None if topics else usual_clusters(collection)
         ids = None if placed.axes else collection.ids
         drawn = Drawn(collection.description, placed, clusters, ids, names)
-        return cls(collection, drawn, points=points, topics=topics)
-
-    @classmethod
-    def at_once(
-        cls,
-        collection: Collection,
-        method: str,
-        *,
-        points: int = POINTS,
-        topics: Path | None = None,
-    ) -> MapView:
-        """The map by this method if it was drawn before; else by principal components for now."""
-        stored = collection.map or (find_cached_map(collection) if method == "neighbors" else None)
-        if method == "pca" or stored:
-            return cls.of(collection, method, points=points, stored=stored, topics=topics)
-        made = cls.of(collection, "pca", points=points, topics=topics)
-        made.is_provisional = True
+        made = cls(collection, drawn, points=points, topics=topics)
+        made.is_provisional = method != placed.method
         return made
 
     def finished(self) -> MapView | None:
         """The map that this one stands for, once it has been drawn."""
-        stored = find_cached_map(self.collection) if self.is_provisional else None
-        return stored and MapView.of(
-            self.collection, points=self.points, stored=stored, topics=self.topics
-        )
+        if self.is_provisional and find_cached_map(self.collection):
+            return MapView.of(self.collection, points=self.points, topics=self.topics)
+        return None
 
     def after(self, collection: Collection) -> MapView:
         """The map of the collection after an update; a new one if the model has changed."""
         is_other = collection.description.model != self.drawn.description.model
         if is_other or (self.is_provisional and collection.map):
             method = "neighbors" if self.is_provisional else self.drawn.positions.method
-            return MapView.at_once(collection, method, points=self.points)
+            return MapView.of(collection, method, points=self.points, at_once=True)
         after = MapView(collection, self.drawn, points=self.points, topics=self.topics)
-        after.is_provisional = self.is_provisional
-        there = set(collection.segments)
-        after.placed = {one: at for one, at in self.placed.items() if one in there}
+        after.is_provisional, after.placed = self.is_provisional, self.placed
         return after
-
-    @property
-    def state(self) -> str:
-        """A checksum that changes with the collection."""
-        return self.collection.description.state
 
     @property
     def color_names(self) -> list[str]:
@@ -258,27 +229,8 @@ class MapView:
                 self.known[count] = self.collection.cluster(count, seed=0)
             return self.known[count]
 
-    def map_json(self) -> bytes:
-        """The points."""
-        return self._cached("map", self._points)
-
-    def color_json(
-        self, by: str, clusters: Clusters | None = None, filter: str | None = None
-    ) -> bytes:
-        """The colors of the points that a filter leaves; of these clusters, if by cluster."""
-        found = clusters if by == CLUSTER else None
-        key = f"colors {'' if found is None else len(found)} {by} {filter}"
-        return self._cached(key, lambda: self.colors(by, found, filter)._asdict())
-
-    def topics_json(self, clusters: Clusters) -> bytes:
-        """The topics: clusters with their words."""
-        return self._cached(f"topics {len(clusters)}", lambda: describe_topics(clusters))
-
-    def columns_json(self, filter: str | None = None) -> bytes:
-        """The columns of the documents that a filter leaves, with examples of filters."""
-        return self._cached(f"columns {filter}", lambda: self._columns(filter))
-
-    def _cached(self, key: str, content: Callable[[], dict[str, Any]]) -> bytes:
+    def cached(self, key: str, content: Callable[[], dict[str, Any]]) -> bytes:
+        """Some content as JSON, which is made once."""
         known = self.cache.get(key)
         if known is None:
             known = as_json(content())
@@ -287,12 +239,13 @@ class MapView:
             self.cache[key] = known
         return known
 
-    def _points(self) -> dict[str, Any]:
+    def map_points(self) -> dict[str, Any]:
+        """The points."""
         shown = self.positions.shown
         x, y = self.positions.places[shown].round(DIGITS).astype(float).T.tolist()
         return {
             "method": self.positions.method,
-            "state": self.state,
+            "state": self.collection.description.state,
             "documents": len(self.collection),
             "explained": list(self.positions.explained),
             "ids": self.collection.ids.take(shown).to_pylist(),
@@ -301,7 +254,8 @@ class MapView:
             "names": [name._asdict() for name in self.names],
         }
 
-    def _columns(self, filter: str | None) -> dict[str, Any]:
+    def columns(self, filter: str | None) -> dict[str, Any]:
+        """The columns of the documents that a filter leaves, with examples of filters."""
         collection = self.collection
         columns = [(name, collection.column(name)) for name in collection.columns]
         if filter:
@@ -359,7 +313,10 @@ def read_topics(path: Path) -> tuple[list[list[str]], Float64s, str] | None:
 
 
 def updated_positions(
-    collection: Collection, drawn: Drawn, points: int, placed: dict[OpenSegment, Float32s]
+    collection: Collection,
+    drawn: Drawn,
+    points: int,
+    placed: WeakKeyDictionary[OpenSegment, Float32s],
 ) -> Positions:
     """The coordinates of a collection's documents on the map of an earlier state.
 

@@ -3,9 +3,9 @@
 The checks come in this order: Host header, token, size of the body while it is read, time. Every
 response carries the headers that restrict what a browser does with it.
 
-The application is made in the background. ``/health`` is 200 at once, so that a liveness probe does not end a server that opens a large
-collection, and ``/ready`` is 503 until the application is there. Other requests wait for it:
-another worker may have said that the server is ready.
+The application is made in the background. ``/health`` is 200 at once, so that a liveness probe does
+not end a server that opens a large collection, and ``/ready`` is 503 until the application is
+there. Other requests wait for it: another worker may have said that the server is ready.
 """
 
 from __future__ import annotations

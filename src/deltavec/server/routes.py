@@ -31,6 +31,7 @@ from deltavec.server.errors import (
     validation_error,
 )
 from deltavec.server.explorer import Explorer, LongWorkError
+from deltavec.server.map_view import describe_topics
 from deltavec.server.metrics import MEDIA_TYPE, Metrics
 from deltavec.server.reload import CollectionWriter, Reloader
 from deltavec.version import __version__
@@ -199,7 +200,8 @@ class Api:
 
 def topics(explorer: Explorer, request: requests.TopicsRequest) -> bytes:
     """Groups of similar documents, named by their words."""
-    return explorer.map_view.topics_json(explorer.clusters(request.clusters))
+    clusters = explorer.clusters(request.clusters)
+    return explorer.map_view.cached(f"topics {len(clusters)}", lambda: describe_topics(clusters))
 
 
 def map_colors(explorer: Explorer, request: requests.ColorsRequest) -> bytes:
@@ -211,19 +213,21 @@ def map_colors(explorer: Explorer, request: requests.ColorsRequest) -> bytes:
     if request.filter is not None:
         explorer.mask(request.filter)
     clusters = explorer.clusters(request.clusters) if by == CLUSTER else None
-    return map_view.color_json(by, clusters, request.filter)
+    key = f"colors {clusters and len(clusters)} {by} {request.filter}"
+    return map_view.cached(key, lambda: map_view.colors(by, clusters, request.filter)._asdict())
 
 
 def columns(explorer: Explorer, request: requests.FilteredRequest) -> bytes:
     """What the columns hold, how often (facets), and examples of filters."""
     if request.filter is not None:
         explorer.mask(request.filter)
-    return explorer.map_view.columns_json(request.filter)
+    view, filter = explorer.map_view, request.filter
+    return view.cached(f"columns {filter}", lambda: view.columns(filter))
 
 
 def map_points(explorer: Explorer, request: requests.NoRequest) -> bytes:
     """The documents as points in two dimensions."""
-    return explorer.map_view.map_json()
+    return explorer.map_view.cached("map", explorer.map_view.map_points)
 
 
 def run(work: Work) -> Respond:

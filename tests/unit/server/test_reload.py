@@ -22,7 +22,7 @@ from deltavec.server.app import create_app
 from deltavec.server.explorer import Explorer
 from deltavec.server.explorer import document as shown_document
 from deltavec.server.limits import Limits
-from deltavec.server.map_view import Drawn, MapView, write_topics
+from deltavec.server.map_view import Drawn, MapView, describe_topics, write_topics
 from deltavec.server.metrics import Metrics
 from deltavec.server.reload import Reloader
 from deltavec.server.requests import DocumentRequest
@@ -92,11 +92,9 @@ def test_maps_that_several_processes_make_are_the_same_whatever_they_saw(live: R
     live.check()
     start.remove(["sea"])
     live.check()
-    other = MapView(dv.open_collection(start.path), drawn)
-    assert other.map_json() == live.explorer.map_view.map_json()
-    assert other.topics_json(other.clusters) == live.explorer.map_view.topics_json(
-        live.explorer.map_view.clusters
-    )
+    other = MapView(dv.open_collection(start.path), drawn, points=100)
+    assert other.map_points() == live.explorer.map_view.map_points()
+    assert describe_topics(other.clusters) == describe_topics(live.explorer.map_view.clusters)
 
 
 def test_processes_that_share_a_file_have_the_same_topics_whatever_they_saw(
@@ -111,7 +109,7 @@ def test_processes_that_share_a_file_have_the_same_topics_whatever_they_saw(
     assert view.is_known(None)
     later = start.add(document("new", "a quiet bed"))
     seen, unseen = view.after(later), MapView.of(later, topics=file)
-    assert seen.topics_json(seen.clusters) == unseen.topics_json(unseen.clusters)
+    assert describe_topics(seen.clusters) == describe_topics(unseen.clusters)
     write_topics(dv.build_collection(start.model, ["sea", "bed"], tmp_path / "two.idx"), file)
     assert MapView.of(later, topics=file).clusters is None
 
@@ -123,7 +121,7 @@ def test_a_map_without_axes_keeps_the_places_of_documents_that_stay(
     placed = Positions("neighbors", places, np.arange(len(TEXTS)), ())
     drawn = Drawn(collection.description, placed, None, collection.ids, [])
     after = collection.add(document("new", "a quiet bed")).remove(["sea"])
-    shown = MapView(after, drawn)
+    shown = MapView(after, drawn, points=100)
     assert np.array_equal(shown.positions.places[:-1], places[1:])
     assert np.isfinite(shown.positions.places[-1]).all()  # among its neighbors
     assert shown.positions.shown.tolist() == list(range(len(TEXTS)))

@@ -69,11 +69,11 @@ def test_a_failure_to_open_is_reported() -> None:
 
 def test_a_map_that_is_being_drawn_is_shown_when_it_is_there(tmp_path: Path) -> None:
     collection = small_collection(tmp_path)
-    first = MapView.at_once(collection, "neighbors")
+    first = MapView.of(collection, at_once=True)
     assert first.is_provisional
     assert first.positions.method == "pca"
     assert first.finished() is None
     after = first.after(collection.with_map())
     assert not after.is_provisional
     assert after.positions.method == "neighbors"
-    assert not MapView.at_once(collection, "pca").is_provisional
+    assert not MapView.of(collection, "pca", at_once=True).is_provisional

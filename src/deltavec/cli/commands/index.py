@@ -28,6 +28,7 @@ from deltavec.errors import InputError
 if TYPE_CHECKING:
     from deltavec.io.corpus.corpus import Corpus
 
+VectorType = StrEnum("VectorType", ["float32", "float16"])
 StoreFormat = StrEnum("StoreFormat", ["parquet", "pgvector", "qdrant", "lancedb", "opensearch"])
 
 
@@ -41,6 +42,7 @@ def build(
     files: options.CorpusOptions = options.CorpusOptions(),
     collection_model: bool = True,
     stems: bool = True,
+    dtype: VectorType = VectorType.float32,
     with_map: bool = False,
     threads: int | None = None,
     trust: bool = False,
@@ -64,6 +66,8 @@ def build(
         Column of titles, which go before the texts and count twice.
     collection_model
         Adapt the model to these documents first, in an extra pass.
+    dtype
+        How vectors are stored: float16 halves them on disk, and rounds them.
     with_map : --map/--no-map
         Compute the map now, not at the first `deltavec serve`.
 
@@ -96,6 +100,7 @@ def build(
                 on_stage=work.begin,
                 as_collection=collection_model,
                 stems=stems,
+                dtype=dtype.value,
             )
             if with_map:
                 built = built.with_map(threads=threads, on_stage=work.begin, on_progress=work.reach)

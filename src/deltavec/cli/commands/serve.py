@@ -383,7 +383,7 @@ def load_app(
     BUDGET.load_compiler()  # first: without it, words are looked up in large dictionaries
     opened = open_collection(folder, verify=False, trust=trust)  # the parent has verified it
     points = settings["limits"].map_points
-    map_view = MapView.at_once(opened, method, points=points, topics=topics)
+    map_view = MapView.of(opened, method, points=points, topics=topics, at_once=True)
     app = create_app(opened, map_view=map_view, **settings)
     del opened, map_view  # only the application may keep this state open
     # The garbage collector would stop everything for long to look through what stays anyway.

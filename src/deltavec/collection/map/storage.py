@@ -18,6 +18,7 @@ from safetensors.numpy import load_file, save_file
 from deltavec.collection.manifest import (
     CollectionManifest,
     MapFile,
+    StoredFile,
     StoredSegment,
     file_path,
     next_number,
@@ -26,6 +27,7 @@ from deltavec.collection.manifest import (
 )
 from deltavec.collection.map.coordinates import OnShare, compute_layout, place_new_documents
 from deltavec.collection.map.names import RegionName, names_json, read_names, region_names
+from deltavec.collection.segment import map_vectors
 from deltavec.core.arrays import Float32s, Int64s
 from deltavec.core.jit import cache_folder
 from deltavec.errors import DeltavecError, InputError
@@ -158,12 +160,14 @@ def read_map(folder: Path, stored: MapFile, *, verify: bool = False) -> StoredMa
         return StoredMap(places, read_names(found["names"].tobytes()))
 
 
-def place_fresh(current: Collection, vectors: Float32s) -> StoredMap | None:
-    """Where new documents stand on the map; None if there is none, or if it is let go."""
+def place_fresh(current: Collection, stored: StoredFile, path: Path) -> MapFile | None:
+    """Write where new documents stand on the map; None if there is none, or if it is let go."""
     stated = current.description
     if current.map is None or stated.map is None:
         return None
     placed = np.count_nonzero(~np.isnan(current.map.places[:, 0]))
-    if placed + len(vectors) > (1 + MOST_NEWCOMERS) * stated.map.drawn:
+    if placed + stored.documents > (1 + MOST_NEWCOMERS) * stated.map.drawn:
         return None
-    return StoredMap(place_new_documents(current.map.places, current.index, vectors), [])
+    vectors = map_vectors(current.path, stored, stated.dimensions, stated.dtype)
+    places = place_new_documents(current.map.places, current.index, vectors)
+    return write_map(path, StoredMap(places, []), stated.map.drawn)

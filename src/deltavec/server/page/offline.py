@@ -63,10 +63,10 @@ def page_data(map_view: MapView, name: str) -> dict[str, Any]:
     colors = map_view.color_names[: MOST_COLORS + 1]
     texts = collection.column("text").take(shown)
     return {
-        **json.loads(map_view.map_json()),
+        **map_view.map_points(),
         "name": name[:MOST_NAME],
         "without": collection.description.zero_rows,
-        "colors": {by: json.loads(map_view.color_json(by)) for by in colors},
+        "colors": {by: map_view.colors(by)._asdict() for by in colors},
         "texts": [beginning(text.as_py(), length) for text in texts],
     }
 
