@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -14,6 +17,8 @@ from pathlib import Path
 import pytest
 
 import deltavec as dv
+from support.browser import running_browser
+from support.processes import Process
 from support.typed import reviews
 
 ROOT = Path(__file__).parents[2]
@@ -52,16 +57,23 @@ def test_the_wheel_holds_the_package_and_its_data_and_nothing_else(built: Path) 
         assert f"deltavec/{data}" in names
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="folders of Unix")
-def test_the_wheel_works_in_an_environment_of_its_own(built: Path, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def python(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python of an environment of its own in which the wheel is installed."""
+    if sys.platform == "win32":
+        pytest.skip("folders of Unix")
     (wheel,) = built.glob("*.whl")
-    venv.create(tmp_path / "env", with_pip=False)
-    python = tmp_path / "env" / "bin" / "python"
-    (packages,) = (tmp_path / "env" / "lib").glob("python*/site-packages")
+    folder = tmp_path_factory.mktemp("env")
+    venv.create(folder, with_pip=False)
+    (packages,) = (folder / "lib").glob("python*/site-packages")
     # What it depends on comes from here; a path in a .pth file does not bring our own sources.
     (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(packages)
+    return folder / "bin" / "python"
+
+
+def test_the_wheel_works_in_an_environment_of_its_own(python: Path, tmp_path: Path) -> None:
     (tmp_path / "reviews.txt").write_text("\n".join(reviews()))
     program = (
         "import deltavec as dv; print(dv.__file__);"
@@ -69,10 +81,37 @@ def test_the_wheel_works_in_an_environment_of_its_own(built: Path, tmp_path: Pat
         "print(dv.__version__, news.search('quiet bay')[0].id)"
     )
     where, found = run(python, "-c", program, cwd=tmp_path).splitlines()
-    assert where.startswith(str(packages))
+    assert where.startswith(str(python.parents[1]))
     assert found.startswith(dv.__version__)
     said = run(python, "-m", "deltavec", "--version", cwd=tmp_path)
     assert said == f"deltavec {dv.__version__}\n"
+
+
+def test_explore_from_the_wheel_answers_a_search_in_the_browser(
+    python: Path, tmp_path: Path
+) -> None:
+    lines = ["rating,review", *(f'{i % 5},"{text}"' for i, text in enumerate(reviews()))]
+    (tmp_path / "stays.csv").write_text("\n".join(lines) + "\n")
+    command = [python, "-m", "deltavec", "explore", "stays.csv", "--no-open", "--json"]
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    with (
+        running_browser(tmp_path / "profile") as browser,
+        Process(
+            command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, env=environment
+        ) as served,
+    ):
+        assert served.stdout is not None
+        said = "".join(iter(served.stdout.readline, "}\n")) + "}"
+        browser.visit(json.loads(said)["address"])
+        browser.until("document.body.classList.contains('ready')")
+        browser.evaluate("document.getElementById('query').focus()")
+        browser.write("quiet bay")
+        browser.press("Enter")
+        browser.until("document.querySelectorAll('#results article').length > 0")
+        first = browser.evaluate("document.querySelector('#results article').textContent")
+        assert "quiet" in first
+        assert browser.complaints == []
+        served.send_signal(signal.SIGINT)
 
 
 def test_the_release_is_described_in_the_changelog_and_the_citation() -> None:
