@@ -1,6 +1,6 @@
 """The pictures of the explorer in the README: a real page, in a real browser, of a real collection.
 
-    python tools/screenshot.py        writes explorer.png and why.png, light and dark, to docs/static
+    python tools/screenshot.py      writes explorer.png and why.png, light and dark, to docs/static
 
 The collection is Lee's 350 news stories, which come with gensim. Needs Chromium, and what the tests
 need.
