@@ -31,6 +31,11 @@ def recipe_names(begun: str) -> list[str]:
     return [name for name in ("auto", "spectral", *RECIPES) if name.startswith(begun)]
 
 
+def tokenizer_names(begun: str) -> list[str]:
+    """The names of tokenizers that begin so."""
+    return [name for name in (*options.TokenizerName, "jieba", "sudachi") if name.startswith(begun)]
+
+
 def option_name(parameter: str) -> str:
     """The option that sets a parameter of the recipe."""
     return "remove" if parameter == "n_components_removed" else parameter
@@ -69,7 +74,7 @@ def fit(
     texts: str | None = None,
     limit: int | None = None,
     files: options.CorpusOptions = options.CorpusOptions(),
-    tokenizer: str = "words",
+    tokenizer: Annotated[str, {"autocompletion": tokenizer_names}] = "words",
     units: str = "auto",
     normalization: options.NormalizationName = options.NormalizationName.none,
     threads: int | None = None,
