@@ -342,7 +342,7 @@ def test_wrong_input_is_refused_before_any_work(
         (lambda: fit(frame, "body", vectors), "expected a column 'body', found id, more, at, text"),
         (lambda: embed(frame, "id", model), "'id' to hold strings, got bigint: .* cast it"),
         (lambda: train(frame, 3), "expected a column 3"),
-        (lambda: train(stream, "text"), "got a stream: write it to files first"),
+        (lambda: train(stream, "text"), "got a stream: write it first"),
         (lambda: train(frame, "text", window=0), "window must be a whole number from 1 on"),
         (lambda: embed(twice, "text", model), "expected one column 'text', found 2"),
         (lambda: embed(strange, "text", model), "'span' is of type interval.*: drop it"),
@@ -394,7 +394,7 @@ def test_without_pyspark_the_error_says_what_to_install() -> None:
         "except dv.MissingDependencyError as error: print(error)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.stdout == "deltavec.spark needs pyspark: pip install 'deltavec[spark]'\n"
+    assert done.stdout == "Spark needs pyspark: pip install 'deltavec[spark]'\n"
 
 
 def test_a_tokenizer_of_others_is_named_and_imported_by_executors(

@@ -8,10 +8,11 @@ joined with themselves, and the weights of those that two documents have in comm
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -25,13 +26,15 @@ from deltavec.search.shingle_kernels import TextPairs, Weights
 from deltavec.search.shingles import COUNTED, REST, SHORT, Shingles, counter_bits, weights_of
 from deltavec.search.similar import require_threshold
 from deltavec.spark.reduce import ONE_THREAD
-from deltavec.spark.ship import arrived_weights, failing_clearly, named_texts, ship_arrays
+from deltavec.spark.ship import failing_clearly, named_texts, ship_arrays
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 SHINGLED = "words long, digest long, keys array<int>, own array<int>"
 POSTING = "key long, weight double, total double, cut double, rest double"
+Table = Callable[[], list[npt.NDArray[Any]]]
+"""What opens the weights of shingles on an executor."""
 # The most that two documents can share, by the weights of what both their prefixes have.
 MOST = "least(sum * {up} + if(a.cut > b.cut, a.rest, b.rest), a.total, b.total)"
 
@@ -72,8 +75,8 @@ def duplicates(
         with failing_clearly():
             if documents.where("id is null").head(1):
                 raise CorpusError(f"expected an id in every row, {id_column!r} holds null")
-            weights = ship_arrays(frame.sparkSession, count_weights(distinct).table)
-            pairs = compare(candidates(distinct, kind, least, weights), kind, least, weights)
+            table = ship_arrays(frame.sparkSession, count_weights(distinct).table)
+            pairs = compare(candidates(distinct, kind, least, table), kind, least, table)
             firsts = distinct.select("digest", functions.col("id").alias("first"))
             copies = documents.where("words > 0").join(firsts, "digest").where("id <> first")
             found = pairs.limit(MOST_PAIRS + 1).toArrow()
@@ -133,12 +136,12 @@ def count_weights(distinct: DataFrame) -> Weights:
     return weights_of(counts, documents)
 
 
-def candidates(distinct: DataFrame, kind: str, least: float, key: str) -> DataFrame:
+def candidates(distinct: DataFrame, kind: str, least: float, table: Table) -> DataFrame:
     """The pairs of documents that may share enough, with their shingles."""
     from pyspark.sql import functions
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        weights = arrived_weights(key)
+        weights = weights_in(*table())
         for batch in batches:
             shingles = from_lists(*batch.columns[1:])
             texts = shingles.texts(weights, REST * least)
@@ -174,11 +177,11 @@ def candidates(distinct: DataFrame, kind: str, least: float, key: str) -> DataFr
     return pairs.select("a", "b", "a_keys", "a_own", "b_keys", "b_own")
 
 
-def compare(pairs: DataFrame, kind: str, least: float, key: str) -> DataFrame:
+def compare(pairs: DataFrame, kind: str, least: float, table: Table) -> DataFrame:
     """The pairs that share enough, and how much."""
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        weights = arrived_weights(key)
+        weights = weights_in(*table())
         for batch in batches:
             a = from_lists(*batch.columns[2:4]).texts(weights)
             b = from_lists(*batch.columns[4:]).texts(weights)
@@ -193,6 +196,11 @@ def compare(pairs: DataFrame, kind: str, least: float, key: str) -> DataFrame:
             yield whole.filter(pc.greater_equal(columns[0], np.float32(least)))
 
     return pairs.mapInArrow(work, f"a {kind}, b {kind}, shared float, contained float")
+
+
+def weights_in(table: npt.NDArray[Any]) -> Weights:
+    """The weights of shingles, by the table that the driver sent."""
+    return Weights(np.uint32(33 - len(table).bit_length()), table)
 
 
 def on_driver(found: pa.Table, equal: pa.Table, least: float) -> Duplicates:

@@ -15,19 +15,8 @@ from deltavec.core.arrays import Float32s
 from deltavec.core.model import EmbeddingModel
 from deltavec.errors import InputError
 from deltavec.search import Index
+from deltavec.spark import ship
 from deltavec.spark.reduce import ONE_THREAD, embedded
-from deltavec.spark.ship import (
-    arrived_arrays,
-    arrived_model,
-    as_lists,
-    failing_clearly,
-    named_texts,
-    opened_model,
-    require_pyspark,
-    require_text_column,
-    ship_arrays,
-    ship_model,
-)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -68,11 +57,11 @@ def embed(
         that is third-party code: see `deltavec.load`. A model at hand was trusted when it was
         loaded, or not.
     """
-    require_text_column(frame, column)
+    ship.require_text_column(frame, column)
     from pyspark.sql.types import ArrayType, FloatType
 
     kind = ArrayType(FloatType(), containsNull=False)
-    return with_column(frame, [column], model, trust, output, kind, as_lists)
+    return with_column(frame, [column], model, trust, output, kind, ship.as_lists)
 
 
 def similarity(
@@ -104,7 +93,7 @@ def similarity(
         As for `deltavec.spark.embed`.
     """
     for column in (a, b):
-        require_text_column(frame, column)
+        ship.require_text_column(frame, column)
     from pyspark.sql.types import FloatType
 
     def cosines(x: Float32s, y: Float32s) -> pa.Array:
@@ -134,13 +123,13 @@ def assign(
     output
         The name of the new column; -1 where a text has no known word.
     """
-    require_text_column(frame, column)
+    ship.require_text_column(frame, column)
     from pyspark.sql.types import IntegerType
 
-    key = ship_arrays(frame.sparkSession, np.ascontiguousarray(directions, np.float64))
+    rows = ship.ship_arrays(frame.sparkSession, np.ascontiguousarray(directions, np.float64))
 
     def nearest(vectors: Float32s) -> pa.Array:
-        topics = np.argmax(vectors @ arrived_arrays(key, 1)[0].T, axis=1)
+        topics = np.argmax(vectors @ rows()[0].T, axis=1)
         return pa.array(np.where(vectors.any(axis=1), topics, -1).astype(np.int32))
 
     return with_column(frame, [column], model, False, output, IntegerType(), nearest)
@@ -164,15 +153,15 @@ def register(
     model, trust
         As for `embed`. Needs Spark 4.1.
     """
-    require_pyspark()
+    ship.require_pyspark()
     from pyspark.sql import functions
     from pyspark.sql.types import ArrayType, FloatType
 
     udf: Any = functions
-    shipped = ship_model(session, model, trust=trust)
+    shipped = ship.ship_model(session, model, trust=trust)
 
     def embed_texts(texts: pa.Array) -> pa.Array:
-        return as_lists(embedded(texts, arrived_model(*shipped)).vectors)
+        return ship.as_lists(embedded(texts, shipped()).vectors)
 
     embed_texts.__annotations__ = {"texts": pa.Array, "return": pa.Array}  # Spark reads them
     session.udf.register(name, udf.arrow_udf(embed_texts, ArrayType(FloatType(), False)))
@@ -191,11 +180,11 @@ def with_column(
     require_room(frame, output)
     from pyspark.sql.types import StructField, StructType
 
-    shipped = ship_model(frame.sparkSession, model, trust=trust)
+    shipped = ship.ship_model(frame.sparkSession, model, trust=trust)
     names, places = [*frame.columns, output], [frame.columns.index(one) for one in columns]
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        arrived = arrived_model(*shipped)
+        arrived = shipped()
         for batch in batches:
             for first in range(0, len(batch), ROWS_AT_ONCE):
                 part = batch.slice(first, ROWS_AT_ONCE)
@@ -266,23 +255,23 @@ def neighbors(
         rows, and no document without known words is found.
     """
     require_whole("k", k)
-    documents, kind = named_texts(frame, id_column, text_column)
-    opened = opened_model(model)
-    shipped = ship_model(frame.sparkSession, opened)
+    documents, kind = ship.named_texts(frame, id_column, text_column)
+    opened = ship.opened_model(model)
+    shipped = ship.ship_model(frame.sparkSession, opened)
     names, query_kind = list(range(len(queries))) if isinstance(queries, list) else None, "bigint"
     if names is None:
-        texts, query_kind = named_texts(queries, id_column, text_column)
-        with failing_clearly():
+        texts, query_kind = ship.named_texts(queries, id_column, text_column)
+        with ship.failing_clearly():
             table = texts.limit(MOST_QUERIES + 1).toArrow()
         names, queries = table.column(0).to_pylist(), table.column(1).combine_chunks()
     if len(names) > MOST_QUERIES:
         raise InputError(f"up to {MOST_QUERIES:,} queries can be compared at once, got more")
     vectors = opened.embed(queries)
     there = np.flatnonzero(vectors.any(axis=1))
-    key = ship_arrays(frame.sparkSession, vectors[there])
+    rows = ship.ship_arrays(frame.sparkSession, vectors[there])
 
     def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        arrived, asked = arrived_model(*shipped), arrived_arrays(key, 1)[0]
+        arrived, asked = shipped(), rows()[0]
         best: pa.Table | None = None
         for batch in batches:
             for first in range(0, len(batch), ROWS_AT_ONCE):
@@ -301,8 +290,8 @@ def neighbors(
     found = documents.mapInArrow(work, f"query bigint, id {kind}, score float")
     order = Window.partitionBy("query").orderBy(functions.desc("score"), "id")
     ranked = found.withColumn("rank", functions.row_number().over(order)).where(f"rank <= {k}")
-    rows = [(place, names[row]) for place, row in enumerate(there.tolist())]
-    named = frame.sparkSession.createDataFrame(rows, f"place bigint, name {query_kind}")
+    placed = [(place, names[row]) for place, row in enumerate(there.tolist())]
+    named = frame.sparkSession.createDataFrame(placed, f"place bigint, name {query_kind}")
     joined = ranked.join(named, ranked["query"] == named["place"])
     return joined.select(functions.col("name").alias("query"), "id", "score", "rank")
 

@@ -125,16 +125,16 @@ class SparkColumn(LearningCorpus):
         finally:
             counts.close()
         statistics = self.statistics(vocabulary)
-        key = ship_vocabulary(self.texts.sparkSession, vocabulary)
-        pairs = partial(cooccurrence, self.texts, self.tokenizer, key, statistics)
-        folds = partial(sampled_folds, self.texts, self.tokenizer, key)
+        arrived = ship_vocabulary(self.texts.sparkSession, vocabulary)
+        pairs = partial(cooccurrence, self.texts, self.tokenizer, arrived, statistics)
+        folds = partial(sampled_folds, self.texts, self.tokenizer, arrived)
         return LearnedVocabulary(vocabulary, statistics, pairs, folds)
 
     def statistics(self, vocabulary: Vocabulary) -> CorpusStatistics:
         """The counts of words that are known already."""
         self.begin("counting words")
-        key = ship_vocabulary(self.texts.sparkSession, vocabulary)
-        return corpus_statistics(self.texts, self.tokenizer, key, len(vocabulary))
+        arrived = ship_vocabulary(self.texts.sparkSession, vocabulary)
+        return corpus_statistics(self.texts, self.tokenizer, arrived, len(vocabulary))
 
     def remove_components(self, model: EmbeddingModel) -> EmbeddingModel:
         """The model with the components removed that the documents have in common."""

@@ -8,7 +8,7 @@ by one task, and the driver reads one after the other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from deltavec.core.learning.split_half import Folds, folds_of
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.text.batches import Tokenizer, as_text_batch
 from deltavec.core.vocabulary import Vocabulary
-from deltavec.spark.ship import arrived_vocabulary, bytes_type, failing_clearly
+from deltavec.spark.ship import bytes_type, failing_clearly
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -38,7 +38,7 @@ PACKED = "block int, lengths binary, neighbors binary, counts binary"
 def cooccurrence(
     texts: DataFrame,
     tokenizer: Tokenizer,
-    key: str,
+    arrived: Callable[[], Vocabulary],
     statistics: CorpusStatistics,
     window: int,
     allocate: Allocate,
@@ -49,8 +49,8 @@ def cooccurrence(
     ----------
     texts
         A frame with one column of strings.
-    key
-        The vocabulary, as it was shipped.
+    arrived
+        Opens the vocabulary on an executor.
     statistics
         Its words' counts in the column: they bound how many neighbors a word can have.
     allocate
@@ -62,7 +62,7 @@ def cooccurrence(
     stored = bytes_type(texts)
 
     def counted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        vocabulary = arrived_vocabulary(key)
+        vocabulary = arrived()
         for ids in gathered_ids(batches, tokenizer, vocabulary):
             words = len(vocabulary)
             for rows, _ in count_blocks(
@@ -81,7 +81,9 @@ def cooccurrence(
         return unpacked(rows.toLocalIterator(), borders, allocate)
 
 
-def sampled_folds(texts: DataFrame, tokenizer: Tokenizer, key: str, share: float) -> Folds:
+def sampled_folds(
+    texts: DataFrame, tokenizer: Tokenizer, arrived: Callable[[], Vocabulary], share: float
+) -> Folds:
     """Two folds of the documents, or of a share of them, as ids on the driver.
 
     They hold the documents that `split_half.folds_of` puts there on one machine.
@@ -89,7 +91,7 @@ def sampled_folds(texts: DataFrame, tokenizer: Tokenizer, key: str, share: float
     stored = bytes_type(texts)
 
     def tokenize(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for ids in gathered_ids(batches, tokenizer, arrived_vocabulary(key)):
+        for ids in gathered_ids(batches, tokenizer, arrived()):
             folds = [fold.tobytes() for fold in folds_of(ids, share).both]
             yield pa.RecordBatch.from_arrays(
                 [pa.array([0, 1], pa.int32()), pa.array(folds, stored)], ["fold", "ids"]

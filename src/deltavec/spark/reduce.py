@@ -5,9 +5,9 @@ Each is one table of numbers for each partition, added up in Spark until few are
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import astuple, replace
-from functools import partial
+from functools import reduce
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -23,16 +23,7 @@ from deltavec.core.statistics import CorpusStatistics, TextCounts, warn_low_cove
 from deltavec.core.text.batches import Tokenizer, as_text_batch
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import InputError
-from deltavec.spark.ship import (
-    ShippedModel,
-    arrived_model,
-    arrived_vocabulary,
-    as_lists,
-    bytes_type,
-    failing_clearly,
-    rereadable_text,
-    ship_model,
-)
+from deltavec.spark import ship
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -49,15 +40,15 @@ TableOf = Callable[[Any, Any], npt.NDArray[Any]]
 
 
 def corpus_statistics(
-    texts: DataFrame, tokenizer: Tokenizer, key: str, words: int
+    texts: DataFrame, tokenizer: Tokenizer, arrived: Callable[[], Vocabulary], words: int
 ) -> CorpusStatistics:
-    """The counts of a whole column for the vocabulary that was shipped under this key."""
+    """The counts of a whole column for a vocabulary that was shipped."""
 
     def table_of(texts: Any, vocabulary: Vocabulary) -> npt.NDArray[np.int64]:
         return as_table(count_batch(as_text_batch(texts, tokenizer), vocabulary, ONE_THREAD))
 
     empty = as_table(CorpusStatistics.empty(words))
-    return of_table(summed(texts, partial(arrived_vocabulary, key), table_of, empty))
+    return of_table(summed(texts, arrived, table_of, empty))
 
 
 def as_table(statistics: CorpusStatistics) -> npt.NDArray[np.int64]:
@@ -75,17 +66,6 @@ def of_table(table: npt.NDArray[np.int64]) -> CorpusStatistics:
     return CorpusStatistics(token_counts, document_counts, documents, tokens, unknown)
 
 
-def second_moment(texts: DataFrame, shipped: ShippedModel, dimensions: int) -> SecondMoment:
-    """The second moment of a column's vectors, by the model that was shipped."""
-
-    def table_of(texts: Any, model: EmbeddingModel) -> npt.NDArray[np.float64]:
-        return flattened(SecondMoment.of(embedded(texts, model).vectors))
-
-    empty = flattened(SecondMoment.empty(dimensions))
-    numbers = summed(texts, partial(arrived_model, *shipped), table_of, empty)
-    return SecondMoment(numbers[1:].reshape(dimensions, dimensions), int(numbers[0]))
-
-
 def embedded(texts: Any, model: EmbeddingModel) -> EmbeddedBatch:
     """The vectors of some texts, an Arrow column."""
     batch = as_text_batch(texts, model.tokenizer)
@@ -94,8 +74,13 @@ def embedded(texts: Any, model: EmbeddingModel) -> EmbeddedBatch:
 
 def without_components(texts: DataFrame, model: EmbeddingModel) -> EmbeddingModel:
     """The model with the components removed that the documents have in common."""
-    shipped = ship_model(texts.sparkSession, model)
-    moment = second_moment(texts, shipped, model.dimensions)
+
+    def table_of(texts: Any, arrived: EmbeddingModel) -> npt.NDArray[np.float64]:
+        return flattened(SecondMoment.of(embedded(texts, arrived).vectors))
+
+    shipped, width = ship.ship_model(texts.sparkSession, model), model.dimensions
+    numbers = summed(texts, shipped, table_of, flattened(SecondMoment.empty(width)))
+    moment = SecondMoment(numbers[1:].reshape(width, width), int(numbers[0]))
     components = leading_components(moment, model.recipe.n_components_removed)
     return replace(model, table=model.table.without(components))
 
@@ -131,7 +116,7 @@ def summed(
     fan_in
         How many tables one process holds at once.
     """
-    kind, stored = empty.dtype, bytes_type(texts)
+    kind, stored = empty.dtype, ship.bytes_type(texts)
 
     def added(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from pyspark import TaskContext
@@ -140,35 +125,28 @@ def summed(
         tables = (table_of(batch.column(0), arrived) for batch in batches if len(batch))
         task = TaskContext.get()
         if (first := next(tables, None)) is not None and task is not None:
-            yield one_row(task.partitionId(), total(tables, first), stored)
+            yield one_row(task.partitionId(), reduce(np.add, tables, first), stored)
 
     def joined(group: pa.Table) -> pa.Table:
         rows = group.sort_by("part")
         part = rows["part"][0].as_py() // fan_in
         first, *others = (np.frombuffer(one.as_buffer(), kind) for one in rows["numbers"])
-        return pa.Table.from_batches([one_row(part, total(others, first.copy()), stored)])
+        return pa.Table.from_batches([one_row(part, reduce(np.add, others, first), stored)])
 
     tables = texts.mapInArrow(added, SCHEMA)
     for _ in range(ROUNDS):
         tables = tables.groupBy(tables["part"] - tables["part"] % fan_in).applyInArrow(
             joined, SCHEMA
         )
-    with failing_clearly():
+    with ship.failing_clearly():
         rows = tables.toLocalIterator()
-        return total((np.frombuffer(row.numbers, kind) for row in rows), empty.copy())
+        return reduce(np.add, (np.frombuffer(row.numbers, kind) for row in rows), empty)
 
 
 def one_row(part: int, table: npt.NDArray[Any], stored: pa.DataType) -> pa.RecordBatch:
     """A table and its place, as Spark sees them."""
     numbers = pa.array([table.tobytes()], stored)
     return pa.RecordBatch.from_arrays([pa.array([part]), numbers], ["part", "numbers"])
-
-
-def total(tables: Iterable[npt.NDArray[Any]], first: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The sum of tables, in the memory of the first."""
-    for table in tables:
-        first += table
-    return first
 
 
 SAMPLED = "hash long, weight double, first array<float>, second array<float>"
@@ -190,12 +168,12 @@ def for_collection(frame: DataFrame, column: str, model: EmbeddingModel) -> Embe
     """
     if not isinstance(model, EmbeddingModel):
         raise InputError(f"expected a fitted model, got {type(model).__name__}")
-    texts = rereadable_text(frame, column)
+    texts = ship.rereadable_text(frame, column)
     if not model.recipe.depends_on_documents:
         return model
     if model.recipe.needs_vectors:
         return without_components(texts, replace(model, table=model.table.restored()))
-    shipped, words = ship_model(frame.sparkSession, model), len(model.vocabulary)
+    shipped, words = ship.ship_model(frame.sparkSession, model), len(model.vocabulary)
 
     def table_of(texts: Any, arrived: EmbeddingModel) -> npt.NDArray[np.int64]:
         shares = ShareSum(words)
@@ -206,7 +184,7 @@ def for_collection(frame: DataFrame, column: str, model: EmbeddingModel) -> Embe
 
     size = len(as_table(CorpusStatistics.empty(words)))
     empty = np.zeros(size + 2 * words, np.int64)
-    numbers = summed(texts, partial(arrived_model, *shipped), table_of, empty)
+    numbers = summed(texts, shipped, table_of, empty)
     statistics, shares = of_table(numbers[:size]), ShareSum(words)
     shares.units[:] = numbers[size:].reshape(2, words)
     sample = HalfSample.empty(model.dimensions)
@@ -216,7 +194,7 @@ def for_collection(frame: DataFrame, column: str, model: EmbeddingModel) -> Embe
 
 
 def half_sample(
-    texts: DataFrame, shipped: ShippedModel, documents: int, dimensions: int
+    texts: DataFrame, shipped: Callable[[], EmbeddingModel], documents: int, dimensions: int
 ) -> HalfSample:
     """The documents with the lowest hashes, each in two parts, as one machine samples them.
 
@@ -229,18 +207,18 @@ def half_sample(
         def work(
             batches: Iterator[pa.RecordBatch], limit: np.uint64 = limit
         ) -> Iterator[pa.RecordBatch]:
-            arrived = arrived_model(*shipped)
+            arrived = shipped()
             for batch in batches:
                 found = half_vectors_of(
                     as_text_batch(batch.column(0), arrived.tokenizer), arrived, ONE_THREAD
                 )
                 low = np.flatnonzero(found.hashes <= limit)
                 hashes = pa.array(found.hashes[low].view(np.int64))
-                parts = (as_lists(part[low]) for part in found[:2])
+                parts = (ship.as_lists(part[low]) for part in found[:2])
                 columns = [hashes, pa.array(found.weights[low]), *parts]
                 yield pa.RecordBatch.from_arrays(columns, ["hash", "weight", "first", "second"])
 
-        with failing_clearly():
+        with ship.failing_clearly():
             table = texts.mapInArrow(work, SAMPLED).toArrow()
         if len(table) >= COLLECTION_DOCUMENTS or share >= 1:
             break
@@ -260,12 +238,12 @@ def coverage(
 
     `embed` cannot warn: it is computed later. The frame is read once; give it a sample of yours.
     """
-    texts = rereadable_text(frame, column)
-    shipped = ship_model(frame.sparkSession, model)
+    texts = ship.rereadable_text(frame, column)
+    shipped = ship.ship_model(frame.sparkSession, model)
 
     def table_of(texts: Any, arrived: EmbeddingModel) -> npt.NDArray[np.int64]:
         return np.array(astuple(embedded(texts, arrived).counts), np.int64)
 
-    numbers = summed(texts, partial(arrived_model, *shipped), table_of, np.zeros(4, np.int64))
+    numbers = summed(texts, shipped, table_of, np.zeros(4, np.int64))
     warn_low_coverage(counts := TextCounts(*numbers.tolist()))
     return counts

@@ -21,7 +21,7 @@ from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -40,7 +40,6 @@ from deltavec.errors import (
     ModelError,
 )
 from deltavec.io.artifacts.model import FILES, load
-from deltavec.search.shingle_kernels import Weights
 from deltavec.version import __version__
 
 if TYPE_CHECKING:
@@ -55,9 +54,7 @@ def require_pyspark() -> None:
     """Refuse to go on without Spark's Python package, and pandas, without which it has no Arrow."""
     for name in ("pyspark", "pandas"):
         if find_spec(name) is None:
-            raise MissingDependencyError(
-                f"deltavec.spark needs {name}: pip install 'deltavec[spark]'"
-            )
+            raise MissingDependencyError(f"Spark needs {name}: pip install 'deltavec[spark]'")
 
 
 def require_frame(frame: Any) -> None:
@@ -79,9 +76,7 @@ def require_text_column(frame: Any, column: Any) -> None:
 
     found = [field for field in frame.schema.fields if field.name == column]
     if not found:
-        raise CorpusError(
-            f"expected a column {column!r}, found {', '.join(frame.columns) or 'none'}"
-        )
+        raise CorpusError(f"expected a column {column!r}, found {', '.join(frame.columns)}")
     if len(found) > 1:
         raise CorpusError(f"expected one column {column!r}, found {len(found)}: rename the others")
     if not isinstance(found[0].dataType, StringType):
@@ -95,28 +90,25 @@ def rereadable_text(frame: Any, column: Any) -> DataFrame:
     """The text of a frame and nothing else, to be read more than once."""
     require_text_column(frame, column)
     if frame.isStreaming:  # it cannot be read twice, nor to its end
-        raise CorpusError(
-            "expected documents that can be read more than once, got a stream: "
-            "write it to files first"
-        )
+        raise CorpusError("expected documents to read more than once, got a stream: write it first")
+    texts: DataFrame = frame.select(named(column).alias("text"))
+    return texts
+
+
+def named(column: str) -> Any:
+    """A column by its name, whatever is in it."""
     from pyspark.sql import functions
 
-    quoted = column.replace("`", "``")
-    texts: DataFrame = frame.select(functions.col(f"`{quoted}`").alias("text"))
-    return texts
+    return functions.col(f"`{column.replace('`', '``')}`")
 
 
 def named_texts(frame: Any, id_column: str, text_column: str) -> tuple[DataFrame, str]:
     """The ids and texts of a frame, as ``id`` and ``text``, and the type of the ids."""
     require_text_column(frame, text_column)
-    from pyspark.sql import functions
-
-    kind = dict(frame.dtypes).get(id_column)
+    kind = dict(frame.dtypes).get(id_column, "none")
     if kind not in ID_TYPES:
-        found = "none" if kind is None else kind
-        raise CorpusError(f"expected ids, strings or whole numbers, in {id_column!r}, got {found}")
-    columns = [functions.col(f"`{name.replace('`', '``')}`") for name in (id_column, text_column)]
-    return frame.select(columns[0].alias("id"), columns[1].alias("text")), kind
+        raise CorpusError(f"expected ids, strings or whole numbers, in {id_column!r}, got {kind}")
+    return frame.select(named(id_column).alias("id"), named(text_column).alias("text")), kind
 
 
 def bytes_type(frame: DataFrame) -> pa.DataType:
@@ -160,13 +152,6 @@ Given = ParamSpec("Given")
 Opened = TypeVar("Opened")
 
 
-class ShippedModel(NamedTuple):
-    """How executors find a model, and whether they may import the tokenizer that it names."""
-
-    key: str
-    trust: bool
-
-
 def opened_model(
     model: EmbeddingModel | str | PathLike[str], trust: bool = False
 ) -> EmbeddingModel:
@@ -175,18 +160,19 @@ def opened_model(
         return model
     if isinstance(model, str | PathLike):
         return load(model, trust=trust)
-    raise InputError(
-        f"expected a model or the folder of one, got {type(model).__name__}: "
-        "deltavec.fit makes a model"
-    )
+    raise InputError(f"expected a model or the folder of one, got {type(model).__name__}")
 
 
 def ship_model(
     session: SparkSession, model: EmbeddingModel | str | PathLike[str], *, trust: bool = False
-) -> ShippedModel:
-    """How executors find a model, which is written to files and sent: by its fingerprint."""
+) -> Callable[[], EmbeddingModel]:
+    """What opens a model on executors, which find its files by its fingerprint.
+
+    Executors import a third-party tokenizer that the model names if it was imported here.
+    """
     opened = opened_model(model, trust)
-    shipped = ShippedModel(opened.fingerprint, is_trusted(opened))
+    if is_named := isinstance(opened.tokenizer, NamedTokenizer):
+        opened.tokenizer.imported()  # raises if it was not
 
     def write(paths: Sequence[Path]) -> None:
         with tempfile.TemporaryDirectory(dir=staging().name) as scratch:
@@ -195,42 +181,30 @@ def ship_model(
             for path, name in zip(paths, FILES, strict=True):
                 (folder / name).rename(path)
 
-    ship(session, shipped.key, FILES, write, "arrived_model", shipped.trust)
-    return shipped
+    return ship(session, FILES, write, arrived_model, opened.fingerprint, is_named)
 
 
-def is_trusted(model: EmbeddingModel) -> bool:
-    """Whether executors may import the tokenizer that the model names.
-
-    Raises
-    ------
-    ModelError
-        If it names a third-party tokenizer that was not imported here.
-    """
-    if not isinstance(model.tokenizer, NamedTokenizer):
-        return False
-    model.tokenizer.imported()
-    return True
-
-
-def ship_arrays(session: SparkSession, *arrays: npt.NDArray[Any]) -> str:
-    """The key by which executors find arrays: a digest of them."""
+def ship_arrays(
+    session: SparkSession, *arrays: npt.NDArray[Any]
+) -> functools.partial[list[npt.NDArray[Any]]]:
+    """What opens arrays on executors, which find them by a digest."""
     digest = hashlib.sha256()
     for array in arrays:
         digest.update(np.ascontiguousarray(array).data)
-    key, names = digest.hexdigest()[:16], array_names(len(arrays))
+    key = digest.hexdigest()[:16]
 
     def write(paths: Sequence[Path]) -> None:
         for path, array in zip(paths, arrays, strict=True):
             np.save(path, array)
 
-    ship(session, key, names, write, "arrived_arrays", len(arrays))
-    return key
+    names = [f"{number}.npy" for number in range(len(arrays))]
+    return ship(session, names, write, arrived_arrays, key, len(arrays))
 
 
-def ship_vocabulary(session: SparkSession, vocabulary: Vocabulary) -> str:
-    """The key by which executors find a vocabulary."""
-    return ship_arrays(session, vocabulary.data, vocabulary.offsets)
+def ship_vocabulary(session: SparkSession, vocabulary: Vocabulary) -> Callable[[], Vocabulary]:
+    """What opens a vocabulary on executors."""
+    arrays = ship_arrays(session, vocabulary.data, vocabulary.offsets)
+    return functools.partial(arrived_vocabulary, *arrays.args)
 
 
 @functools.cache
@@ -241,22 +215,22 @@ def staging() -> tempfile.TemporaryDirectory[str]:
 
 def ship(
     session: SparkSession,
-    key: str,
     names: Sequence[str],
     write: Callable[[Sequence[Path]], None],
-    opener: str,
+    opener: Callable[..., Opened],
+    key: str,
     *asked: bool | int,
-) -> None:
+) -> functools.partial[Opened]:
     """Send files, unless the session has them, and see that an executor can open them."""
     sent = SENT.setdefault(session, set())
-    if key in sent:
-        return
-    paths = [Path(staging().name) / shipped_name(key, name) for name in names]
-    if not all(path.exists() for path in paths):
-        write(paths)
-    session.addArtifacts(*map(str, paths), file=True)
-    require_arrival(session, opener, key, *asked)
-    sent.add(key)
+    if key not in sent:
+        paths = [Path(staging().name) / shipped_name(key, name) for name in names]
+        if not all(path.exists() for path in paths):
+            write(paths)
+        session.addArtifacts(*map(str, paths), file=True)
+        require_arrival(session, opener.__name__, key, *asked)
+        sent.add(key)
+    return functools.partial(opener, key, *asked)
 
 
 def require_arrival(session: SparkSession, opener: str, *asked: str | bool | int) -> None:
@@ -305,11 +279,6 @@ def require_arrival(session: SparkSession, opener: str, *asked: str | bool | int
 def shipped_name(key: str, name: str) -> str:
     """What a file is called on its way: Spark knows files by their names alone."""
     return f"deltavec-{key}-{name}"
-
-
-def array_names(count: int) -> list[str]:
-    """The names of the files of arrays."""
-    return [f"{number}.npy" for number in range(count)]
 
 
 def opened_once(function: Callable[Given, Opened]) -> Callable[Given, Opened]:
@@ -369,17 +338,11 @@ def arrived_model(key: str, trust: bool = False) -> EmbeddingModel:
 @opened_once
 def arrived_arrays(key: str, count: int) -> list[npt.NDArray[Any]]:
     """The arrays that the driver sent under this key."""
-    paths = [arrival_folder() / shipped_name(key, name) for name in array_names(count)]
+    paths = [arrival_folder() / shipped_name(key, f"{number}.npy") for number in range(count)]
     return [np.load(path, mmap_mode="r").view(np.ndarray) for path in paths]
 
 
 @opened_once
-def arrived_vocabulary(key: str) -> Vocabulary:
-    """The vocabulary that the driver sent under this key."""
-    return Vocabulary(*arrived_arrays(key, 2))
-
-
-def arrived_weights(key: str) -> Weights:
-    """The weights of shingles that the driver sent under this key."""
-    [table] = arrived_arrays(key, 1)
-    return Weights(np.uint32(33 - len(table).bit_length()), table)
+def arrived_vocabulary(key: str, count: int) -> Vocabulary:
+    """The vocabulary whose arrays the driver sent under this key."""
+    return Vocabulary(*arrived_arrays(key, count))

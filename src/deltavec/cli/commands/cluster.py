@@ -7,16 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from deltavec.cli import printing
 from deltavec.cli.inputs import open_collection, require_file
-from deltavec.cli.printing import (
-    collection_facts,
-    console,
-    plain,
-    print_json,
-    print_next,
-    print_result,
-    table,
-)
+from deltavec.cli.printing import table
 from deltavec.cli.progress import stages
 from deltavec.errors import InputError, needing
 
@@ -80,27 +73,22 @@ def cluster(
             with writing_table(output, table.schema) as write:
                 write(table)
     if as_json:
-        print_json(
-            {
-                "collection": collection,
-                "documents_without_vector": opened.description.zero_rows,
-                "reason": found.reason,
-                "clusters": records(found),
-                "levels": [records(level) for level in wider_levels(found)],
-                "output": output,
-            }
-        )
+        record: dict[str, Any] = {"collection": collection, "output": output}
+        record["reason"] = found.reason
+        record["documents_without_vector"] = opened.description.zero_rows
+        record["levels"] = [records(level) for level in wider_levels(found)]
+        printing.print_json({**record, "clusters": records(found)})
         return
     print_clusters(found)
     if n is None:
-        console().print(f"\n{len(found)} groups: {found.reason}")
+        printing.console().print(f"\n{len(found)} groups: {found.reason}")
     if opened.description.zero_rows:
         typer.echo(
             f"\n{opened.description.zero_rows:,} documents without a vector are in no group."
         )
     if output is not None:
         typer.echo(f"\nsaved {output}")
-    print_next("map", collection, "-o", collection.with_suffix(".html"))
+    printing.print_next("map", collection, "-o", collection.with_suffix(".html"))
 
 
 def wider_levels(found: Clusters) -> list[Clusters]:
@@ -131,11 +119,11 @@ def print_clusters(found: Clusters) -> None:
             f"{number}",
             f"{level.sizes[number]:,}",
             f"{level.cohesion[number]:.2f}",
-            plain("  " * depth + ", ".join(level.names[number]), 60),
-            plain(level.central_ids[number], 24),
+            printing.plain("  " * depth + ", ".join(level.names[number]), 60),
+            printing.plain(level.central_ids[number], 24),
             style="bold" if depth < len(chain) - 1 else "",
         )
-    console().print(shown)
+    printing.console().print(shown)
 
 
 def in_tree(chain: list[Clusters], within: int | None = None) -> list[tuple[int, Clusters, int]]:
@@ -207,9 +195,9 @@ def map(
             write(map_view, output, collection.resolve().stem, color_by, dark)
         info = opened.info()
     record = {"collection": collection, "map": info["map"], "output": output}
-    facts = {"map": collection_facts(info)["map"]}
+    facts = {"map": printing.collection_facts(info)["map"]}
     then = ("serve", collection, "--open")
-    print_result(as_json, record, facts, work, saved=output or collection, then=then)
+    printing.print_result(as_json, record, facts, work, saved=output or collection, then=then)
 
 
 def write(map_view: MapView, output: Path, name: str, color_by: str | None, dark: bool) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
@@ -55,7 +54,6 @@ def run(work: Stages, kept: Path | None) -> dict[str, Any]:
     from deltavec.lab.stories import lee_documents
     from deltavec.training import fit
 
-    begun = time.perf_counter()
     documents = lee_documents()
     if kept is not None:
         kept.mkdir(exist_ok=True)
@@ -86,7 +84,7 @@ def run(work: Stages, kept: Path | None) -> dict[str, Any]:
         "recipe": model.recipe.name,
         "agreement": {**agreements, model.recipe.name: agreement(own, documents.judgements)},
         "published": LEE,
-        "seconds": round(time.perf_counter() - begun, 3),
+        "seconds": work.seconds,
     }
 
 
@@ -114,25 +112,17 @@ def answers(news: Collection, work: Stages) -> dict[str, Any]:
     work.begin("searching")
     hits = []
     for hit in news.search(QUERY, k=HITS):
-        why = news.why(QUERY, hit.id)
-        words = {one.word: one.share for one in why.words[:WORDS]}
+        words = {one.word: one.share for one in news.why(QUERY, hit.id).words[:WORDS]}
         hits.append({"id": hit.id, "score": hit.score, "text": hit.text, "words": words})
     work.begin("comparing texts")
     pairs = news.duplicates().pairs
+    found = zip(map(str, pairs.a), map(str, pairs.b), pairs.shared.tolist(), strict=True)
+    twins = [{"a": news.text(a), "b": news.text(b), "shared": shared} for a, b, shared in found]
     work.begin("finding topics")
     topics = news.cluster(TOPICS)
-    return {
-        "query": QUERY,
-        "hits": hits,
-        "duplicates": [
-            {"a": news.text(str(a)), "b": news.text(str(b)), "shared": float(shared)}
-            for a, b, shared in zip(pairs.a, pairs.b, pairs.shared, strict=True)
-        ],
-        "topics": [
-            {"words": list(words), "documents": int(size)}
-            for words, size in zip(topics.names, topics.sizes, strict=True)
-        ],
-    }
+    named = zip(topics.names, topics.sizes, strict=True)
+    groups = [{"words": list(words), "documents": int(size)} for words, size in named]
+    return {"query": QUERY, "hits": hits, "duplicates": twins, "topics": groups}
 
 
 def print_outcome(outcome: dict[str, Any], kept: Path | None) -> None:
@@ -150,23 +140,16 @@ def print_outcome(outcome: dict[str, Any], kept: Path | None) -> None:
 
     done = f"deltavec learned from {outcome['documents']} news stories alone"
     out.print(f"{done}, in {duration(outcome['seconds'])} with everything below.")
-    hits = [
-        line
-        for hit in outcome["hits"]
-        for line in (
-            f"{hit['score']:5.2f}  {beginning(hit['text'], 68)}",
-            "       " + ", ".join(f"{word} {share:.2f}" for word, share in hit["words"].items()),
-        )
-    ]
-    section(f'Search for "{outcome["query"]}", and why', hits)
+    lines = []
+    for hit in outcome["hits"]:
+        shares = ", ".join(f"{word} {share:.2f}" for word, share in hit["words"].items())
+        lines += [f"{hit['score']:5.2f}  {beginning(hit['text'])}", f"       {shares}"]
+    section(f'Search for "{outcome["query"]}", and why', lines)
     twins = outcome["duplicates"]
-    first = [f"{one['shared']:.2f}  {beginning(one['a'], 68)}" for one in twins[:2]]
+    first = [f"{one['shared']:.2f}  {beginning(one['a'])}" for one in twins[:2]]
     section(f"Near-duplicates: {len(twins)} pairs share half of their text", first)
-    topics = [
-        f"{topic['documents']:4}  {', '.join(topic['words'][:WORDS])}"
-        for topic in outcome["topics"]
-    ]
-    section("Topics, and how many stories they have", topics)
+    topics = [(one["documents"], ", ".join(one["words"][:WORDS])) for one in outcome["topics"]]
+    section("Topics, and how many stories they have", [f"{n:4}  {words}" for n, words in topics])
     scores = outcome["agreement"]
     best = max((name for name in scores if name != outcome["recipe"]), key=scores.__getitem__)
     figures = {
@@ -175,27 +158,21 @@ def print_outcome(outcome: dict[str, Any], kept: Path | None) -> None:
         "mean of word vectors": scores["unit-sum"],
         **{f"{name}, published": score for name, score in outcome["published"].items()},
     }
-    section(
-        f"Correlation with people, who compared {outcome['judged']} stories",
-        [f"{decimals(score, 3):>6}  {name}" for name, score in figures.items()],
-    )
+    title = f"Correlation with people, who compared {outcome['judged']} stories"
+    section(title, [f"{decimals(score, 3):>6}  {name}" for name, score in figures.items()])
     out.print(Text("\nNext\n", "bold"))
-    for command in next_commands(kept):
+    commands = ["deltavec explore reviews.csv", "deltavec demo -o lee-news"]
+    if kept is not None:
+        model, folder = (shlex.quote(str(kept / f"news.{kind}")) for kind in ("dv", "idx"))
+        commands = [
+            f'deltavec search {folder} "bush fires near sydney" --explain',
+            f'deltavec explain {model} "bin Laden in Afghanistan" "al Qaeda fighters"',
+            f"deltavec serve {folder} --open",
+        ]
+    for command in commands:
         out.print(f"  {command}", markup=False, soft_wrap=True)  # whole, to be copied
 
 
-def next_commands(kept: Path | None) -> list[str]:
-    """Commands to try next, on the files that were kept or on your own."""
-    if kept is None:
-        return ["deltavec explore reviews.csv", "deltavec demo -o lee-news"]
-    model, folder = (shlex.quote(str(kept / f"news.{kind}")) for kind in ("dv", "idx"))
-    return [
-        f'deltavec search {folder} "bush fires near sydney" --explain',
-        f'deltavec explain {model} "bin Laden in Afghanistan" "al Qaeda fighters"',
-        f"deltavec serve {folder} --open",
-    ]
-
-
-def beginning(story: str, longest: int) -> str:
+def beginning(story: str, longest: int = 68) -> str:
     """How a story begins, cut at a word."""
     return story if len(story) <= longest else story[:longest].rsplit(" ", 1)[0] + " …"

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import re
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from deltavec.cli import options
+from deltavec.cli import options, printing
 from deltavec.cli.inputs import open_collection, open_corpus, require_file, require_other_file
-from deltavec.cli.printing import (
-    console,
-    plain,
-    plural,
-    print_json,
-    print_next,
-    require_usage,
-    shortened,
-    visible,
-)
 from deltavec.cli.progress import stages
 from deltavec.errors import InputError
 
@@ -29,6 +20,7 @@ if TYPE_CHECKING:
     from deltavec.io.corpus.corpus import Corpus
     from deltavec.search import Duplicates
 
+Keep = StrEnum("Keep", ["first", "longest"])
 MEMBERS = 5  # shown of the largest group
 MANY = 0.05  # of the documents
 LENGTH = 400  # characters shown of a document
@@ -38,7 +30,7 @@ def duplicates(
     collection: Path,
     *,
     threshold: float = 0.5,
-    keep: str = "first",
+    keep: Keep = Keep.first,
     output: Path | None = None,
     table: Path | None = None,
     write_unique: Path | None = None,
@@ -65,8 +57,8 @@ def duplicates(
     ----------
     threshold : SHARE, -t
         Least share of the longer text that both have, above 0.
-    keep : WHICH
-        Which document stays: first or longest.
+    keep
+        Which document stays.
     output : PAIRS.parquet, -o
         Write all pairs: a, b, shared, contained.
     table : FILE
@@ -93,16 +85,14 @@ def duplicates(
     deltavec duplicates reviews.idx --write-unique clean.parquet --yes
     deltavec duplicates reviews.idx --against reviews.csv --table leaked.csv
     """
-    expected = f"expected a share above 0, up to 1, got {threshold:g}"
-    require_usage(0 < threshold <= 1, "'--threshold' / '-t'", expected)
-    known = keep in ("first", "longest")
-    require_usage(known, "'--keep'", f"expected first or longest, got {keep}")
-    with_unique = corpus is None or write_unique is not None
-    require_usage(with_unique, "'--corpus'", "only with --write-unique")
-    with_other = against_id_column is None or against is not None
-    require_usage(with_other, "'--against-id-column'", "only with --against")
-    expected = "pairs are of one collection; with --against use --table"
-    require_usage(against is None or output is None, "'--output'", expected)
+    alone, no_file = against is None, write_unique is None
+    for option, held, expected in (
+        ("threshold", 0 < threshold <= 1, f"expected a share above 0, up to 1, got {threshold:g}"),
+        ("corpus", not corpus or not no_file, "only with --write-unique"),
+        ("against-id-column", not against_id_column or not alone, "only with --against"),
+        ("output", alone or not output, "pairs are of one collection; with --against use --table"),
+    ):
+        printing.require_usage(held, f"'--{option}'", expected)
     require_files(output, table, write_unique, [corpus, against])
     with stages("opening the collection") as work:
         from deltavec.collection.overlap import THRESHOLDS, duplicate_report
@@ -118,7 +108,9 @@ def duplicates(
             found = opened.against(other, threshold, id_column=against_id_column, threads=threads)
         else:
             least = min(threshold, THRESHOLDS[0])
-            wide = opened.duplicates(least, keep=keep, threads=threads, on_progress=work.reach)
+            wide = opened.duplicates(
+                least, keep=keep.value, threads=threads, on_progress=work.reach
+            )
             report, found = duplicate_report(wide, threshold), wide.at(threshold)
         if output is not None:
             found.write(output)
@@ -144,10 +136,10 @@ def duplicates(
         if not as_json:
             typer.echo(f"\n{left:,} of {len(opened):,} documents are left\n\nsaved {write_unique}")
     elif not as_json and len(found.removed):
-        print_next("duplicates", collection, "--write-unique", "unique.parquet", "--yes")
+        printing.print_next("duplicates", collection, "--write-unique", "unique.parquet", "--yes")
     if as_json:
         files = {"table": table, "unique": write_unique, "documents_left": left, "output": output}
-        print_json({**about, **as_record(found, report, listed=output is None), **files})
+        printing.print_json({**about, **as_record(found, report, listed=output is None), **files})
 
 
 def require_files(
@@ -200,15 +192,15 @@ def print_report(collection: Collection, found: Duplicates, report: Report) -> N
     """Print what the thresholds find, two pairs, and the largest group."""
     from rich.text import Text
 
-    out = console()
+    out = printing.console()
     for step in report.steps:
         mark = ">" if step.threshold == found.threshold else " "
-        gone = f"{plural(step.removed, 'document')} would go"
-        out.print(f"{mark} {step.threshold:<5g} {plural(step.pairs, 'pair')}, {gone}")
+        gone = f"{printing.plural(step.removed, 'document')} would go"
+        out.print(f"{mark} {step.threshold:<5g} {printing.plural(step.pairs, 'pair')}, {gone}")
     print_pair(collection, "a clear pair", report.clear)
     print_pair(collection, "the pair that shares least", report.border)
     if report.largest:
-        size = plural(len(report.largest), "document")
+        size = printing.plural(len(report.largest), "document")
         out.print(Text(f"\nthe largest group, {size}", "bold"))
         print_texts(collection, report.largest[:MEMBERS])
         if len(report.largest) > MEMBERS:
@@ -229,16 +221,16 @@ def print_pair(collection: Collection, what: str, pair: Example | None) -> None:
 
     if pair is None:
         return
-    out = console()
+    out = printing.console()
     part = f"shared {pair.shared:.2f}, contained {pair.contained:.2f}"
     out.print(Text.assemble("\n", (what, "bold"), f": {part}"))
     texts = collection.documents([pair.a, pair.b]).column("text").to_pylist()
     marked = shared_spans(*texts)
     for id, text, spans in zip((pair.a, pair.b), texts, marked, strict=True):
-        shown = Text(visible(re.sub(r"\s", " ", text[:LENGTH])))
+        shown = Text(printing.visible(re.sub(r"\s", " ", text[:LENGTH])))
         for begin, end in spans:
             shown.stylize("bold", begin, end)
-        line = Text.assemble("  ", plain(id, 24), "  ", shown)
+        line = Text.assemble("  ", printing.plain(id, 24), "  ", shown)
         line.truncate(max(out.width, 20), overflow="ellipsis")
         out.print(line, soft_wrap=True)
 
@@ -247,16 +239,16 @@ def print_overlap(collection: Collection, found: Overlap, most: int) -> None:
     """Print how many documents have a match, and some of them, those that share most first."""
     from rich.text import Text
 
-    out = console()
+    out = printing.console()
     shared = int((found.table["shared"].to_numpy() >= found.threshold).sum())
+    ours = f"{printing.plural(len(found), 'document')} of {len(collection):,}"
     out.print(
-        f"{plural(len(found), 'document')} of {len(collection):,} in {found.documents:,} others: "
-        f"{shared:,} share {found.threshold:g} or more, {len(found) - shared:,} are part of a "
-        "longer text"
+        f"{ours} in {found.documents:,} others: {shared:,} share {found.threshold:g} or more, "
+        f"{len(found) - shared:,} are part of a longer text"
     )
     for row in found.table.sort_by([("shared", "descending")]).slice(0, most).to_pylist():
         part = f"shared {row['shared']:.2f}, contained {row['contained']:.2f}"
-        out.print(Text.assemble("\n", part, ", in ", plain(row["match"], 24)))
+        out.print(Text.assemble("\n", part, ", in ", printing.plain(row["match"], 24)))
         print_texts(collection, [row["id"]])
     if len(found) > most:
         out.print(f"\nand {len(found) - most:,} more")
@@ -266,10 +258,10 @@ def print_texts(collection: Collection, ids: list[str]) -> None:
     """Print the beginnings of documents."""
     from rich.text import Text
 
-    out = console()
+    out = printing.console()
     table = collection.documents(ids)
     for id, text in zip(table["id"].to_pylist(), table["text"].to_pylist(), strict=True):
-        line = Text.assemble("  ", plain(id, 24), "  ", shortened(text, 200))
+        line = Text.assemble("  ", printing.plain(id, 24), "  ", printing.shortened(text, 200))
         line.truncate(max(out.width, 20), overflow="ellipsis")
         out.print(line, soft_wrap=True)
 
@@ -298,7 +290,7 @@ def similar_pairs(
     deltavec similar-pairs reviews.idx --threshold 0.98 -o pairs.parquet
     """
     expected = f"expected a cosine above 0, up to 1, got {threshold:g}"
-    require_usage(0 < threshold <= 1, "'--threshold' / '-t'", expected)
+    printing.require_usage(0 < threshold <= 1, "'--threshold' / '-t'", expected)
     require_file(output, [".parquet"])
     with stages("opening the collection") as work:
         from deltavec.search import write_similar_pairs
@@ -313,5 +305,5 @@ def similar_pairs(
             threads=threads,
             on_progress=work.reach,
         )
-    typer.echo(f"{plural(count, 'pair')} at or above {threshold:g}\n\nsaved {output}")
-    print_next("duplicates", collection)
+    typer.echo(f"{printing.plural(count, 'pair')} at or above {threshold:g}\n\nsaved {output}")
+    printing.print_next("duplicates", collection)

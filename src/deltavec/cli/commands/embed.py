@@ -5,17 +5,9 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from deltavec.cli import options
-from deltavec.cli.inputs import (
-    followed,
-    lock_folder,
-    open_for_model,
-    require_folder_of,
-    require_suffix,
-    rereadable,
-)
+from deltavec.cli import inputs, options
 from deltavec.cli.printing import plural, print_result
 from deltavec.cli.progress import stages
 
@@ -59,29 +51,17 @@ def embed(
     with stages("starting") as work, writing_vectors(output, kept):
         from deltavec.io.output.embed_to_file import embed_to_file
 
-        loaded, documents = open_for_model(model, trust, corpus, files, work)
-        held = rereadable(documents, work) if as_collection else nullcontext(documents)
+        loaded, documents = inputs.open_for_model(model, trust, corpus, files, work)
+        held = inputs.rereadable(documents, work) if as_collection else nullcontext(documents)
         with held as source:
             if as_collection:
                 work.begin("learning from the collection")
-                loaded = loaded.for_collection(followed(source, work), threads=threads)
+                loaded = loaded.for_collection(inputs.followed(source, work), threads=threads)
             work.begin("embedding")
-            written = embed_to_file(
-                loaded,
-                source,
-                output,
-                keep=kept,
-                threads=threads,
-                on_progress=work.report,
-                on_notice=work.notice,
-            )
-    record = {
-        "output": written.path,
-        "documents": written.documents,
-        "zero_rows": written.zero_rows,
-        "resumed_documents": written.resumed_documents,
-        "dimensions": loaded.dimensions,
-    }
+            progress: Any = {"on_progress": work.report, "on_notice": work.notice}
+            written = embed_to_file(loaded, source, output, keep=kept, threads=threads, **progress)
+    record = {**vars(written), "dimensions": loaded.dimensions}
+    record["output"] = record.pop("path")
     facts = summary(written, loaded.dimensions)
     then = ("index", "build", model, corpus, "-o", model.with_suffix(".idx"))
     print_result(as_json, record, facts, work, saved=written.path, then=then)
@@ -95,11 +75,11 @@ def writing_vectors(output: str, keep: list[str]) -> AbstractContextManager[None
 
     path = Path(output)
     if not path.is_dir() and not output.endswith("/"):
-        require_suffix(path, WRITERS)
+        inputs.require_suffix(path, WRITERS)
     if address_of(output):
         return nullcontext()
     target = Target.of(output, keep).path
-    require_folder_of(target)
+    inputs.require_folder_of(target)
     return only_writer(target)
 
 
@@ -150,18 +130,10 @@ def export(
     from deltavec.io.artifacts.model import load
     from deltavec.io.export.export import EXPORT_FOLDER
 
-    with lock_folder(output, EXPORT_FOLDER):
+    with inputs.lock_folder(output, EXPORT_FOLDER):
         exported = load(model).export(output, format.value, dtype=dtype.value)
-    record = {
-        "output": exported.folder,
-        "format": exported.format,
-        "dtype": exported.dtype,
-        "words": exported.words,
-        "dimensions": exported.dimensions,
-        "largest_error": exported.largest_error,
-        "not_found": exported.not_found,
-    }
-    print_result(as_json, record, export_facts(exported))
+    record = vars(exported)
+    print_result(as_json, {**record, "output": exported.folder}, export_facts(exported))
 
 
 def export_facts(exported: Exported) -> dict[str, str]:
@@ -173,8 +145,5 @@ def export_facts(exported: Exported) -> dict[str, str]:
     if exported.largest_error:
         facts["error"] = f"a row differs by at most {exported.largest_error:.1e} of its length"
     if exported.not_found:
-        facts["not found"] = (
-            f"{exported.not_found:.2%} of the words counted at the fit: pairs of neighbors in "
-            "scripts without spaces"
-        )
+        facts["not found"] = f"{exported.not_found:.2%} of the words: neighbors without spaces"
     return facts | {"saved": str(exported.folder)}

@@ -11,15 +11,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from deltavec.cli import options
-from deltavec.cli.inputs import (
-    followed,
-    lock_file,
-    lock_folder,
-    open_corpus,
-    require_other_file,
-    rereadable,
-)
+from deltavec.cli import inputs, options
 from deltavec.cli.printing import plural, print_result, reason, require_usage, share
 from deltavec.cli.progress import stages
 from deltavec.core.recipes import PARAMETERS, RECIPES, WEIGHTED_PARAMETERS, Recipe
@@ -120,14 +112,14 @@ def fit(
     require_tokenizer(tokenizer)
     from deltavec.io.artifacts.model import MODEL_FOLDER, save
 
-    with stages("starting") as work, lock_folder(output, MODEL_FOLDER):
+    with stages("starting") as work, inputs.lock_folder(output, MODEL_FOLDER):
         given = {
             name: value
             for name in PARAMETERS
             if (value := parameters.get(option_name(name))) is not None
         }
         chosen = chosen_recipe(recipe, given, vectors)
-        documents = open_corpus(corpus, files)
+        documents = inputs.open_corpus(corpus, files)
 
         from deltavec.core.fitting import fit as fitted
         from deltavec.io.corpus.files import COLUMN, TEXT
@@ -140,10 +132,10 @@ def fit(
             work.begin(f"loading {prior.name}")
         known = None if prior is None else load_vectors(prior, limit=limit)
         several_passes = loaded is None or chosen is None or chosen.n_components_removed > 0
-        held = rereadable(documents, work) if several_passes else nullcontext(documents)
+        held = inputs.rereadable(documents, work) if several_passes else nullcontext(documents)
         with held as source:
             model = fitted(
-                followed(source, work),
+                inputs.followed(source, work),
                 loaded,
                 chosen,
                 prior=known,
@@ -280,13 +272,13 @@ def train(
         from deltavec.io.vectors.load import WRITERS, save_vectors
         from deltavec.training import train_vectors
 
-        require_other_file(output, corpus)
+        inputs.require_other_file(output, corpus)
         with (
-            lock_file(output, WRITERS),
-            rereadable(open_corpus(corpus, files), work) as documents,
+            inputs.lock_file(output, WRITERS),
+            inputs.rereadable(inputs.open_corpus(corpus, files), work) as documents,
         ):
             vectors = train_vectors(
-                followed(documents, work),
+                inputs.followed(documents, work),
                 dimensions=dimensions,
                 window=window,
                 min_count=min_count,

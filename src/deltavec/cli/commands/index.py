@@ -13,19 +13,14 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deltavec.cli import options
-from deltavec.cli.inputs import (
-    lock_folder,
-    open_collection,
-    open_corpus,
-    open_for_model,
-    require_rereadable,
-)
-from deltavec.cli.printing import collection_facts, plural, print_result, require_usage, size
+from deltavec.cli import inputs, options
+from deltavec.cli.printing import collection_facts, plural, print_result, require_usage
 from deltavec.cli.progress import stages
 from deltavec.errors import InputError
 
 if TYPE_CHECKING:
+    from deltavec.cli.progress import Stages
+    from deltavec.collection import Collection
     from deltavec.io.corpus.corpus import Corpus
 
 VectorType = StrEnum("VectorType", ["float32", "float16"])
@@ -82,12 +77,13 @@ def build(
         from deltavec.collection import build_collection
         from deltavec.collection.manifest import COLLECTION_FOLDER
 
-        with lock_folder(output, COLLECTION_FOLDER):
+        with inputs.lock_folder(output, COLLECTION_FOLDER):
             if models:
-                loaded, documents = open_for_model(Path(models[0]), trust, corpus, files, work)
+                model = Path(models[0])
+                loaded, documents = inputs.open_for_model(model, trust, corpus, files, work)
             else:
-                require_rereadable(corpus)
-                loaded, documents = None, open_corpus(corpus, files)
+                inputs.require_rereadable(corpus)
+                loaded, documents = None, inputs.open_corpus(corpus, files)
             built = build_collection(
                 loaded,
                 documents,
@@ -104,9 +100,18 @@ def build(
             )
             if with_map:
                 built = built.with_map(threads=threads, on_stage=work.begin, on_progress=work.reach)
-        info = built.info()
-    record, then = {"collection": output, **info}, ("serve", output, "--open")
-    print_result(as_json, record, collection_facts(info), work, saved=output, then=then)
+    report(built, output, work, as_json)
+
+
+def report(
+    collection: Collection, folder: Path, work: Stages, as_json: bool, **changed: int
+) -> None:
+    """Print how many documents have changed, and facts about the collection as it is now."""
+    info = collection.info()
+    facts = {name: plural(count, "document") for name, count in changed.items()}
+    then = ("index", "refit", folder) if info["refit_due"] else ("serve", folder, "--open")
+    record = {"collection": folder, **changed, **info}
+    print_result(as_json, record, facts | collection_facts(info), work, saved=folder, then=then)
 
 
 def split_names(given: Sequence[str], corpus: Corpus) -> list[str]:
@@ -146,20 +151,17 @@ def add(
     deltavec index add named.idx reviews.csv --update
     """
     with stages("opening the collection") as work:
-        before = open_collection(collection, trust)
-        documents = open_corpus(corpus, files, expected=before.description.text_column)
+        before = inputs.open_collection(collection, trust)
+        documents = inputs.open_corpus(corpus, files, expected=before.description.text_column)
         work.begin("embedding")
         after = before.add(
             documents, update=update, purge=purge, threads=threads, on_progress=work.report
         )
-        info = after.info()
-    changed = {"added": len(after) - len(before)}
-    changed["updated"] = after.description.removed - before.description.removed
-    shown = {name: plural(changed[name], "document") for name in changed if changed[name]}
-    facts = {**(shown or {"added": "0 documents"}), **collection_facts(info)}
-    record = {"collection": collection, **changed, **info}
-    then = ("index", "refit", collection) if info["refit_due"] else ("serve", collection, "--open")
-    print_result(as_json, record, facts, work, saved=collection, then=then)
+    added, updated = (
+        len(after) - len(before),
+        after.description.removed - before.description.removed,
+    )
+    report(after, collection, work, as_json, added=added, updated=updated)
 
 
 def remove(
@@ -204,17 +206,14 @@ def remove(
         given = "both" if filter is not None else "neither"
         raise InputError(f"expected ids (ID, --from) or a filter (--filter), got {given}")
     with stages("opening the collection") as work:
-        before = open_collection(collection, trust)
+        before = inputs.open_collection(collection, trust)
         work.begin("removing")
         after = before.remove(
             None if filter else named, filter=filter, missing_ok=missing_ok, purge=purge,
             threads=threads,
         )  # fmt: skip
-    info, removed = after.info(), after.description.removed - before.description.removed
-    facts = {"removed": plural(removed, "document"), **collection_facts(info)}
-    record = {"collection": collection, "removed": removed, **info}
-    then = ("index", "compact", collection)
-    print_result(as_json, record, facts, work, saved=collection, then=() if purge else then)
+    removed = after.description.removed - before.description.removed
+    report(after, collection, work, as_json, removed=removed)
 
 
 def read_ids(source: str) -> list[str]:
@@ -242,23 +241,13 @@ def compact(collection: Path, *, as_json: bool = False) -> None:
     deltavec index compact reviews.idx
     """
     with stages("opening the collection") as work:
-        before = open_collection(collection)
+        before = inputs.open_collection(collection)
         work.begin("merging files")
         after = before.compact()
-    info = after.info()
-    record = {
-        "collection": collection,
-        "segments_before": len(before.description.segments),
-        "deleted_before": before.info()["documents_deleted"],
-        "document_bytes_before": before.info()["document_bytes"],
-        **info,
-    }
-    facts = {
-        "segments": f"{record['segments_before']:,} before, {info['segments']:,} now",
-        "deleted documents": f"{record['deleted_before']:,} before, none now",
-        "size": f"{size(record['document_bytes_before'])} before, "
-        f"{size(info['document_bytes'])} now",
-    }
+    was, info = before.info(), after.info()
+    names = ("segments", "documents_deleted", "document_bytes")
+    facts = {name.replace("_", " "): f"{was[name]:,} before, {info[name]:,} now" for name in names}
+    record = {"collection": collection, **{f"{name}_before": was[name] for name in names}, **info}
     print_result(as_json, record, facts, work, saved=collection)
 
 
@@ -302,11 +291,9 @@ def refit(
     deltavec index refit reviews.idx
     """
     with stages("opening the collection") as work:
-        before = open_collection(collection, trust)
+        before = inputs.open_collection(collection, trust)
         after = before.refit(threads=threads, on_progress=work.report, on_stage=work.begin)
-        info = after.info()
-    record, then = {"collection": collection, **info}, ("serve", collection, "--open")
-    print_result(as_json, record, collection_facts(info), work, saved=collection, then=then)
+    report(after, collection, work, as_json)
 
 
 def export(
@@ -342,7 +329,7 @@ def export(
     deltavec index export reviews.idx postgresql://localhost/db --format pgvector --encoder r.query
     """
     with stages("opening the collection") as work:
-        opened = open_collection(collection, trust)
+        opened = inputs.open_collection(collection, trust)
         work.begin("exporting")
         made = opened.export(target, format.value, name=name, encoder=encoder)
     record = {"output": target, "format": format.value, "name": name, "documents": made.documents}

@@ -86,8 +86,7 @@ def tools_of(path: Path, trust: bool = False) -> MCPServer:
         """Read the text and the columns of a document, from a character on."""
         [entry] = current().entries([id])
         text = entry.pop("text") or ""
-        columns = {name: json_value(value) for name, value in entry.items()}
-        return {**columns, "text": text[begin : begin + length], "characters": len(text)}
+        return {**json_value(entry), "text": text[begin : begin + length], "characters": len(text)}
 
     def why(query: str, id: str, by: By | None = None) -> dict[str, Any]:
         """Explain the score of a document: the shares of the query's words add up to it."""
@@ -105,5 +104,5 @@ def as_dict(hit: Hit) -> dict[str, Any]:
     from deltavec.io.output.tables import json_value
 
     shown = hit.excerpt.text or hit.text[:EXCERPT]
-    columns = {name: json_value(value) for name, value in hit.columns.items()}
+    columns = json_value(hit.columns)
     return {"id": hit.id, "score": hit.score, "excerpt": shown, "columns": columns}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -11,30 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from deltavec.cli import options
+from deltavec.cli import options, printing
 from deltavec.cli.inputs import open_collection
-from deltavec.cli.printing import (
-    console,
-    plain,
-    plural,
-    print_json,
-    print_next,
-    shortened,
-    signed,
-    table,
-    visible,
-    word_list,
-)
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.table import Table
     from rich.text import Text
 
     from deltavec.collection import Collection
     from deltavec.collection.answers import Hit, SearchExplanation
     from deltavec.collection.query import Query
-    from deltavec.core.explain import Explanation, Shares, WordPair, WordShare
+    from deltavec.core.explain import Explanation, WordShare
     from deltavec.search.hybrid.search import TopDocuments
 
 
@@ -72,14 +57,29 @@ def explain(
 
     explanation = load(model, trust=trust).explain(text_a, text_b, pairs=pairs)
     if as_json:
-        print_json(as_record(explanation))
+        printing.print_json(as_record(explanation))
         return
-    out = console()
-    # What is left of the line for a word, beside its numbers and those of the other text.
-    longest = min(32, max(8, (out.width - 37) // 2))
-    for part in readable(explanation, words, longest):
-        out.print(part)
-    print_next("index", "build", model, "CORPUS", "-o", model.with_suffix(".idx"))
+    from rich.text import Text
+
+    out = printing.console()
+    out.print(Text.assemble("cosine ", (printing.signed(explanation.cosine), "bold"), "\n"))
+    for name in "ab":
+        shares, offset, unknown = (
+            getattr(explanation, f"{part}_{name}") for part in ("words", "offset", "unknown")
+        )
+        rows: list[list[Any]] = [
+            [*map(printing.plain, row)] for row in share_rows(shares, offset, words)
+        ]
+        shown = printing.table([f"text {name.upper()}", ">times", ">share"], rows)
+        out.print(shown, "")
+        if unknown:
+            line = f"Not known in {name.upper()}: {printing.word_list(unknown)}\n"
+            out.print(Text(line))
+    if explanation.pairs:
+        strongest = [(one.word_a, one.word_b, one.share) for one in explanation.pairs]
+        rows = [[*map(printing.plain, pair), printing.signed(share)] for *pair, share in strongest]
+        out.print(printing.table(["in A", "in B", ">share"], rows))
+    printing.print_next("index", "build", model, "CORPUS", "-o", model.with_suffix(".idx"))
 
 
 def as_record(explanation: Explanation) -> dict[str, object]:
@@ -90,39 +90,6 @@ def as_record(explanation: Explanation) -> dict[str, object]:
     return record
 
 
-def readable(explanation: Explanation, words: int, longest: int) -> list[RenderableType]:
-    """The explanation for people: the cosine, shares side by side, pairs, and what is unknown."""
-    from rich.text import Text
-
-    parts: list[RenderableType] = [
-        Text.assemble("cosine ", (signed(explanation.cosine), "bold")),
-        Text(""),
-        side_by_side(explanation, words, longest),
-    ]
-    if explanation.pairs:
-        title = Text("Words that pull them together")
-        parts += [Text(""), title, Text(""), pair_table(explanation.pairs, longest)]
-    for name, unknown in (("A", explanation.unknown_a), ("B", explanation.unknown_b)):
-        if unknown:
-            parts += [Text(""), Text(f"Not known in {name}: {word_list(unknown)}")]
-    return parts
-
-
-def side_by_side(explanation: Explanation, words: int, longest: int) -> Table:
-    """The shares of both texts, each column adding up to the cosine."""
-    shown = table(["text A", ">times", ">share", "text B", ">times", ">share"])
-    shown.show_footer = True
-    for number, column in enumerate(shown.columns):
-        column.footer = ("cosine", "", signed(explanation.cosine))[number % 3]
-        column.min_width = min(20, longest) if number % 3 == 0 else None
-    left = share_rows(explanation.words_a, explanation.offset_a, words)
-    right = share_rows(explanation.words_b, explanation.offset_b, words)
-    for number in range(max(len(left), len(right))):
-        cells = [side[number] if number < len(side) else ("", "", "") for side in (left, right)]
-        shown.add_row(*(plain(cell, longest) for side in cells for cell in side))
-    return shown
-
-
 def share_rows(
     shares: Sequence[WordShare], offset: float, words: int
 ) -> list[tuple[str, str, str]]:
@@ -130,27 +97,16 @@ def share_rows(
     strongest = sorted(shares, key=lambda word: -abs(word.share))
     listed, others = strongest[:words], strongest[words:]
     rows = [
-        (word.word, f"{word.occurrences:,}", signed(word.share))
+        (word.word, f"{word.occurrences:,}", printing.signed(word.share))
         for word in sorted(listed, key=lambda word: -word.share)
     ]
     if others:
-        name = plural(len(others), "other word")
+        name = printing.plural(len(others), "other word")
         times = f"{sum(word.occurrences for word in others):,}"
-        rows.append((name, times, signed(sum(word.share for word in others))))
+        rows.append((name, times, printing.signed(sum(word.share for word in others))))
     if offset:
-        rows.append(("minus corpus center", "", signed(offset)))
-    return rows or [("no known word", "", signed(0.0))]
-
-
-def pair_table(pairs: Sequence[WordPair], longest: int) -> Table:
-    """A word of each text, and what the two add to the cosine together."""
-    return table(
-        ["in A", "in B", ">share"],
-        [
-            (plain(pair.word_a, longest), plain(pair.word_b, longest), signed(pair.share))
-            for pair in pairs
-        ],
-    )
+        rows.append(("minus corpus center", "", printing.signed(offset)))
+    return rows or [("no known word", "", printing.signed(0.0))]
 
 
 WORDS = 6  # of an explanation
@@ -199,42 +155,27 @@ def search(
     unknown = parsed.unknown
     suggested = suggestions(unknown, opened.model.vocabulary)
     if as_json:
-        print_json(
-            {
-                "collection": collection,
-                "query": query,
-                "filter": filter,
-                "by": parsed.by,
-                "unknown_words": unknown,
-                "suggestions": suggested,
-                "found": as_records(hits),
-            }
-        )
+        record = {"collection": collection, "query": query, "filter": filter, "by": parsed.by}
+        said = {"unknown_words": unknown, "suggestions": suggested}
+        printing.print_json({**record, **said, "found": as_records(hits)})
         return
     if not hits:
-        reason = unknown_line(unknown, suggested) if unknown else nothing_found(filter)
-        typer.echo(f"No results. {reason}")
+        filtered = "No document matches the filter, or the" if filter is not None else "The"
+        nothing = f"{filtered} query has no words that can be searched for."
+        typer.echo(f"No results. {unknown_line(unknown, suggested) if unknown else nothing}")
         return
     print_hits(hits)
     if unknown:
         typer.echo(f"\n{unknown_line(unknown, suggested)}")
-    if explain:
-        print_next("similar", collection, hits[0].id, "--explain")
-    else:
-        print_next("search", collection, query, "--explain")
+    asked = ("similar", collection, hits[0].id) if explain else ("search", collection, query)
+    printing.print_next(*asked, "--explain")
 
 
 def unknown_line(unknown: Sequence[str], suggested: Mapping[str, Sequence[str]]) -> str:
     """The words of a query that are out of vocabulary, and what may have been meant."""
-    meant = " ".join(f"Did you mean {word_list(known)}?" for known in suggested.values())
+    meant = " ".join(f"Did you mean {printing.word_list(known)}?" for known in suggested.values())
     name = "Unknown word" if len(unknown) == 1 else "Unknown words"
-    return f"{name}: {word_list(unknown)}. {meant}".rstrip()
-
-
-def nothing_found(filter: str | None) -> str:
-    """Why nothing was found."""
-    filtered = "No document matches the filter, or the" if filter is not None else "The"
-    return f"{filtered} query has no words that can be searched for."
+    return f"{name}: {printing.word_list(unknown)}. {meant}".rstrip()
 
 
 def similar(
@@ -263,12 +204,12 @@ def similar(
     hits = load_hits(opened, best, exact, None if as_json else length, explain)
     if as_json:
         record = {"collection": collection, "id": id, "text": text, "filter": filter}
-        print_json({**record, "found": as_records(hits)})
+        printing.print_json({**record, "found": as_records(hits)})
         return
-    typer.echo(f"Like {visible(id)}: {shortened(text, length)}\n")
+    typer.echo(f"Like {printing.visible(id)}: {printing.shortened(text, length)}\n")
     if hits:
         print_hits(hits)
-        print_next("similar", collection, hits[0].id, "--explain")
+        printing.print_next("similar", collection, hits[0].id, "--explain")
     else:
         other = "there is no other" if filter is None else "no other matches the filter"
         typer.echo(f"No results. The document has no known words, or {other}.")
@@ -293,16 +234,15 @@ def keywords(
     """
     found = open_collection(collection, trust).keywords(id, n)
     if as_json:
-        print_json(
-            {"collection": collection, "id": id, "keywords": [word._asdict() for word in found]}
-        )
+        words = [word._asdict() for word in found]
+        printing.print_json({"collection": collection, "id": id, "keywords": words})
         return
     if not found:
         typer.echo("The document has no known words.")
         return
-    rows = [(plain(word), signed(share)) for word, share in found]
-    console().print(table(["word", ">share"], rows))
-    print_next("similar", collection, id, "--explain")
+    rows = [(printing.plain(word), printing.signed(share)) for word, share in found]
+    printing.console().print(printing.table(["word", ">share"], rows))
+    printing.print_next("similar", collection, id, "--explain")
 
 
 def load_hits(
@@ -317,20 +257,20 @@ def print_hits(hits: Sequence[Hit]) -> None:
     """Print documents one below the other: rank, score, id, text, columns, explanation."""
     from rich.text import Text
 
-    out = console()
+    out = printing.console()
     width = max(out.width, 20)
     for rank, hit in enumerate(hits, 1):
         if rank > 1:
             out.print()
         score = (f"{hit.score:6.2f}  ", "bold")
-        out.print(Text.assemble(f"{rank:2}. ", score, plain(hit.id, width - 14)), soft_wrap=True)
-        text = marked_text(hit)
-        for row in text.wrap(out, width - len(INDENT)) if text else ():
-            row.rstrip()
-            out.print(Text.assemble(INDENT, row), soft_wrap=True)
-        for line, style in ((columns_line(hit.columns), "dim"), (why_line(hit), "")):
-            for part in textwrap.wrap(visible(line), width - len(INDENT)):
-                out.print(Text(INDENT + part, style), soft_wrap=True)
+        head = Text.assemble(f"{rank:2}. ", score, printing.plain(hit.id, width - 14))
+        out.print(head, soft_wrap=True)
+        columns = " | ".join(f"{name}: {cell(value)}" for name, value in hit.columns.items())
+        below = (Text(printing.visible(columns), "dim"), Text(printing.visible(why_line(hit))))
+        for text in filter(None, (marked_text(hit), *below)):
+            for row in text.wrap(out, width - len(INDENT)):
+                row.rstrip()
+                out.print(Text.assemble(INDENT, row), soft_wrap=True)
 
 
 def marked_text(hit: Hit) -> Text:
@@ -341,7 +281,7 @@ def marked_text(hit: Hit) -> Text:
     line = Text("... " if begin else "")
     for text, share in hit.excerpt.pieces or [(excerpt, None)]:
         strong = share is not None and hit.score > 0 and share >= MATCHED * hit.score
-        line.append(visible(re.sub(r"\s+", " ", text)), "bold" if strong else "")
+        line.append(printing.visible(re.sub(r"\s+", " ", text)), "bold" if strong else "")
     line.rstrip()
     end = begin + len(excerpt)
     if excerpt and end < len(hit.text):
@@ -350,11 +290,6 @@ def marked_text(hit: Hit) -> Text:
             line.right_crop(len(line.plain) - line.plain.rindex(" "))
         line.append(" ...")
     return line
-
-
-def columns_line(columns: Mapping[str, Any]) -> str:
-    """The columns of a document in one line."""
-    return " | ".join(f"{name}: {cell(value)}" for name, value in columns.items())
 
 
 def cell(value: object) -> str:
@@ -370,15 +305,10 @@ def why_line(hit: Hit) -> str:
     """
     if hit.why is None or hit.contributions is None:
         return ""
-    if hit.why.by == "semantic":
-        return document_line(hit.contributions)
-    return query_line(hit.why)
-
-
-def document_line(contributions: Shares) -> str:
-    """The words of the document, each with its signed share; they add up to the cosine."""
-    rows = share_rows(contributions.words, contributions.offset, WORDS)
-    return "why: " + ", ".join(f"{plain(word)} {share}" for word, _, share in rows)
+    if hit.why.by != "semantic":
+        return query_line(hit.why)
+    rows = share_rows(hit.contributions.words, hit.contributions.offset, WORDS)
+    return "why: " + ", ".join(f"{printing.plain(word)} {share}" for word, _, share in rows)
 
 
 def query_line(why: SearchExplanation) -> str:
@@ -387,27 +317,18 @@ def query_line(why: SearchExplanation) -> str:
     Those that the document contains come first; the others name the document's related words.
     """
     strongest = sorted(why.words, key=lambda word: -abs(word.share))
-    listed, others = strongest[:WORDS], strongest[WORDS:]
-    matched = [f"{plain(word.word)} {word.share:.2f}" for word in listed if word.keyword]
-    semantic = [
-        f"{plain(word.word)} {word.share:.2f}{near_words(why, word.word)}"
-        for word in listed
-        if not word.keyword
-    ]
-    if others:
+    parts: dict[str, list[str]] = {"matched": [], "semantic": []}
+    for one in strongest[:WORDS]:
+        near = [str(printing.plain(pair.word_b)) for pair in why.near if pair.word_a == one.word]
+        related = f" ({', '.join(near[:NEAR])})" if near and not one.keyword else ""
+        shown = f"{printing.plain(one.word)} {one.share:.2f}{related}"
+        parts["matched" if one.keyword else "semantic"].append(shown)
+    if others := strongest[WORDS:]:
         rest = sum(word.share for word in others)
-        semantic.append(f"{plural(len(others), 'other word')} {rest:.2f}")
+        parts["semantic"].append(f"{printing.plural(len(others), 'other word')} {rest:.2f}")
     if why.center:
-        semantic.append(f"corpus center {why.center:.2f}")
-    parts = [f"matched: {', '.join(matched)}"] if matched else []
-    parts += [f"semantic: {', '.join(semantic)}"] if semantic else []
-    return "; ".join(parts)
-
-
-def near_words(why: SearchExplanation, word: str) -> str:
-    """The words of the document that are most related to one of the query, in brackets."""
-    near = [str(plain(pair.word_b)) for pair in why.near if pair.word_a == word]
-    return f" ({', '.join(near[:NEAR])})" if near else ""
+        parts["semantic"].append(f"corpus center {why.center:.2f}")
+    return "; ".join(f"{name}: {', '.join(words)}" for name, words in parts.items() if words)
 
 
 def as_records(hits: Sequence[Hit]) -> list[dict[str, object]]:
@@ -415,13 +336,8 @@ def as_records(hits: Sequence[Hit]) -> list[dict[str, object]]:
     from deltavec.io.output.tables import json_value
 
     return [
-        {
-            "id": hit.id,
-            "score": hit.score,
-            "text": hit.text,
-            "columns": {name: json_value(value) for name, value in hit.columns.items()},
-            **explanation_record(hit),
-        }
+        {"id": hit.id, "score": hit.score, "text": hit.text, "columns": json_value(hit.columns)}
+        | explanation_record(hit)
         for hit in hits
     ]
 

@@ -33,7 +33,7 @@ import typer
 from deltavec.cli import M_ARENA_MAX, M_MMAP_THRESHOLD, call_glibc, options, spare_address_space
 from deltavec.cli.commands.index import split_names
 from deltavec.cli.inputs import open_corpus, require_rereadable
-from deltavec.cli.printing import notice, plural, print_json
+from deltavec.cli.printing import notice, plural, print_json, warned
 from deltavec.cli.progress import stages
 from deltavec.errors import DeltavecError, InputError, needing
 
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from deltavec.collection import Collection
-    from deltavec.io.corpus.corpus import Corpus
 
 CONNECTIONS = 4096  # of each worker; silent ones are closed after HEADER_MILLISECONDS
 HEADER_MILLISECONDS = 10_000  # for the head of a request, and between two requests
@@ -142,10 +141,8 @@ def serve(
     if any("://" in one for one in collection):
         run_front(collection, server, as_json=as_json)
     elif len(collection) > 1:
-        raise InputError(
-            "expected one collection, or the addresses of several servers, got "
-            f"{len(collection)} folders: serve each of them, and then their addresses"
-        )
+        expected = "expected one collection, or the addresses of several servers"
+        raise InputError(f"{expected}, got {len(collection)} folders: serve each of them first")
     else:
         folder = Path(collection[0])
         name = folder.resolve().stem
@@ -168,14 +165,9 @@ def run_server(
     method = "pca" if server.map == MapMethod.pca else "neighbors"
     to_draw = method == "neighbors" and not (opened.map or find_cached_map(opened))
     settings |= {"write_token": server.write_token, "name": name, "encoder": server.encoder}
-
-    def on_ready() -> None:
-        about = {"collection": collection, "documents": documents}
-        shown = f"{collection} ({plural(documents, 'document')})"
-        announce(shown, about, address, server.token, as_json)
-        if browser:
-            webbrowser.open(url(address))
-
+    about = {"collection": collection, "documents": documents}
+    shown = f"{collection} ({plural(documents, 'document')})"
+    on_ready = partial(announce, shown, about, address, server.token, as_json, browser)
     with scratch_folder() as folder:
         topics = folder / "topics.json"
         prepare = partial(prepare_page, opened, topics, to_draw)
@@ -192,11 +184,8 @@ def run_front(addresses: list[str], server: ServerOptions, *, as_json: bool) -> 
     for one in addresses:
         ShardServer(one, server.token, server.max_seconds)  # raises if it is no address
     address = available_address(server.host, server.port)
-
-    def on_ready() -> None:
-        about = {"shards": addresses}
-        announce(plural(len(addresses), "server"), about, address, server.token, as_json)
-
+    shown = plural(len(addresses), "server")
+    on_ready = partial(announce, shown, {"shards": addresses}, address, server.token, as_json)
     settings = app_settings(server, address)
     load = partial(load_front, addresses)
     run_workers(load, settings, server, address, on_ready, probe="/health")
@@ -230,8 +219,7 @@ def prepare_page(opened: Collection, topics: Path, to_draw: bool) -> None:
         if to_draw:
             keep_map(opened)
     except (DeltavecError, MemoryError, OSError) as error:
-        problem = str(error) or type(error).__name__
-        typer.echo(f"deltavec: warning: the map could not be drawn ({problem})", err=True)
+        warned(f"the map could not be drawn ({str(error) or type(error).__name__})")
 
 
 def require_extra() -> None:
@@ -291,10 +279,8 @@ def run_workers(
         workers_kill_timeout=STOP_SECONDS,
         log_enabled=False,
     )
-    waiting = threading.Thread(
-        target=wait_until_ready, args=(address, probe, on_ready), daemon=True
-    )
-    server.on_startup(waiting.start)
+    wait = partial(wait_until_ready, address, probe, on_ready)
+    server.on_startup(threading.Thread(target=wait, daemon=True).start)
     with scratch_folder() as folder:
         loading = partial(load, {**settings, "metrics_folder": folder})
         start = partial(start_app, loading, options.log or usual, options.trusted_proxies)
@@ -333,13 +319,10 @@ def connection_limit() -> int:
     except ImportError:  # Windows has no such limit
         return CONNECTIONS
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = CONNECTIONS + OTHER_FILES
-    if soft == resource.RLIM_INFINITY:
-        return CONNECTIONS
-    if soft < wanted:
-        soft = wanted if hard == resource.RLIM_INFINITY else min(hard, wanted)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    return max(8, min(CONNECTIONS, soft - OTHER_FILES))
+    most = sys.maxsize if hard == resource.RLIM_INFINITY else hard
+    if soft != resource.RLIM_INFINITY and soft < (wanted := CONNECTIONS + OTHER_FILES):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, wanted), hard))
+    return max(8, min(CONNECTIONS, most - OTHER_FILES))
 
 
 def start_app(load: Callable[[], Starlette], log: LogFormat, proxies: str) -> Callable[..., Any]:
@@ -351,8 +334,7 @@ def start_app(load: Callable[[], Starlette], log: LogFormat, proxies: str) -> Ca
     # granian's threads must not call a Python that is being finalized: Rust would panic.
     atexit.register(os._exit, 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent stops the workers
-    parent = multiprocessing.parent_process()
-    if parent is not None:
+    if parent := multiprocessing.parent_process():
         threading.Thread(target=stop_after, args=(parent.join,), daemon=True).start()
     from granian.utils.proxies import wrap_asgi_with_proxy_headers
 
@@ -418,21 +400,24 @@ def url(address: tuple[str, int]) -> str:
 
 
 def announce(
-    shown: str, about: dict[str, Any], address: tuple[str, int], token: str | None, as_json: bool
+    shown: str,
+    about: dict[str, Any],
+    address: tuple[str, int],
+    token: str | None,
+    as_json: bool,
+    browser: bool = False,
 ) -> None:
-    """Print the address, and warn if anyone may use the server."""
+    """Print the address, and warn if anyone may use the server; open the page if asked to."""
     if token is None and not ipaddress.ip_address(address[0]).is_loopback:
-        typer.echo(
-            "deltavec: warning: others can reach this server and read all documents; set "
-            "DELTAVEC_TOKEN to ask them for a token",
-            err=True,
-        )
+        warned("others can reach this server and read all documents; set DELTAVEC_TOKEN")
     if as_json:
         print_json({"address": url(address), **about})
     else:
         typer.echo(f"Serving {shown} at {url(address)}")
         typer.echo("Press Ctrl-C to stop.")
     typer.get_text_stream("stdout").flush()
+    if browser:
+        webbrowser.open(url(address))
 
 
 RESERVED = ("id", "text")  # columns that every collection has
@@ -495,25 +480,19 @@ def find_or_build(
         from deltavec.collection import build_collection
 
         corpus = open_corpus(source, files)
-        kept = split_names(keep, corpus) if keep else other_columns(corpus, id_column)
+        others = {*corpus.columns} - {corpus.column, id_column, *RESERVED}
+        kept = split_names(keep or [one for one in corpus.columns if one in others], corpus)
         fingerprint = " ".join([str(corpus.identity), str(id_column), *kept])
         folder = output or cached_folder(source, corpus.column)
         stamp = folder.with_suffix(".fingerprint")
         is_there = folder.is_dir() and stamp.is_file()
         if is_there and stamp.read_text("utf-8") == fingerprint:
             return folder
-        built = build_collection(
-            None, corpus, folder, id_column=id_column, keep=kept, threads=threads,
-            on_progress=work.report, on_stage=work.begin,
-        )  # fmt: skip
+        progress: Any = {"on_progress": work.report, "on_stage": work.begin, "threads": threads}
+        built = build_collection(None, corpus, folder, id_column=id_column, keep=kept, **progress)
         stamp.write_text(fingerprint, "utf-8")
     notice(f"{plural(len(built), 'document')} in {folder}")
     return folder
-
-
-def other_columns(corpus: Corpus, id_column: str | None) -> list[str]:
-    """The columns beside the text and the ids."""
-    return [name for name in corpus.columns if name not in (corpus.column, id_column, *RESERVED)]
 
 
 def cached_folder(source: str, column: str) -> Path:

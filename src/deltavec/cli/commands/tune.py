@@ -7,21 +7,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from deltavec.cli import options
+from deltavec.cli import options, printing
 from deltavec.cli.inputs import open_corpus, require_file, require_other_file, require_rereadable
-from deltavec.cli.printing import (
-    console,
-    duration,
-    plural,
-    print_result,
-    require_usage,
-    table,
-    visible,
-)
 from deltavec.cli.progress import stages
 
 if TYPE_CHECKING:
-    from deltavec.evaluation.pairs import AtThreshold
     from deltavec.lab.tuning.jackknife import Gain
     from deltavec.lab.tuning.results import Trial, Tuning
 
@@ -78,7 +68,9 @@ def tune(
         raise typer.BadParameter(
             f"expected --group-column or --pairs, got {'neither' if pairs is None else 'both'}"
         )
-    require_usage(id_column is None or pairs is not None, "'--id-column'", "only with --pairs")
+    printing.require_usage(
+        id_column is None or pairs is not None, "'--id-column'", "only with --pairs"
+    )
     require_time(budget)
     with stages("starting") as work:
         if output is not None:
@@ -113,11 +105,7 @@ def tune(
         if pairs is not None:
             print_thresholds(tuning.recommended)
     record = {"output": output, **tuning.as_record()}
-    lines = summary(tuning, output)
-    best = tuning.recommended.best_threshold
-    if pairs is not None and best is not None:
-        lines["threshold"] = threshold_line(best)
-    print_result(as_json, record, lines)
+    printing.print_result(as_json, record, summary(tuning, output))
 
 
 def require_time(budget: str) -> None:
@@ -143,34 +131,29 @@ def print_trials(tuning: Tuning) -> None:
         style = "bold green" if trial is tuning.recommended else ""
         rows.append([Text(name, style), f"{trial.choosing:.4f}", f"{trial.held_back:.4f}", gain])
     columns = ["recipe", ">choosing", ">held back", ">gain there"]
-    console().print(table(columns, rows, title="ROC AUC"))
-
-
-def threshold_line(best: AtThreshold) -> str:
-    """The threshold that separates best, and how well."""
-    right = "none" if best.precision is None else f"{best.precision:.3f}"
-    return (
-        f"{best.threshold:.3f} separates best on the choosing half (F1); on the half held back its "
-        f"precision is {right}, its recall {best.recall:.3f}"
-    )
+    printing.console().print(printing.table(columns, rows, title="ROC AUC"))
 
 
 def print_thresholds(trial: Trial) -> None:
     """Print precision and recall of some thresholds, as they are on the half held back."""
-    title = f"pairs of the half held back, {short(trial.name)}"
-    shown = table([">threshold", ">pairs found", ">precision", ">recall"], title=title)
+    title = f"pairs of the half held back, {short(trial.name)}; * separates best on the other half"
     best = [] if trial.best_threshold is None else [trial.best_threshold]
+    rows = []
     for one in sorted({*trial.thresholds, *best}, key=lambda one: one.threshold):
         right = "" if one.precision is None else f"{one.precision:.3f}"
-        style = "bold green" if one is trial.best_threshold else ""
-        row = f"{one.threshold:.3g}", f"{one.found:,}", right, f"{one.recall:.3f}"
-        shown.add_row(*row, style=style)
-    console().print(shown)
+        mark = "*" if one in best else ""
+        rows.append([f"{mark}{one.threshold:.3g}", f"{one.found:,}", right, f"{one.recall:.3f}"])
+    columns = [">threshold", ">pairs found", ">precision", ">recall"]
+    printing.console().print(printing.table(columns, rows, title=title))
 
 
 def short(name: str) -> str:
     """The name of a recipe for a table: its parameters by their last words."""
-    return visible(name).replace("identity_share", "share").replace("spectrum_exponent", "exponent")
+    return (
+        printing.visible(name)
+        .replace("identity_share", "share")
+        .replace("spectrum_exponent", "exponent")
+    )
 
 
 def with_error(gain: Gain) -> str:
@@ -187,8 +170,8 @@ def summary(tuning: Tuning, output: Path | None) -> dict[str, str]:
         "gain": f"{with_error(tuning.gain)} over the default on the half that was held back; "
         f"standard error over {tuning.unit}s (jackknife)",
         "compared": "; ".join(
-            f"{name.replace('_', '-')} half: {plural(half['documents'], 'document')} in "
-            f"{plural(half['groups'], together)}, {plural(half['pairs'], 'pair')}"
+            f"{name.replace('_', '-')} half: {printing.plural(half['documents'], 'document')} in "
+            f"{printing.plural(half['groups'], together)}, {printing.plural(half['pairs'], 'pair')}"
             for name, half in tuning.sizes.items()
         ),
     }
@@ -196,12 +179,9 @@ def summary(tuning: Tuning, output: Path | None) -> dict[str, str]:
         del lines["gain"]
     for place, note in enumerate(tuning.notes, 1):
         lines[f"note {place}"] = note
-    reasons = dict.fromkeys(missing.reason for missing in tuning.untried)
-    for place, reason in enumerate(reasons, 1):
-        names = [missing.name for missing in tuning.untried if missing.reason == reason]
-        key = "not tried" if len(reasons) == 1 else f"not tried {place}"
-        lines[key] = f"{reason}: {'; '.join(names)}"
-    lines["time"] = duration(tuning.seconds)
+    for place, missing in enumerate(tuning.untried, 1):
+        lines[f"not tried {place}"] = f"{missing.name}: {missing.reason}"
+    lines["time"] = printing.duration(tuning.seconds)
     if output is not None:
         lines["saved"] = f"{output}; use it with: deltavec fit CORPUS --recipe {output} -o MODEL.dv"
     return lines

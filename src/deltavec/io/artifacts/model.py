@@ -26,31 +26,14 @@ from deltavec.core.text.external import STORED, NamedTokenizer, named_tokenizer
 from deltavec.core.text.rules import rule
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import InputError, ModelError, OtherTokenizerWarning, RecipeError
+from deltavec.io.artifacts import manifest, tensors
 from deltavec.io.artifacts.atomic import on_disk, replacing
-from deltavec.io.artifacts.manifest import (
-    LARGEST_COUNT,
-    LONGEST,
-    Artifact,
-    names,
-    problems_of,
-    require_ranges,
-    require_types,
-    require_unchanged,
-)
-from deltavec.io.artifacts.tensors import (
-    Arrays,
-    Layout,
-    layout,
-    mapped_tensors,
-    require_words,
-    write_tensors,
-)
 from deltavec.io.remote import address_of, fetch, uploading
 from deltavec.version import __version__
 
 MANIFEST, TENSORS = FILES = ("model.json", "model.safetensors")
 MODEL_OF_COLLECTION = "model.dv"  # in the folder of a collection
-MODEL_FOLDER = Artifact("model", 1, MANIFEST, names(FILES), ModelError)
+MODEL_FOLDER = manifest.Artifact("model", 1, MANIFEST, manifest.names(FILES), ModelError)
 
 SMALLEST_RATIO = 1e-9
 MEASURED = ("signal", "deflation")
@@ -65,17 +48,17 @@ ENTRIES: dict[str, tuple[type[Any], float, float]] = {
     "reason": (str, 0, 0),
     "tokenizer": (str, 0, 0),
     "notes": (dict, 0, 0),
-    "documents": (int, 1, LARGEST_COUNT),
-    "unknown_documents": (int, 0, LARGEST_COUNT),
-    "tokens": (int, 1, LARGEST_COUNT),
+    "documents": (int, 1, manifest.LARGEST_COUNT),
+    "unknown_documents": (int, 0, manifest.LARGEST_COUNT),
+    "tokens": (int, 1, manifest.LARGEST_COUNT),
     "offset_norm": (float, 0, LARGEST_NUMBER),
     "length_ratio": (float, SMALLEST_RATIO, LARGEST_NUMBER),
-    "words": (int, 1, LARGEST_COUNT),
-    "word_bytes": (int, 0, LARGEST_COUNT),
-    "dimensions": (int, 1, LARGEST_COUNT),
-    "components_removed": (int, 0, LARGEST_COUNT),
-    "measured_dimensions": (int, 0, LARGEST_COUNT),
-    "tensor_bytes": (int, 0, LARGEST_COUNT),
+    "words": (int, 1, manifest.LARGEST_COUNT),
+    "word_bytes": (int, 0, manifest.LARGEST_COUNT),
+    "dimensions": (int, 1, manifest.LARGEST_COUNT),
+    "components_removed": (int, 0, manifest.LARGEST_COUNT),
+    "measured_dimensions": (int, 0, manifest.LARGEST_COUNT),
+    "tensor_bytes": (int, 0, manifest.LARGEST_COUNT),
     "tensor_sha256": (str, 0, 0),
 }
 
@@ -113,13 +96,13 @@ def save(model: EmbeddingModel, folder: str | PathLike[str]) -> None:
         return
     target = Path(folder)
     replacement = MODEL_FOLDER.replacing(target)
-    with problems_of(target, ModelError):
+    with manifest.problems_of(target, ModelError):
         arrays, entries = arrays_of(model), manifest_entries(model)
         require_valid(entries)
         require_valid_arrays(arrays, entries, rows=True)
         with replacement as fresh:
             with (fresh / TENSORS).open("wb") as file:
-                write_tensors(file, model_layout(entries), arrays)
+                tensors.write_tensors(file, model_layout(entries), arrays)
             entries["tensor_sha256"] = on_disk(fresh / TENSORS).sha256
             MODEL_FOLDER.write_manifest(fresh, entries)
 
@@ -183,14 +166,14 @@ def trusted(named: NamedTokenizer) -> NamedTokenizer:
 def read(folder: Path, *, verify: bool) -> EmbeddingModel:
     """The model in a folder that is not replaced meanwhile."""
     entries = MODEL_FOLDER.read_manifest(folder)
-    with problems_of(folder / MANIFEST, ModelError):
+    with manifest.problems_of(folder / MANIFEST, ModelError):
         require_valid(entries)
         recipe = stored_recipe(entries)
         tokenizer = stored_tokenizer(entries["tokenizer"])
     with MODEL_FOLDER.opened(folder / TENSORS) as file:
-        arrays = mapped_tensors(file, model_layout(entries))
+        arrays = tensors.mapped_tensors(file, model_layout(entries))
         if verify:
-            require_unchanged(file, entries["tensor_sha256"])
+            manifest.require_unchanged(file, entries["tensor_sha256"])
         require_valid_arrays(arrays, entries, rows=verify)
         vocabulary = Vocabulary(arrays["words"], arrays["word_offsets"])
     return EmbeddingModel(
@@ -229,7 +212,7 @@ def stored_tokenizer(name: str) -> str | NamedTokenizer:
         ) from None
 
 
-def arrays_of(model: EmbeddingModel) -> Arrays:
+def arrays_of(model: EmbeddingModel) -> tensors.Arrays:
     """All arrays of a model, under the names they have in the file."""
     folded = {name: getattr(model.table, name) for name in EmbeddingTable.arrays()}
     return {
@@ -241,9 +224,9 @@ def arrays_of(model: EmbeddingModel) -> Arrays:
     }
 
 
-def require_valid_arrays(arrays: Arrays, entries: Mapping[str, Any], *, rows: bool) -> None:
+def require_valid_arrays(arrays: tensors.Arrays, entries: Mapping[str, Any], *, rows: bool) -> None:
     """Refuse arrays that no fitted model has; the table itself is read only if ``rows``."""
-    require_words(arrays)
+    tensors.require_words(arrays)
     token_counts, document_counts = arrays["token_counts"], arrays["document_counts"]
     # float64: exact, as tokens are below 2 ** 53, where a sum of int64 could wrap around
     if token_counts.min() < 0 or token_counts.sum(dtype=np.float64) > entries["tokens"]:
@@ -275,7 +258,7 @@ def require_within(name: str, array: Any, smallest: float, largest: float) -> No
             raise ModelError(f"{name} must be finite and from {smallest:g} to {largest:g}")
 
 
-def model_layout(entries: Mapping[str, Any]) -> Layout:
+def model_layout(entries: Mapping[str, Any]) -> tensors.Layout:
     """The layout of a model's file of arrays, by the sizes in its manifest."""
     words, dimensions = entries["words"], entries["dimensions"]
     removed, measured = entries["components_removed"], entries["measured_dimensions"]
@@ -295,7 +278,7 @@ def model_layout(entries: Mapping[str, Any]) -> Layout:
         "coordinates": ("F32", (words, removed)),
         "words": ("U8", (entries["word_bytes"],)),
     }
-    return layout("deltavec model", shapes, aligned="rows")
+    return tensors.layout("deltavec model", shapes, aligned="rows")
 
 
 def manifest_entries(model: EmbeddingModel) -> dict[str, Any]:
@@ -322,9 +305,11 @@ def manifest_entries(model: EmbeddingModel) -> dict[str, Any]:
 
 def require_valid(entries: Mapping[str, Any]) -> None:
     """Refuse entries that are missing, unknown, of the wrong type or out of range."""
-    require_types(entries, {name: kind for name, (kind, _, _) in ENTRIES.items()})
+    manifest.require_types(entries, {name: kind for name, (kind, _, _) in ENTRIES.items()})
     # A recipe may have been stored before it had all its parameters.
-    require_types({name: kind() for name, kind in RECIPE.items()} | entries["recipe"], RECIPE)
+    manifest.require_types(
+        {name: kind() for name, kind in RECIPE.items()} | entries["recipe"], RECIPE
+    )
     for key, value in entries["notes"].items():
         if type(value) is not str:
             raise ModelError(f"the note {key!r:.60} must be a string, got {value!r:.60}")
@@ -335,7 +320,7 @@ def require_valid(entries: Mapping[str, Any]) -> None:
         ("measured_dimensions", "dimensions"),
     ):
         ranges[name] = (0, entries[whole])
-    require_ranges(entries, ranges)
+    manifest.require_ranges(entries, ranges)
     expected = model_layout(entries).size
     if entries["tensor_bytes"] != expected:
         raise ModelError(f"tensor_bytes must be {expected}, got {entries['tensor_bytes']!r:.60}")
@@ -410,11 +395,11 @@ def save_recipe(
 
 def load_recipe(path: Path) -> StoredRecipe:
     """The recipe in a file; missing parameters have their defaults."""
-    with problems_of(path, RecipeError):
+    with manifest.problems_of(path, RecipeError):
         with path.open("rb") as file:
-            data = file.read(LONGEST + 1)
-        if len(data) > LONGEST:
-            raise RecipeError(f"expected at most {LONGEST:,} bytes: this is not a recipe")
+            data = file.read(manifest.LONGEST + 1)
+        if len(data) > manifest.LONGEST:
+            raise RecipeError(f"expected at most {manifest.LONGEST:,} bytes: this is not a recipe")
         try:
             entries = json.loads(data.decode())
         except (ValueError, RecursionError):

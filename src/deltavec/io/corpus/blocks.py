@@ -82,10 +82,9 @@ def unreadable(name: str, error: Exception) -> CorpusError:
         return CorpusError(f"no such file: {name}")
     if isinstance(error, PermissionError):
         return CorpusError(f"{name}: permission denied; expected a file you may read")
-    if "Truncated compressed stream" in reason:
-        return CorpusError(f"{name}: the compressed data is cut short; fetch or write it again")
-    if "inflate failed" in reason or "ZSTD" in reason:
-        return CorpusError(f"{name}: the compressed data is damaged ({reason}); write it again")
+    damage = {"Truncated": "cut short", "inflate failed": "damaged", "ZSTD": "damaged"}
+    if found := next((what for sign, what in damage.items() if sign in reason), None):
+        return CorpusError(f"{name}: the compressed data is {found} ({reason}); write it again")
     return CorpusError(f"{name}: cannot be read ({reason})")
 
 
@@ -266,10 +265,8 @@ def _require_text(data: bytes, name: str, given: str | None) -> None:
     even, odd = (data[:LOOKED_AT][start::2] for start in (0, 1))
     for zeros, others, order in ((odd, even, "le"), (even, odd, "be")):
         if len(zeros) >= 16 and 0 not in others and zeros.count(0) * 4 >= len(zeros) * 3:
-            raise CorpusError(
-                f"{name}: looks like UTF-16 without a byte order mark; "
-                f"read it with encoding='utf-16-{order}' (--encoding utf-16-{order})"
-            )
+            advice = f"encoding='utf-16-{order}' (--encoding utf-16-{order})"
+            raise CorpusError(f"{name}: looks like UTF-16 without a byte order mark; use {advice}")
 
 
 def checked_blocks(blocks: Iterable[bytes], name: str, given: str | None) -> Iterator[bytes]:

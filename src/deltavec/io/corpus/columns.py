@@ -69,10 +69,7 @@ def require_text(where: str, column: str, found: pa.DataType) -> None:
         return
     advice = "name the column that holds the documents"
     if pa.types.is_list(value) or pa.types.is_large_list(value):
-        advice = (
-            "join the words of each document with spaces and use the tokenizer 'whitespace', "
-            "or pass the lists of words to deltavec as they are"
-        )
+        advice = "join the words with spaces (tokenizer 'whitespace'), or pass the lists themselves"
     elif pa.types.is_binary(value) or pa.types.is_large_binary(value):
         advice = "cast the column to string"
     raise CorpusError(f"{where}: column {column!r} must be text, found {found}; {advice}")
@@ -105,19 +102,13 @@ def bounded(
     pending: list[pa.RecordBatch] = []
     size = documents = 0
     consumed: float | None = None
-    before = 0.0
     for batch, total in pieces:
-        rows = 0
         for part, part_size in _cut(batch, chunk_bytes, chunk_documents):
             if size + part_size > chunk_bytes or documents + len(part) > chunk_documents:
                 yield from _join(pending, consumed)
                 pending, size, documents = [], 0, 0
             pending.append(part)
-            size, documents, rows = size + part_size, documents + len(part), rows + len(part)
-            # Each part counts for its share of what the piece consumed.
-            share = 1.0 if rows == len(batch) else rows / len(batch)
-            consumed = None if total is None else before + (total - before) * share
-        before = total or 0.0
+            size, documents, consumed = size + part_size, documents + len(part), total
     yield from _join(pending, consumed)
 
 

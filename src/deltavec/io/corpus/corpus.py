@@ -87,30 +87,18 @@ def select_columns(source: Any, names: Sequence[str]) -> pa.Table:
         raise CorpusError(f"pandas DataFrame: a column to keep mixes types ({error})") from error
 
 
-def table_pieces(table: pa.Table) -> Iterator[Piece]:
-    """The rows of a table, and the fraction of them given."""
-    done = 0
-    for batch in table.to_batches(max_chunksize=CHUNK_DOCUMENTS):
-        done += batch.num_rows
-        yield Piece(batch, done / len(table))
-
-
-def string_pieces(
-    texts: Iterable[Any], name: str, column: str, documents: int | None
-) -> Iterator[Piece]:
-    """Documents that are Python strings, and the fraction given if their number is known."""
+def string_batches(texts: Iterable[Any], name: str, column: str) -> Iterator[pa.RecordBatch]:
+    """Documents that are Python strings."""
     source, done = iter(texts), 0
     while chunk := list(islice(source, STRINGS_AT_ONCE)):
         for position, document in enumerate(chunk, done):
             if not (document is None or isinstance(document, str)):
-                advice = "; documents that are lists of words are passed to deltavec as they are"
                 raise CorpusError(
                     f"{name}: every document must be a string, found {describe(document)} at "
-                    f"position {position}{advice if isinstance(document, list | tuple) else ''}"
+                    f"position {position}; lists of words are passed to deltavec as they are"
                 )
         done += len(chunk)
-        batch = pa.record_batch([string_array(chunk, pa.string())], names=[column])
-        yield Piece(batch, done / documents if documents else None)
+        yield pa.record_batch([string_array(chunk, pa.string())], names=[column])
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -218,16 +206,24 @@ class Corpus:
         if self.once:
             self.once.take()
         if self.files:
-            found = self._file_pieces(keep, types)
-        elif self.text is not None:
+            return self._report(bounded(self._file_pieces(keep, types)))
+        batches: Iterable[pa.RecordBatch]
+        if self.text is not None:
             kept = select_columns(self.source, keep).columns if keep else []
-            found = table_pieces(pa.table([self.text, *kept], names=[self.column, *keep]))
+            table = pa.table([self.text, *kept], names=[self.column, *keep])
+            batches = table.to_batches(max_chunksize=CHUNK_DOCUMENTS)
         elif hasattr(self.source, "to_batches"):
             batches = self.source.to_batches(columns=[self.column, *keep])
-            found = (Piece(batch, None) for batch in batches if len(batch))
         else:
-            found = string_pieces(self.source, self.name, self.column, self.documents)
-        return self._report(bounded(found))
+            batches = string_batches(self.source, self.name, self.column)
+        return self._report(bounded(self._counted(batches)))
+
+    def _counted(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Piece]:
+        """The batches that have rows, with the fraction given if the number of all is known."""
+        done = 0
+        for batch in filter(len, batches):
+            done += len(batch)
+            yield Piece(batch, done / self.documents if self.documents else None)
 
     def typed(self, columns: Sequence[str]) -> Corpus:
         """A copy in which columns of text are numbers, dates or booleans, where all values are.
@@ -311,10 +307,9 @@ class Corpus:
             if name in self.kinds:
                 values = self.kinds[name].values(without_missing(values))
                 if values is None:
-                    raise CorpusError(
-                        f"{self.name}: a value of the column {name!r} is no "
-                        f"{self.kinds[name].type}, as all were before: the file has changed"
-                    )
+                    odd = f"a value of the column {name!r} is no {self.kinds[name].type}"
+                    changed = "as all were before: the file has changed"
+                    raise CorpusError(f"{self.name}: {odd}, {changed}")
             columns.append(values)
         return pa.record_batch(columns, names=batch.schema.names)
 
@@ -322,8 +317,8 @@ class Corpus:
         last: float | None = None
         for piece in pieces:
             yield piece
-            if self.on_consumed and piece.consumed is not None:
-                last = piece.consumed
+            last = piece.consumed
+            if self.on_consumed and last is not None:
                 self.on_consumed(last)
             if self.on_documents:
                 self.on_documents(len(piece.batch))
@@ -387,16 +382,7 @@ def read_corpus(
     >>> [chunk.to_pylist() for chunk in corpus]
     [['a quiet room', 'a loud street']]
     """
-    return open_corpus(
-        source,
-        Reading(
-            column=column,
-            format=format,
-            encoding=encoding,
-            delimiter=delimiter,
-            whole_files=whole_files,
-        ),
-    )
+    return open_corpus(source, Reading(column, None, format, encoding, delimiter, whole_files))
 
 
 def as_documents(source: Any) -> Any:
@@ -480,17 +466,9 @@ def _from_memory(source: Any, column: str) -> Corpus:
 
 def _from_stream(stream: Stream, reading: Reading) -> Corpus:
     if reading.format in WHOLE:
-        raise CorpusError(
-            f"{stream.name}: {reading.format} cannot be read from a stream; write it to a file"
-        )
-    file = CorpusFile(
-        Path(stream.name),
-        reading.format or "txt",
-        encoding=reading.encoding,
-        delimiter=reading.delimiter,
-        stream=stream,
-        column=reading.column,
-    )
+        raise CorpusError(f"{stream.name}: {reading.format} cannot be read from a stream")
+    given: Any = {name: getattr(reading, name) for name in ("encoding", "delimiter", "column")}
+    file = CorpusFile(Path(stream.name), reading.format or "txt", stream=stream, **given)
     corpus = _from_files(stream.name, (file,), reading)
     return replace(corpus, identity=None, once=Once(stream.name))
 
@@ -523,10 +501,8 @@ def _from_files(first: str, files: tuple[CorpusFile, ...], reading: Reading) -> 
     schemas = [[*file.schema.names, *file.partitions] for file in files]
     counts = [file.documents for file in files if file.documents is not None]
     if files[0].is_whole and reading.whole_files is None:
-        note = (
-            f"{len(files):,} short files: each is one document (whole_files=False, "
-            "--no-whole-files: each line)"
-        )
+        lines = "whole_files=False, --no-whole-files: each line"
+        note = f"{len(files):,} short files: each is one document ({lines})"
     return Corpus(
         name=name,
         column=column,
@@ -578,7 +554,6 @@ def _paths(source: Any) -> list[os.PathLike[str]]:
         for item in source
     ):
         raise CorpusError(
-            f"every string in the list is the name of a file, such as {source[0]!r}; "
-            "to read the files, make each a pathlib.Path"
+            f"every string is a file, such as {source[0]!r}: make each a pathlib.Path"
         )
     return []

@@ -27,15 +27,7 @@ DELIMITED = {"csv": ",", "tsv": "\t"}  # their usual delimiters
 TEXT_FORMATS = ("txt", *DELIMITED, "jsonl")
 WHOLE = ("parquet", "xlsx")  # compressed inside, and read from a file only
 FORMATS = (*TEXT_FORMATS, *WHOLE)
-SUFFIXES = {
-    ".txt": "txt",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".parquet": "parquet",
-    ".xlsx": "xlsx",
-}
+SUFFIXES = {f".{name}": name for name in FORMATS} | {".ndjson": "jsonl"}
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 READABLE = f"{', '.join(SUFFIXES)} (text also as {' or '.join(COMPRESSIONS)})"
 
@@ -53,13 +45,10 @@ LINES = "format='txt' (--format txt) reads each line as a document"
 ADVICE = {
     ".json": "format='jsonl' (--format jsonl) reads one object per line",
     **dict.fromkeys((".xls", ".xlsb", ".ods"), "save it as .xlsx or .csv"),
-    **dict.fromkeys((".zip", ".7z"), "unpack it first"),
-    **dict.fromkeys((".bz2", ".xz"), "unpack it first, or compress it as .gz or .zst"),
-    ".pdf": "extract the text first",
-    **dict.fromkeys((".doc", ".docx"), "save it as .txt"),
+    **dict.fromkeys((".zip", ".7z", ".bz2", ".xz"), "unpack it first"),
+    **dict.fromkeys((".pdf", ".doc", ".docx"), "extract the text first"),
     **dict.fromkeys((".feather", ".arrow"), "write it as .parquet"),
-    ".dv": "it names a model, not documents",
-    ".idx": "it names a collection, not documents",
+    **dict.fromkeys((".dv", ".idx"), "it names a model or a collection, not documents"),
 }
 
 
@@ -138,15 +127,12 @@ def find_files(source: str | os.PathLike[str], reading: Reading) -> tuple[Corpus
     path = Path(source)
     if _exists(path):
         if path.is_dir():
-            return whole_documents(
-                _suitable(_inside(path), reading, f"the folder {path}"), reading, path
-            )
+            found = _suitable(_inside(path), reading, f"the folder {path}")
+            return whole_documents(found, reading, path)
         return whole_documents((_named_file(path, reading),), reading, path.parent)
     if not glob.has_magic(str(source)):
-        raise CorpusError(
-            f"no such file: {source}; expected a file, a folder, a pattern such as "
-            "'reviews/*.csv', or a list of documents"
-        )
+        expected = "expected a file, a folder, a pattern such as 'reviews/*.csv', or documents"
+        raise CorpusError(f"no such file: {source}; {expected}")
     # Path.glob takes no absolute pattern
     matches = [Path(match) for match in glob.glob(str(source), recursive=True)]  # noqa: PTH207
     if not any(part.startswith("_") for part in path.parts):
@@ -173,13 +159,10 @@ def whole_documents(
         raise CorpusError(f"{folder}: whole_files (--whole-files) is for .txt files; leave it out")
     if not whole:
         return files
+    paths = [{PATH: os.path.relpath(file.path, folder)} for file in files]
     return tuple(
-        replace(
-            file,
-            is_whole=True,
-            partitions={**file.partitions, PATH: os.path.relpath(file.path, folder)},
-        )
-        for file in files
+        replace(file, is_whole=True, partitions={**file.partitions, **path})
+        for file, path in zip(files, paths, strict=True)
     )
 
 
@@ -201,19 +184,11 @@ def _named_file(path: Path, reading: Reading) -> CorpusFile:
         raise unreadable(str(path), error) from error
     if _is_special(status.st_mode):
         raise CorpusError(
-            f"{path}: not a file but a pipe, a socket or a device; expected a file, or a pipe "
-            "that is the only source"
+            f"{path}: a pipe, a socket or a device; expected a file, or one pipe alone"
         )
-    return CorpusFile(
-        path,
-        known,
-        compression,
-        status.st_size,
-        status.st_mtime_ns,
-        reading.encoding,
-        reading.delimiter if known in DELIMITED else None,
-        column=reading.column,
-    )
+    delimiter = reading.delimiter if known in DELIMITED else None
+    version, given = (status.st_size, status.st_mtime_ns), (reading.encoding, delimiter)
+    return CorpusFile(path, known, compression, *version, *given, column=reading.column)
 
 
 def require_use(reading: Reading, formats: Collection[str], where: str) -> None:
@@ -223,15 +198,10 @@ def require_use(reading: Reading, formats: Collection[str], where: str) -> None:
             f"{where}: read as txt, one document per line, it has no column {reading.column!r}: "
             "leave column (--column) out, or say how it is written: format='csv' (--format csv)"
         )
-    for name, given, users in (
-        ("delimiter", reading.delimiter, tuple(DELIMITED)),
-        ("encoding", reading.encoding, TEXT_FORMATS),
-    ):
-        if given is not None and not {*formats} & {*users}:
-            raise CorpusError(
-                f"{where}: {name} (--{name}) is for {', '.join(users)}, this is "
-                f"{', '.join(sorted({*formats}))}; leave it out"
-            )
+    for name, users in (("delimiter", tuple(DELIMITED)), ("encoding", TEXT_FORMATS)):
+        if getattr(reading, name) is not None and not {*formats} & {*users}:
+            found = f"this is {', '.join(sorted({*formats}))}; leave it out"
+            raise CorpusError(f"{where}: {name} (--{name}) is for {', '.join(users)}, {found}")
 
 
 def _is_special(mode: int) -> bool:
@@ -265,28 +235,21 @@ def _inside(folder: Path) -> list[Path]:
             if any(Path(where).glob(mark)):
                 raise CorpusError(
                     f"{where} is {table} table, whose files also hold rows that were deleted or "
-                    "replaced: read it with the library of that format and pass the DataFrame, or "
-                    "write it to Parquet files first"
+                    "replaced: read it with the library of that format and pass the DataFrame"
                 )
         folders[:] = [name for name in folders if not name.startswith(SKIPPED)]
         paths = [Path(where, name) for name in names if not name.startswith(SKIPPED)]
         # opening a pipe waits for its writer, perhaps forever
-        found += [
-            path for path in paths if not (_exists(path) and _is_special(path.stat().st_mode))
-        ]
+        found += [one for one in paths if not (_exists(one) and _is_special(one.stat().st_mode))]
     return found
 
 
 def _suitable(paths: Iterable[Path], reading: Reading, where: str) -> tuple[CorpusFile, ...]:
-    everything = sorted(paths)
-    readable = [
-        path
-        for path in everything
-        if reading.format or _uncompressed(path)[0].suffix.lower() in SUFFIXES
-    ]
+    suffixes = {path: _uncompressed(path)[0].suffix.lower() for path in sorted(paths)}
+    readable = [path for path in suffixes if reading.format or suffixes[path] in SUFFIXES]
     if not readable:
-        found = ", ".join(path.name for path in everything[:3]) or "none"
-        suffix = _uncompressed(everything[0])[0].suffix.lower() if everything else ""
+        found = ", ".join(path.name for path in [*suffixes][:3]) or "none"
+        suffix = next(iter(suffixes.values()), "")
         raise CorpusError(
             f"{where} holds no file to read; expected {READABLE}; found {found}: "
             f"{ADVICE.get(suffix, LINES)}"

@@ -2,13 +2,12 @@
 
 A file of a few hundred bytes can hold gigabytes: a value is stored once in the dictionary of its
 column, and a million rows can refer to it. So only as many rows are decoded at once as fit into
-memory even if each of them is as long as the longest value of the dictionary.
+memory even if each of them is as long as the whole dictionary.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -29,15 +28,11 @@ DEEPEST = 32
 TRAILER = 8  # the length of the footer, and four letters
 # Field ids in parquet.thrift: of the file, a row group, a column chunk, and its metadata.
 ROW_GROUPS, COLUMNS, ROWS, DESCRIPTION = 4, 1, 3, 3
-TYPE, PATH, CODEC, SIZE, DATA_PAGE, DICTIONARY_PAGE = 1, 3, 4, 6, 9, 11
+PATH, SIZE, DATA_PAGE, DICTIONARY_PAGE = 3, 6, 9, 11
 # Field ids of a page header, and of a dictionary page header.
-PAGE_SIZE, COMPRESSED_SIZE, DICTIONARY_HEADER, VALUES = 2, 3, 7, 1
+PAGE_SIZE, DICTIONARY_HEADER, VALUES = 2, 7, 1
 DICTIONARY_PAGE_TYPE = 2  # PageType
-BYTE_ARRAY = 6  # Type
-CODECS = {1: "snappy", 2: "gzip", 4: "brotli", 6: "zstd", 7: "lz4_raw"}
 HEADER_BYTES = 128  # more than a dictionary page header has
-LARGEST_DICTIONARY = 4 << 20  # whose values are looked at one by one
-LENGTH_BYTES = 4  # before each value
 
 
 class Chunk(NamedTuple):
@@ -53,16 +48,12 @@ class Chunk(NamedTuple):
         The rows of the group.
     begin : int
         The offset of its first page in the file.
-    kind, codec : int
-        The physical type and the compression, by their numbers in parquet.thrift.
     """
 
     column: str
     size: int
     rows: int
     begin: int
-    kind: int
-    codec: int
 
 
 def row_groups(path: Path) -> list[list[Chunk]]:
@@ -94,8 +85,7 @@ def chunk_of(about: dict[int, Any], rows: int) -> Chunk:
     data = about[DATA_PAGE]
     begin = min(data, about.get(DICTIONARY_PAGE, data) or data)
     name = about[PATH][0].decode("utf-8", "replace")
-    numbers = (about[SIZE], rows, begin, about[TYPE], about[CODEC])
-    return Chunk(name, *map(int, numbers))
+    return Chunk(name, int(about[SIZE]), int(rows), int(begin))
 
 
 class Compact:
@@ -166,58 +156,27 @@ class Compact:
 
 
 class Dictionary(NamedTuple):
-    """The dictionary of a column chunk: its bytes, the number of its values, and where it is.
+    """The dictionary of a column chunk: its bytes, and the number of its values.
 
-    Without a dictionary all are 0. If its header cannot be read, all bytes count as one value.
+    Without a dictionary both are 0. If its header cannot be read, all bytes count as one value.
     """
 
     size: int
     values: int
-    begin: int
-    stored: int
 
 
 def dictionary_of(file: BinaryIO, chunk: Chunk) -> Dictionary:
     """The dictionary of a column chunk, by the header of its first page."""
-    begin = max(0, chunk.begin)
-    file.seek(begin)
+    file.seek(max(0, chunk.begin))
     data = file.read(HEADER_BYTES)
     try:
-        if (
-            Compact(data[1:]).zigzag() != DICTIONARY_PAGE_TYPE
-        ):  # the first field, after its header byte
-            return Dictionary(0, 0, 0, 0)
-        header = Compact(data)
-        fields = header.struct()
-        values = max(1, int(fields[DICTIONARY_HEADER][VALUES]))
-        return Dictionary(
-            int(fields[PAGE_SIZE]), values, begin + header.place, int(fields[COMPRESSED_SIZE])
-        )
+        # The first field, after its header byte.
+        if Compact(data[1:]).zigzag() != DICTIONARY_PAGE_TYPE:
+            return Dictionary(0, 0)
+        fields = Compact(data).struct()
+        return Dictionary(int(fields[PAGE_SIZE]), max(1, int(fields[DICTIONARY_HEADER][VALUES])))
     except (LookupError, TypeError, ValueError):
-        return Dictionary(chunk.size, 1, 0, 0)  # an unknown kind of header
-
-
-def longest_value(file: BinaryIO, chunk: Chunk, dictionary: Dictionary) -> int:
-    """The bytes of the longest value of a dictionary; of all its values if that is unknown."""
-    size, stored = dictionary.size, dictionary.stored
-    looked_at = chunk.kind == BYTE_ARRAY and 0 < max(size, stored) <= LARGEST_DICTIONARY
-    if not looked_at or stored <= 0 or not (chunk.codec == 0 or chunk.codec in CODECS):
-        return size
-    file.seek(dictionary.begin)
-    data = file.read(stored)
-    if chunk.codec:
-        try:
-            data = pa.Codec(CODECS[chunk.codec]).decompress(data, size, asbytes=True)
-        except (pa.ArrowException, OSError):
-            return size
-    longest = place = 0
-    for _ in range(dictionary.values):
-        if place + LENGTH_BYTES > len(data):
-            return size
-        length = int.from_bytes(data[place : place + LENGTH_BYTES], "little")
-        longest = max(longest, length)
-        place += LENGTH_BYTES + length
-    return longest if place == len(data) else size
+        return Dictionary(chunk.size, 1)  # an unknown kind of header
 
 
 DECODED_BYTES = 1 << 30  # of rows that are decoded at once
@@ -278,11 +237,11 @@ def rows_at_once(path: Path, file: BinaryIO, chunks: Sequence[Chunk]) -> int:
     dictionaries = [dictionary_of(file, chunk) for chunk in chunks]
     means = [chunk.size / max(1, chunk.rows) for chunk in chunks]
     largest = max((found.size for found in dictionaries), default=0)
-    longest = int(max([largest, *means]))
+    longest = int(max([largest, *means]))  # if one value is the whole dictionary
     if longest > LARGEST_RECORD:
         raise CorpusError(
-            f"{path}: a value may decode to {longest:,} bytes, more than the {LARGEST_RECORD:,} "
-            "that a document may have; write it again with shorter documents"
+            f"{path}: a value may decode to {longest:,} bytes, more than {LARGEST_RECORD:,}, as "
+            "a document may have; write it again with shorter documents"
         )
     row_bytes = sum(
         max(mean, found.size / max(1, found.values))
@@ -290,7 +249,4 @@ def rows_at_once(path: Path, file: BinaryIO, chunks: Sequence[Chunk]) -> int:
     )
     # Three quarters: batches that are a little too large are cut, and what is cut off is copied.
     usual = min(CHUNK_DOCUMENTS, int(CHUNK_BYTES * 3 / 4 / max(1.0, row_bytes)))
-    if usual * largest * len(chunks) > DECODED_BYTES:  # if each row held a whole dictionary
-        largest = max(map(partial(longest_value, file), chunks, dictionaries))
-    at_most = int(DECODED_BYTES / max(1.0, largest, *means) / max(1, len(chunks)))
-    return max(1, min(usual, at_most))
+    return max(1, min(usual, int(DECODED_BYTES / max(1, longest) / max(1, len(chunks)))))

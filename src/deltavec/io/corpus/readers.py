@@ -202,17 +202,15 @@ def read_pieces(
 ) -> Generator[Piece]:
     """Some columns of a file and of the names of its folders, and the fraction of it read."""
     stored = [name for name in columns if name not in file.partitions]
-    if len(stored) == len(columns):
-        yield from stored_pieces(file, stored, block_bytes)
-        return
     for batch, consumed in stored_pieces(file, stored or [file.column or TEXT], block_bytes):
-        arrays = [
-            pa.repeat(pa.scalar(file.partitions[name], pa.string()), len(batch))
-            if name in file.partitions
-            else batch.column(name)
-            for name in columns
-        ]
-        yield Piece(pa.record_batch(arrays, names=columns), consumed)
+        if len(stored) < len(columns):
+            given = {
+                name: pa.repeat(pa.scalar(file.partitions[name], pa.string()), len(batch))
+                for name in {*columns} - {*stored}
+            }
+            arrays = [given[name] if name in given else batch.column(name) for name in columns]
+            batch = pa.record_batch(arrays, names=columns)
+        yield Piece(batch, consumed)
 
 
 def stored_pieces(file: CorpusFile, columns: Sequence[str], block_bytes: int) -> Generator[Piece]:
@@ -232,16 +230,15 @@ def stored_pieces(file: CorpusFile, columns: Sequence[str], block_bytes: int) ->
 
 def whole_document(blocks: Iterator[bytes], file: CorpusFile) -> pa.RecordBatch:
     """A text file as one document."""
-    text, size = [], 0
+    text = bytearray()
     for block in blocks:
-        text.append(block)
-        size += len(block)
-        if size > LARGEST_DOCUMENT:
+        text += block
+        if len(text) > LARGEST_DOCUMENT:
             raise CorpusError(
                 f"{file.path}: a document may have {LARGEST_DOCUMENT:,} bytes; with "
                 "whole_files=False (--no-whole-files) each line is a document"
             )
-    document = b"".join(text).replace(b"\r\n", b"\n").removesuffix(b"\n")
+    document = bytes(text.replace(b"\r\n", b"\n").removesuffix(b"\n"))
     column = pa.array([document], pa.binary()).view(pa.string())
     return pa.record_batch([column], names=[file.column or TEXT])
 
@@ -269,9 +266,8 @@ def open_bytes(
     with closing(raw):
         if file.compression and raw.size() == 0:
             raise CorpusError(f"{name}: the file is empty; expected {file.compression} data")
-        with closing(
-            pa.CompressedInputStream(raw, file.compression) if file.compression else raw
-        ) as data:
+        packed = file.compression
+        with closing(pa.CompressedInputStream(raw, packed) if packed else raw) as data:
             yield byte_chunks(data, name, size), raw
 
 

@@ -28,15 +28,7 @@ import numpy.typing as npt
 from deltavec.core.arguments import require_one_of
 from deltavec.core.arrays import blocks
 from deltavec.core.model import EmbeddingModel
-from deltavec.core.text.rules import (
-    MARK,
-    SEPARATOR,
-    UNSPACED,
-    are_unspaced,
-    is_folded,
-    rule,
-    units_of,
-)
+from deltavec.core.text import rules
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import InputError, ModelError
 from deltavec.io.artifacts.manifest import Artifact, names, problems_of
@@ -59,12 +51,12 @@ def require_word_level(model: EmbeddingModel) -> None:
             f"this model's words are found by code ({model.tokenizer_name}), which a "
             f"tokenizer.json cannot hold: {INSTEAD}, or fit with tokenizer='words'"
         )
-    if is_folded(model.tokenizer):
+    if rules.is_folded(model.tokenizer):
         raise ModelError(
             "this model's texts are written in one way first (normalization 'folded'), which no "
             f"tokenizer.json does: {INSTEAD}, or fit with normalization='none'"
         )
-    units = units_of(model.tokenizer)
+    units = rules.units_of(model.tokenizer)
     if units.gram:
         raise ModelError(
             f"this model counts {units.name}, runs of characters that overlap, and the pieces of a "
@@ -89,7 +81,7 @@ def share_of_pairs(model: EmbeddingModel) -> float:
     pairs = [
         number
         for number, word in enumerate(model.vocabulary.words)
-        if not word.isascii() and are_unspaced(word).sum() > 1
+        if not word.isascii() and rules.are_unspaced(word).sum() > 1
     ]
     return float(counts[pairs].sum() / max(counts.sum(), 1))
 
@@ -132,17 +124,17 @@ def unknown(words: Sequence[str]) -> str:
 
 def shifts_of(name: str) -> npt.NDArray[np.int32]:
     """For each code point its shift to lower case, or what it is instead."""
-    table = rule(name)
+    table = rules.rule(name)
     shifts: npt.NDArray[np.int32] = table.pages[table.page_of].reshape(-1)
     return shifts
 
 
 def word_pattern(shifts: npt.NDArray[np.int32]) -> str:
     """The pattern of a word: of a script without spaces, a character and its marks."""
-    spaced = f"[{ranges((shifts != SEPARATOR) & (shifts != UNSPACED))}]+"
-    if not (shifts == UNSPACED).any():
+    spaced = f"[{ranges((shifts != rules.SEPARATOR) & (shifts != rules.UNSPACED))}]+"
+    if not (shifts == rules.UNSPACED).any():
         return spaced
-    return f"[{ranges(shifts == UNSPACED)}][{ranges(shifts == MARK)}]*|{spaced}"
+    return f"[{ranges(shifts == rules.UNSPACED)}][{ranges(shifts == rules.MARK)}]*|{spaced}"
 
 
 def lower_case(shifts: npt.NDArray[np.int32]) -> dict[str, Any]:
@@ -151,7 +143,7 @@ def lower_case(shifts: npt.NDArray[np.int32]) -> dict[str, Any]:
     What it does not know goes first: of a letter that came to Unicode later, the lower case may be
     one that we know.
     """
-    others = shifts == SEPARATOR
+    others = shifts == rules.SEPARATOR
     others[:ASCII] = False  # no capitals, and many
     steps = [
         {"type": "Replace", "pattern": {"Regex": f"[{ranges(others)}]"}, "content": " "},

@@ -29,19 +29,7 @@ import pyarrow as pa
 from deltavec.core.arrays import as_fixed_size_lists
 from deltavec.core.text.batches import combine_chunks
 from deltavec.errors import DeltavecError, InputError
-from deltavec.io.artifacts.atomic import (
-    MOVE_AWAY,
-    UNFINISHED,
-    flush_to_disk,
-    only_writer,
-    open_to_all,
-    own_folder,
-    put_folder_in_place,
-    put_in_place,
-    replacing,
-    require_same_folder,
-    unfinished,
-)
+from deltavec.io.artifacts import atomic
 from deltavec.io.artifacts.tensors import npy_header
 
 EMBEDDING = "embedding"
@@ -51,9 +39,9 @@ SHARD_TEXT_BYTES = 64 << 20
 
 RUN = b"deltavec.run"  # in the metadata of a shard
 
-_UNFINISHED = re.compile(rf"{UNFINISHED}|{re.escape(MANIFEST)}\.tmp")
+_UNFINISHED = re.compile(rf"{atomic.UNFINISHED}|{re.escape(MANIFEST)}\.tmp")
 _SHARD = r"part-\d{6}\.(?:arrow|parquet)"
-_OURS = re.compile(rf"({_SHARD}|{re.escape(MANIFEST)})(\.tmp)?|{UNFINISHED}")
+_OURS = re.compile(rf"({_SHARD}|{re.escape(MANIFEST)})(\.tmp)?|{atomic.UNFINISHED}")
 
 
 class EmbeddedRows(NamedTuple):
@@ -226,7 +214,7 @@ def prepare(folder: Path, manifest: Mapping[str, Any]) -> str:
         else:
             return ""
     clear(folder)
-    with replacing(folder / MANIFEST) as temporary:
+    with atomic.replacing(folder / MANIFEST) as temporary:
         temporary.write_text(json.dumps(manifest, indent=2) + "\n")
     return reason
 
@@ -373,7 +361,7 @@ class Sink:
         self._path = target.partial
         self._writer: Writer | None = None
         if not target.is_folder:
-            self._path = unfinished(target.partial / "assembled")
+            self._path = atomic.unfinished(target.partial / "assembled")
             self._file = self._path.open("xb")
             self._writer = WRITERS[target.suffix](self._file, schema)
             for shard in self.shards:
@@ -384,15 +372,15 @@ class Sink:
         table = as_table(group, self._schema)
         path = shard_path(self._target.partial, len(self.shards), self._suffix)
         with self._target.report_disk_errors():
-            require_same_folder(self._target.partial, self._folder_id)
-            temporary = unfinished(path)
+            atomic.require_same_folder(self._target.partial, self._folder_id)
+            temporary = atomic.unfinished(path)
             # A Python file: its errors of a full disk reach us as they are.
             with (
                 temporary.open("xb") as file,
                 closing(WRITERS[self._suffix](file, table.schema)) as writer,
             ):
                 writer.write_table(table)
-            put_in_place(temporary, path)
+            atomic.put_in_place(temporary, path)
             if self._writer is not None:
                 self._writer.write_table(table)
         self.shards.append(Shard(path, len(table), zero_rows(vectors_of(table))))
@@ -406,13 +394,13 @@ class Sink:
     def put_in_place(self) -> None:
         """Rename the output to its final name, in one step, and remove what was unfinished."""
         target = self._target
-        require_same_folder(target.partial, self._folder_id)
+        atomic.require_same_folder(target.partial, self._folder_id)
         if target.is_folder:
-            open_to_all(self._path)
-            put_folder_in_place(self._path, target.path)
-            flush_to_disk(target.path.absolute().parent)
+            atomic.open_to_all(self._path)
+            atomic.put_folder_in_place(self._path, target.path)
+            atomic.flush_to_disk(target.path.absolute().parent)
         else:
-            put_in_place(self._path, target.path)
+            atomic.put_in_place(self._path, target.path)
         if target.partial.is_dir():
             clear(target.partial)
             with suppress(OSError):  # it holds files that are not ours
@@ -432,11 +420,11 @@ def open_sink(
         another user's.
     """
     if target.partial.is_symlink():
-        raise InputError(f"{target.partial} is a link, expected a folder: {MOVE_AWAY}")
+        raise InputError(f"{target.partial} is a link, expected a folder: {atomic.MOVE_AWAY}")
     with ExitStack() as stack:
         with target.report_disk_errors():
-            stack.enter_context(only_writer(target.partial))
-            folder_id = own_folder(target.partial)
+            stack.enter_context(atomic.only_writer(target.partial))
+            folder_id = atomic.own_folder(target.partial)
             if reason := prepare(target.partial, manifest):
                 notice(f"starting over: {target.partial} cannot be used, {reason}")
             sink = Sink(target, folder_id, schema)

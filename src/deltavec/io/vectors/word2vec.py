@@ -24,14 +24,7 @@ import pyarrow.csv
 
 from deltavec.core.threads import ordered_map
 from deltavec.errors import VectorsError
-from deltavec.io.vectors.detect import (
-    BYTE_ORDER_MARK,
-    LONGEST_LINE,
-    ByteSource,
-    Header,
-    rest_of_line,
-    words_to_read,
-)
+from deltavec.io.vectors import detect
 from deltavec.io.vectors.rows import WordRows, clean_rows, row_norms
 
 # Large enough that starting Arrow's reader costs little, small enough for the cache.
@@ -61,7 +54,7 @@ PLAIN_LINES = pa.csv.ParseOptions(
 
 
 def text_rows(
-    source: ByteSource, sample: bytes, header: Header | None, limit: int | None
+    source: detect.ByteSource, sample: bytes, header: detect.Header | None, limit: int | None
 ) -> Iterator[WordRows]:
     """The rows of a text file, in blocks.
 
@@ -78,7 +71,7 @@ def text_rows(
     """
     dimensions = dimensions_of(source, sample, header)
     if header is not None:
-        expected = words_to_read(source, header, 2 * header.dimensions + 1, limit)
+        expected = detect.words_to_read(source, header, 2 * header.dimensions + 1, limit)
     blocks = line_blocks(source, sample, 1 if header is None else 2, limit)
     found = 0
     parse = partial(parse_lines, dimensions=dimensions, name=source.name)
@@ -99,7 +92,7 @@ def text_rows(
         )
 
 
-def dimensions_of(source: ByteSource, sample: bytes, header: Header | None) -> int:
+def dimensions_of(source: detect.ByteSource, sample: bytes, header: detect.Header | None) -> int:
     """The numbers on each line, by the header or by most of the first lines."""
     usual = usual_dimensions(sample)
     if header is None:
@@ -124,7 +117,7 @@ def dimensions_of(source: ByteSource, sample: bytes, header: Header | None) -> i
 
 
 def line_blocks(
-    source: ByteSource, sample: bytes, first_line: int, limit: int | None
+    source: detect.ByteSource, sample: bytes, first_line: int, limit: int | None
 ) -> Iterator[Lines]:
     """The file in blocks of whole lines, the sample first; no more lines than the limit."""
     block = sample or next_block(source)
@@ -139,10 +132,10 @@ def line_blocks(
         block = next_block(source)
 
 
-def next_block(source: ByteSource) -> bytes:
+def next_block(source: detect.ByteSource) -> bytes:
     """Some whole lines; nothing at the end of the file."""
     block = source.stream.read(BLOCK)
-    return block + rest_of_line(source) if block else block
+    return block + detect.rest_of_line(source) if block else block
 
 
 def parse_lines(lines: Lines, dimensions: int, name: str) -> WordRows:
@@ -155,7 +148,7 @@ def fast_rows(lines: Lines, dimensions: int, name: str) -> WordRows | None:
     """The rows of a block in which every line is one word and its numbers; None for any other."""
     data = with_plain_ends(lines.data)
     # Arrow would take a carriage return for a line end, and skip a byte order mark.
-    if b"\r" in data or data.startswith(BYTE_ORDER_MARK):
+    if b"\r" in data or data.startswith(detect.BYTE_ORDER_MARK):
         return None
     # Columns by the million are made only for a line that has as many.
     if data.count(b" ", 0, line_end(data)) != dimensions:
@@ -263,7 +256,7 @@ LITTLE_ENDIAN = np.dtype("<f4")
 CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
-def is_binary(sample: bytes, header: Header) -> bool:
+def is_binary(sample: bytes, header: detect.Header) -> bool:
     """Whether the bytes after a header are binary rows: not numbers in text, nor broken text."""
     line = sample.split(b"\n", 1)[0]
     if numbers_at_end(line) >= header.dimensions:
@@ -293,7 +286,7 @@ def has_common_length(sample: bytes, dimensions: int) -> bool:
 
 
 def binary_rows(
-    source: ByteSource, sample: bytes, header: Header, limit: int | None
+    source: detect.ByteSource, sample: bytes, header: detect.Header, limit: int | None
 ) -> Iterator[WordRows]:
     """The rows of a binary file, in blocks.
 
@@ -308,7 +301,7 @@ def binary_rows(
     limit
         How many rows to read.
     """
-    expected = words_to_read(source, header, 4 * header.dimensions + 1, limit)
+    expected = detect.words_to_read(source, header, 4 * header.dimensions + 1, limit)
     data, done, more = sample, 0, True
     while done < expected:
         words, vectors, end = complete_rows(data, header.dimensions, expected - done)
@@ -326,9 +319,9 @@ def binary_rows(
                 f"{header.dimensions} numbers, found {found}; the file looks cut short"
             )
         rest = data[end:]
-        if len(rest) > LONGEST_LINE and b" " not in rest[:LONGEST_LINE]:
+        if len(rest) > detect.LONGEST_LINE and b" " not in rest[: detect.LONGEST_LINE]:
             raise VectorsError(
-                f"{source.name}, word {done + 1}: found no space in {LONGEST_LINE:,} bytes: "
+                f"{source.name}, word {done + 1}: found no space in {detect.LONGEST_LINE:,} bytes: "
                 "expected a word, a space and its numbers"
             )
         fresh = source.stream.read(BINARY_BLOCK) if done < expected else b""
