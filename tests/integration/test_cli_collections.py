@@ -576,7 +576,7 @@ def test_duplicates_against_another_corpus(built: Path, tmp_path: Path, deltavec
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--keep", "best"), "is not one of"),
+        (("--keep", "best"), "expected first or longest, got best"),
         (("--corpus", "c.csv"), "only with --write-unique"),
         (("--against-id-column", "id"), "only with --against"),
         (("--against", "c.csv", "-o", "p.parquet"), "with --against use --table"),

@@ -174,10 +174,10 @@ PROSE = "a long and quiet text about a room by the sea"
         ("a.log", "one\n", "", "--format txt) reads each line as a document"),
         ("a", "one\n", "", "--format txt) reads each line as a document"),
         ("a.json", "[]", "", "--format jsonl) reads one object per line"),
-        ("a.docx", "x", "", "save it as .txt"),
+        ("a.docx", "x", "", "extract the text first"),
         ("a.pdf", "x", "", "extract the text first"),
         ("a.xls", "x", "", "save it as .xlsx or .csv"),
-        ("a.csv.bz2", "x", "", "compress it as .gz or .zst"),
+        ("a.csv.bz2", "x", "", "unpack it first"),
         ("a.zip", "x", "", "unpack it first"),
         ("a.csv", "PK\x03\x04x", "", "give an Excel workbook the suffix .xlsx"),
         ("a.csv", "t\0e\0x\0t\0\r\0\n\0" * 9, "", "--encoding utf-16-le"),
@@ -227,7 +227,7 @@ def test_a_pipe_in_a_folder_of_documents_is_passed_over(tmp_path: Path, process:
     done = process("fit", folder, "-o", tmp_path / "m.dv")
     assert done.code == 0, done.stderr
     done = process("fit", f"{folder}/*.csv", "-o", tmp_path / "m.dv")
-    assert "b.csv: not a file but a pipe" in done.error
+    assert "b.csv: a pipe" in done.error
 
 
 TYPED = """\

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from deltavec.io.corpus.corpus import Corpus
     from deltavec.search import Duplicates
 
-Keep = StrEnum("Keep", ["first", "longest"])
 MEMBERS = 5  # shown of the largest group
 MANY = 0.05  # of the documents
 LENGTH = 400  # characters shown of a document
@@ -30,7 +28,7 @@ def duplicates(
     collection: Path,
     *,
     threshold: float = 0.5,
-    keep: Keep = Keep.first,
+    keep: str = "first",
     output: Path | None = None,
     table: Path | None = None,
     write_unique: Path | None = None,
@@ -57,8 +55,8 @@ def duplicates(
     ----------
     threshold : SHARE, -t
         Least share of the longer text that both have, above 0.
-    keep
-        Which document stays.
+    keep : WHICH
+        Which document stays: first or longest.
     output : PAIRS.parquet, -o
         Write all pairs: a, b, shared, contained.
     table : FILE
@@ -88,6 +86,7 @@ def duplicates(
     alone, no_file = against is None, write_unique is None
     for option, held, expected in (
         ("threshold", 0 < threshold <= 1, f"expected a share above 0, up to 1, got {threshold:g}"),
+        ("keep", keep in ("first", "longest"), f"expected first or longest, got {keep}"),
         ("corpus", not corpus or not no_file, "only with --write-unique"),
         ("against-id-column", not against_id_column or not alone, "only with --against"),
         ("output", alone or not output, "pairs are of one collection; with --against use --table"),
@@ -108,9 +107,7 @@ def duplicates(
             found = opened.against(other, threshold, id_column=against_id_column, threads=threads)
         else:
             least = min(threshold, THRESHOLDS[0])
-            wide = opened.duplicates(
-                least, keep=keep.value, threads=threads, on_progress=work.reach
-            )
+            wide = opened.duplicates(least, keep=keep, threads=threads, on_progress=work.reach)
             report, found = duplicate_report(wide, threshold), wide.at(threshold)
         if output is not None:
             found.write(output)

@@ -70,6 +70,7 @@ def explain(
         rows: list[list[Any]] = [
             [*map(printing.plain, row)] for row in share_rows(shares, offset, words)
         ]
+        rows.append(["[bold]cosine", "", printing.signed(explanation.cosine)])
         shown = printing.table([f"text {name.upper()}", ">times", ">share"], rows)
         out.print(shown, "")
         if unknown:

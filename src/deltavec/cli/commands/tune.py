@@ -179,8 +179,11 @@ def summary(tuning: Tuning, output: Path | None) -> dict[str, str]:
         del lines["gain"]
     for place, note in enumerate(tuning.notes, 1):
         lines[f"note {place}"] = note
-    for place, missing in enumerate(tuning.untried, 1):
-        lines[f"not tried {place}"] = f"{missing.name}: {missing.reason}"
+    reasons: dict[str, list[str]] = {}
+    for missing in tuning.untried:
+        reasons.setdefault(missing.reason, []).append(missing.name)
+    for place, (reason, names) in enumerate(reasons.items(), 1):
+        lines[f"not tried {place}"] = f"{reason}: {'; '.join(names)}"
     lines["time"] = printing.duration(tuning.seconds)
     if output is not None:
         lines["saved"] = f"{output}; use it with: deltavec fit CORPUS --recipe {output} -o MODEL.dv"
