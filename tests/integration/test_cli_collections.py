@@ -168,7 +168,9 @@ def test_similar_keywords_and_text_agree_with_the_library(built: Path, deltavec:
     found = deltavec("similar", built / "rated.idx", "r7", "-k", 4, "--json").json
     assert found["text"] == reviews()[7]
     assert [one["id"] for one in found["found"]] == [one.id for one in collection.similar("r7", 4)]
-    assert "Like r7: The" in deltavec("similar", built / "rated.idx", "r7", "--explain").stdout
+    assert (
+        "Similar to r7: The" in deltavec("similar", built / "rated.idx", "r7", "--explain").stdout
+    )
     words = deltavec("keywords", built / "rated.idx", "r7", "-n", 2, "--json").json["keywords"]
     assert [word["word"] for word in words] == [one.word for one in collection.keywords("r7", 2)]
     assert words[0]["word"] in deltavec("keywords", built / "rated.idx", "r7").stdout
@@ -318,7 +320,7 @@ def test_a_query_without_known_words_finds_nothing_and_is_no_failure(
     ("arguments", "said"),
     [
         ("search nowhere.idx quiet", "found nothing there"),
-        ("search reviews.dv quiet", "it is a model"),
+        ("search reviews.dv quiet", "is a model. Build a collection first"),
         ("search rated.csv quiet", "found a file"),
         ("search rated.idx quiet -f 'stars > 3'", "the columns are 'id', 'rating', 'place'"),
         ("search rated.idx quiet -f 'rating >'", "at its end: expected a number"),

@@ -48,7 +48,7 @@ def test_cluster_finds_a_number_says_why_and_writes_several_topics(
     own = table.filter(pc.equal(table["rank"], 1))
     assert len(own) == 350
     shown = deltavec("cluster", lee, "--levels", 2).stdout
-    assert f"{len(done['clusters'])} groups: the most that are nearly as stable" in shown
+    assert f"{len(done['clusters'])} clusters: the most that are nearly as stable" in shown
 
 
 def test_the_explorer_has_the_same_names(collection: dv.Collection, map_view: MapView) -> None:

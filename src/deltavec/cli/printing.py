@@ -251,6 +251,10 @@ def reason(info: Mapping[str, Any]) -> str:
     return str(info["reason"]).removeprefix(f"{info['recipe']}: ")
 
 
+COVERAGE = {"at_fit": "of the words at fit", "built": "of the collection", "added": "of additions"}
+MOST_FORMS = 4  # of a stem that is shown as an example
+
+
 def collection_facts(info: Mapping[str, Any]) -> dict[str, str]:
     """The information about a collection, with names and values for people."""
     removed, drawn = info["documents_removed"], info["map"]
@@ -268,25 +272,19 @@ def collection_facts(info: Mapping[str, Any]) -> dict[str, str]:
         "size": f"{size(info['vector_bytes'])} vectors, {size(info['document_bytes'])} documents",
         "words": words_line(info),
         "map": f"drawn of {plural(drawn['drawn'], 'document')}" if drawn else "not drawn yet",
-        "coverage at fit": coverage_line(info["coverage_at_fit"]),
-        "of the collection": coverage_line(info["coverage_built"]),
-        "of additions": coverage_line(info["coverage_added"]),
+        "coverage": ", ".join(
+            f"{share(info[f'coverage_{name}'])} {of}"
+            for name, of in COVERAGE.items()
+            if info[f"coverage_{name}"] is not None
+        ),
         "refit": f"due: {info['refit_reason']}" if info["refit_due"] else "not due",
     }
     return {name: value or "none" for name, value in facts.items()}
 
 
-def coverage_line(known: float | None) -> str:
-    """How many words of some text are known."""
-    return "no words" if known is None else f"{share(known)} of the words are known"
-
-
 def words_line(info: Mapping[str, Any]) -> str:
     """The words of a collection, in a line."""
     words = info["words"]
-    forms = ", ".join("/".join(group) for group in words["examples"])
-    return (
-        f"{words['words']:,}, {words['stems']:,} without their forms"
-        + (f" ({forms})" if forms else "")
-        + f"; {size(info['word_bytes'])}"
-    )
+    examples = ["/".join(forms) for forms in words["examples"] if len(forms) <= MOST_FORMS]
+    shown = f" (for example {', '.join(examples[:3])})" if examples else ""
+    return f"{words['words']:,}, {words['stems']:,} stems{shown}; {size(info['word_bytes'])}"

@@ -19,7 +19,7 @@ from deltavec.search.lexical.storage import StoredPostings
 LARGEST_LOSS = 0.05  # of coverage against the fitting corpus
 WORDS_TO_JUDGE = 1_000  # below it, coverage is chance
 SHOWN_RULES = 8
-SHOWN_FORMS = 5
+SHOWN_FORMS = 12
 
 
 def collection_info(

@@ -334,7 +334,10 @@ def load_manifest(folder: Path) -> CollectionManifest:
         If there is none, or it is damaged.
     """
     if (folder / MODEL_FOLDER.manifest).is_file():
-        raise InputError(f"{folder}: it is a model: build a collection with it")
+        raise InputError(
+            f"{folder} is a model. Build a collection first: "
+            f"deltavec index build {folder} CORPUS -o NAME.idx"
+        )
     COLLECTION_FOLDER.identity(folder)
     entries = COLLECTION_FOLDER.read_manifest(folder)
     with problems_of(folder / COLLECTION_FOLDER.manifest):

@@ -81,10 +81,11 @@ def cluster(
         return
     print_clusters(found)
     if n is None:
-        printing.console().print(f"\n{len(found)} groups: {found.reason}")
+        printing.console().print(f"\n{len(found)} clusters: {found.reason}")
     if opened.description.zero_rows:
         typer.echo(
-            f"\n{opened.description.zero_rows:,} documents without a vector are in no group."
+            f"\n{opened.description.zero_rows:,} documents have no word in the vocabulary "
+            "and were left out."
         )
     if output is not None:
         typer.echo(f"\nsaved {output}")
@@ -114,9 +115,11 @@ def print_clusters(found: Clusters) -> None:
     """Print a line for each group, below the wider group that holds it."""
     shown = table([">#", ">documents", ">cosine", "words", "central id"])
     chain = [found, *wider_levels(found)]
+    outer: list[str] = []
     for depth, level, number in in_tree(chain):
+        outer[depth:] = [str(number)]
         shown.add_row(
-            f"{number}",
+            ".".join(outer),
             f"{level.sizes[number]:,}",
             f"{level.cohesion[number]:.2f}",
             printing.plain("  " * depth + ", ".join(level.names[number]), 60),

@@ -6,11 +6,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from deltavec.cli.printing import collection_facts, print_result, reason, share, size
+from deltavec.cli.printing import collection_facts, print_result, share, size
 from deltavec.cli.progress import stages
 
+MAIN = (
+    "recipe", "documents", "words", "dimensions", "coverage", "mean_length", "units", "tokenizer",
+    "table_bytes", "fingerprint",
+)  # fmt: skip
 
-def info(model: Path, *, as_json: bool = False) -> None:
+
+def info(model: Path, *, verbose: bool = False, as_json: bool = False) -> None:
     """Show facts about a model or a collection.
 
     For a collection also how much of the added text the model knows, and whether a new fit is due.
@@ -20,6 +25,8 @@ def info(model: Path, *, as_json: bool = False) -> None:
     ----------
     model : MODEL.dv
         What `deltavec fit` wrote, or a collection of `deltavec index build`.
+    verbose
+        Show everything that is known of a model.
 
     Examples
     --------
@@ -37,7 +44,8 @@ def info(model: Path, *, as_json: bool = False) -> None:
         from deltavec.io.artifacts.model import load
 
         found = load(model).info()
-        kind, facts = "model", model_facts(found)
+        shown = found if verbose else {name: found[name] for name in MAIN}
+        kind, facts = "model", model_facts(shown)
         then = ("index", "build", model, "CORPUS", "-o", str(model.with_suffix(".idx")))
     print_result(as_json, {kind: model, **found}, {kind: str(model), **facts}, then=then)
 
@@ -46,7 +54,6 @@ def model_facts(found: Mapping[str, Any]) -> dict[str, str]:
     """The facts with names and values for people."""
     shown = {name.replace("_", " "): readable_value(value) for name, value in found.items()}
     return shown | {
-        "reason": reason(found),
         "coverage": f"{share(found['coverage'])} of the corpus' words are known",
         "table bytes": size(found["table_bytes"]),
     }

@@ -207,7 +207,8 @@ def similar(
         record = {"collection": collection, "id": id, "text": text, "filter": filter}
         printing.print_json({**record, "found": as_records(hits)})
         return
-    typer.echo(f"Like {printing.visible(id)}: {printing.shortened(text, length)}\n")
+    start = f"Similar to {printing.visible(id)}: {printing.shortened(text, length)}\n"
+    printing.console().print(start, markup=False)
     if hits:
         print_hits(hits)
         printing.print_next("similar", collection, hits[0].id, "--explain")
