@@ -65,7 +65,7 @@ def test_pairs_by_id_and_a_budget_that_ends(places: Path, deltavec: Deltavec) ->
     assert "no time left in the budget: spectral, spectrum_exponent 0.5" in done.stdout
     assert "20 documents in 10 connected sets, 10 pairs" in " ".join(done.stdout.split())
     assert "precision" in done.stdout
-    assert "separates best on the choosing half" in done.stdout
+    assert "separates best on the other half" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -125,30 +125,18 @@ def fit(
         from deltavec.io.corpus.files import COLUMN, TEXT
         from deltavec.io.vectors.load import load_vectors, read_targets
 
-        if vectors is not None:
-            work.begin(f"loading {vectors.name}")
-        loaded = None if vectors is None else load_vectors(vectors, limit=limit)
-        if prior is not None:
-            work.begin(f"loading {prior.name}")
-        known = None if prior is None else load_vectors(prior, limit=limit)
+        work.begin("loading word vectors")
+        loaded, known = (
+            None if path is None else load_vectors(path, limit=limit) for path in (vectors, prior)
+        )
         several_passes = loaded is None or chosen is None or chosen.n_components_removed > 0
         held = inputs.rereadable(documents, work) if several_passes else nullcontext(documents)
         with held as source:
-            model = fitted(
-                inputs.followed(source, work),
-                loaded,
-                chosen,
-                prior=known,
-                targets=None if targets is None else read_targets(targets),
-                weight=weight,
-                texts=texts,
-                tokenizer=tokenizer,
-                units=units,
-                normalization=normalization.value,
-                threads=threads,
-                max_memory=int(max_memory * 2**30),
-                on_stage=work.begin,
-            )
+            how: dict[str, Any] = {"prior": known, "weight": weight, "texts": texts, "units": units}
+            how |= {"normalization": normalization.value, "max_memory": int(max_memory * 2**30)}
+            how |= {"tokenizer": tokenizer, "threads": threads, "on_stage": work.begin}
+            how["targets"] = None if targets is None else read_targets(targets)
+            model = fitted(inputs.followed(source, work), loaded, chosen, **how)
         work.begin("saving")
         if documents.column != TEXT:
             model = replace(model, notes={**model.notes, COLUMN: documents.column})
@@ -204,16 +192,14 @@ def recipe_in_file(path: Path, vectors: Path | None) -> Recipe:
     """The recipe in a file; raise an error if --vectors does not fit it."""
     from deltavec.io.artifacts.model import load_recipe
 
-    stored = load_recipe(path)
-    if stored.vectors is not None and vectors is None:
-        raise RecipeError(
-            f"{path}: the recipe was chosen with the word vectors {stored.vectors}: "
-            "give them with --vectors"
-        )
-    if vectors is not None and not stored.recipe.needs_vectors:
-        name = stored.recipe.name
-        raise RecipeError(f"{path}: {name} learns its own word vectors: leave --vectors out")
-    return stored.recipe
+    recipe, chosen_with = load_recipe(path)
+    if chosen_with is not None and vectors is None:
+        needs = f"the recipe was chosen with the word vectors {chosen_with}"
+        raise RecipeError(f"{path}: {needs}: give them with --vectors")
+    if vectors is not None and not recipe.needs_vectors:
+        own = f"{recipe.name} learns its own word vectors"
+        raise RecipeError(f"{path}: {own}: leave --vectors out")
+    return recipe
 
 
 def summary(info: dict[str, Any]) -> dict[str, str]:

@@ -248,7 +248,7 @@ def load_query_encoder(
         with ENCODER_FOLDER.opened(path / STATISTICS) as file:
             if verify:
                 require_unchanged(file, entries["sha256"])
-            arrays = foreign_tensors(path / STATISTICS).arrays
+            arrays, _ = foreign_tensors(path / STATISTICS)
             require_statistics(arrays, model.dimensions)
         words = StoredStatistics(
             Vocabulary(arrays["words"], arrays["word_offsets"]), arrays["groups"], arrays["table"],

@@ -123,24 +123,20 @@ class Artifact:
             if not os.path.lexists(folder):
                 return
             if not folder.is_dir():
-                what = "a file" if folder.is_file() else "something else"
-                raise InputError(f"expected a folder, or nothing, found {what}: {ANOTHER_NAME}")
+                raise InputError(f"expected a folder, or nothing, found a file: {ANOTHER_NAME}")
             for entry in folder.iterdir():
                 is_ours = entry.is_file() and self.files.fullmatch(entry.name) is not None
                 if not (entry.is_dir() if entry.name in self.folders else is_ours):
-                    raise InputError(
-                        f"the folder holds {entry.name!r}, which is not part of a {self.format}, "
-                        f"and is left alone: {ANOTHER_NAME}"
-                    )
+                    what = f"holds {entry.name!r}, which is not part of a {self.format}"
+                    raise InputError(f"the folder {what}, and is left alone: {ANOTHER_NAME}")
             mark = json.dumps({"format": self.format}).strip("{}").encode()
             start = b""
             if (folder / self.manifest).is_file():
                 with (folder / self.manifest).open("rb") as file:
                     start = file.read(1024)
             if any(folder.iterdir()) and mark not in start:
-                raise InputError(
-                    f"the folder is not a {self.format}, and is left alone: {ANOTHER_NAME}"
-                )
+                what = f"is not a {self.format}"
+                raise InputError(f"the folder {what}, and is left alone: {ANOTHER_NAME}")
 
     def replacing(self, folder: Path) -> AbstractContextManager[Path]:
         """A new folder that replaces this one, in one step, at the end of the context."""
@@ -191,9 +187,7 @@ class Artifact:
         """One of its files, open for reading; an error inside begins with its name."""
         with problems_of(path, self.error):
             if not path.is_file():
-                raise InputError(
-                    f"the file is missing: the folder is not a {self.format}, or damaged"
-                )
+                raise InputError(f"the file is missing: damaged, or not a {self.format}")
             with path.open("rb") as file:
                 yield file
 
@@ -209,8 +203,7 @@ def with_checksum(entries: Entries) -> bytes:
     blank = json.dumps(content, indent=2, allow_nan=False).encode() + b"\n"
     if len(blank) > LONGEST:
         raise InputError(
-            "the notes are too long, or the columns too many: a manifest has at most "
-            f"{LONGEST:,} bytes"
+            f"notes are too long, or columns too many: a manifest has {LONGEST:,} bytes"
         )
     return blank.replace(NO_CHECKSUM, hashlib.sha256(blank).hexdigest().encode(), 1)
 
@@ -238,9 +231,7 @@ def require_size(file: BinaryIO, expected: int) -> None:
     """Refuse a file of another length."""
     found = os.fstat(file.fileno()).st_size
     if found != expected:
-        raise InputError(
-            f"expected {expected:,} bytes, found {found:,}: the file was cut short or replaced"
-        )
+        raise InputError(f"expected {expected:,} bytes, found {found:,}: the file is cut short")
 
 
 def require_unchanged(file: BinaryIO, expected: str, begin: int = 0) -> None:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -87,8 +87,7 @@ def save(model: EmbeddingModel, folder: str | PathLike[str]) -> None:
     if not isinstance(model.tokenizer, str | NamedTokenizer):
         raise ModelError(
             "a model with a tokenizer of your own cannot be saved, as files hold no code: name it "
-            "(tokenizer='module:function'), or fit with tokenizer='words' or 'whitespace', and "
-            "pass documents as lists of the words that yours finds"
+            "(tokenizer='module:function'), or fit with 'whitespace' on the words it finds"
         )
     if address := address_of(folder):
         with uploading(address) as local:
@@ -206,10 +205,8 @@ def stored_tokenizer(name: str) -> str | NamedTokenizer:
         rule(name)
         return name
     except InputError:
-        raise ModelError(
-            f"its tokenizer is the rule {name!r:.60}, which this deltavec does "
-            "not know: upgrade deltavec"
-        ) from None
+        unknown = f"its tokenizer is the rule {name!r:.60}, which this deltavec does not know"
+        raise ModelError(f"{unknown}: upgrade deltavec") from None
 
 
 def arrays_of(model: EmbeddingModel) -> tensors.Arrays:
@@ -334,30 +331,13 @@ def stored_recipe(entries: Mapping[str, Any]) -> Recipe:
     if recipe.form == "auto":
         raise ModelError("the form of a fitted model is settled, got 'auto'")
     if entries["components_removed"] > recipe.n_components_removed:
-        raise ModelError(
-            f"the recipe removes {recipe.n_components_removed} components, "
-            f"the table lacks {entries['components_removed']}"
-        )
+        most, lacks = recipe.n_components_removed, entries["components_removed"]
+        raise ModelError(f"the recipe removes {most} components, the table lacks {lacks}")
     return recipe
 
 
 FORMAT = "deltavec recipe"
 VERSION = 1
-
-
-class StoredRecipe(NamedTuple):
-    """A recipe, and the word vectors it was chosen with.
-
-    Attributes
-    ----------
-    recipe : Recipe
-        The recipe.
-    vectors : str or None
-        What the vectors are called; None if none were given.
-    """
-
-    recipe: Recipe
-    vectors: str | None
 
 
 def save_recipe(
@@ -393,29 +373,27 @@ def save_recipe(
         temporary.write_text(json.dumps(entries, indent=2, allow_nan=False) + "\n", "utf-8")
 
 
-def load_recipe(path: Path) -> StoredRecipe:
-    """The recipe in a file; missing parameters have their defaults."""
+def load_recipe(path: Path) -> tuple[Recipe, str | None]:
+    """The recipe in a file, and the name of the word vectors that it was chosen with, if any.
+
+    Missing parameters have their defaults.
+    """
     with manifest.problems_of(path, RecipeError):
         with path.open("rb") as file:
             data = file.read(manifest.LONGEST + 1)
-        if len(data) > manifest.LONGEST:
-            raise RecipeError(f"expected at most {manifest.LONGEST:,} bytes: this is not a recipe")
         try:
             entries = json.loads(data.decode())
         except (ValueError, RecursionError):
             raise RecipeError("expected JSON, as deltavec tune writes it") from None
         if not isinstance(entries, dict) or entries.get("format") != FORMAT:
             raise RecipeError(f'expected a JSON object with "format": "{FORMAT}"')
-        version, parameters, vectors = map(entries.get, ("format_version", "recipe", "vectors"))
+        parameters: Any = entries.get("recipe")
+        version, vectors = entries.get("format_version"), entries.get("vectors")
         if version != VERSION:
-            raise RecipeError(
-                f"expected version {VERSION} of the format, got {version!r:.60}: upgrade deltavec"
-            )
-        if not isinstance(parameters, dict):
-            raise RecipeError(f'expected an object under "recipe", got {parameters!r:.60}')
-        if vectors is not None and not isinstance(vectors, str):
-            raise RecipeError(f'expected a name or null under "vectors", got {vectors!r:.60}')
-        for name in parameters:
-            if name not in DEFAULTS:
-                raise RecipeError(f"a recipe has no {name!r:.60}; it has {', '.join(DEFAULTS)}")
-        return StoredRecipe(Recipe.stored(parameters), vectors)
+            raise RecipeError(f"expected version {VERSION}, got {version!r:.60}: upgrade deltavec")
+        manifest.require_types({"recipe": parameters}, {"recipe": dict})
+        if vectors is not None:
+            manifest.require_types({"vectors": vectors}, {"vectors": str})
+        if unknown := [name for name in parameters if name not in DEFAULTS]:
+            raise RecipeError(f"a recipe has no {unknown[0]!r:.60}; it has {', '.join(DEFAULTS)}")
+        return Recipe.stored(parameters), vectors

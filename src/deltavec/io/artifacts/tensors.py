@@ -117,24 +117,10 @@ def mapped_tensors(file: BinaryIO, layout: Layout) -> dict[str, npt.NDArray[Any]
     return views(file, len(layout.header), layout.tensors)
 
 
-@dataclass(frozen=True)
-class ForeignTensors:
-    """What a safetensors file of any layout holds.
+def foreign_tensors(path: Path) -> tuple[Arrays, Mapping[str, str]]:
+    """The tensors of any safetensors file, checked and mapped, and the strings of its writer.
 
-    Attributes
-    ----------
-    arrays
-        The tensors of types that numpy has, by name: read-only maps of the file.
-    metadata
-        The strings that the writer added.
-    """
-
-    arrays: Arrays
-    metadata: Mapping[str, str]
-
-
-def foreign_tensors(path: Path) -> ForeignTensors:
-    """The tensors of any safetensors file, checked and mapped.
+    Those of types that numpy does not have are left out.
 
     Raises
     ------
@@ -147,10 +133,7 @@ def foreign_tensors(path: Path) -> ForeignTensors:
         with safetensors.safe_open(path, framework="np"):
             pass
     except safetensors.SafetensorError as error:
-        raise InputError(
-            f"{path.name}: expected a sound safetensors file, it looks damaged or cut short "
-            f"({error})"
-        ) from error
+        raise InputError(f"{path.name}: expected a sound safetensors file ({error})") from error
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         header: dict[str, Any] = json.loads(file.read(length))
@@ -164,7 +147,7 @@ def foreign_tensors(path: Path) -> ForeignTensors:
             arrays = views(file, 8 + length, known)
         except InputError as error:
             raise InputError(f"{path.name}: {error}") from None
-    return ForeignTensors(arrays, metadata)
+    return arrays, metadata
 
 
 def views(file: BinaryIO, begin: int, tensors: Mapping[str, Tensor]) -> dict[str, npt.NDArray[Any]]:

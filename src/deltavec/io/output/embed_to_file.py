@@ -226,10 +226,9 @@ def embed_to_file(
     require_whole("shard_documents", shard_documents)
     if address := address_of(output):
         with uploading(address) as local:
-            written = embed_to_file(
-                model, corpus, local, keep=keep, threads=threads, on_progress=on_progress,
-                on_notice=on_notice, shard_documents=shard_documents,
-            )  # fmt: skip
+            how: Any = {"on_progress": on_progress, "on_notice": on_notice, "keep": keep}
+            how |= {"threads": threads, "shard_documents": shard_documents}
+            written = embed_to_file(model, corpus, local, **how)
         return replace(written, path=Path(address))
     documents = open_corpus(corpus, Reading(expected=model.notes.get(COLUMN)))
     target = Target.of(output, keep)
@@ -265,12 +264,8 @@ def embed_to_file(
         if not sink.shards:
             sink.add([])
     warn_low_coverage(counts)
-    return Written(
-        target.path,
-        sum(shard.documents for shard in sink.shards),
-        sum(shard.zero_rows for shard in sink.shards),
-        sink.resumed,
-    )
+    documents_written, zeros = (sum(one) for one in list(zip(*sink.shards, strict=True))[1:])
+    return Written(target.path, documents_written, zeros, sink.resumed)
 
 
 def skip_documents(pieces: Iterable[Piece], count: int) -> Iterator[Piece]:
@@ -283,6 +278,6 @@ def skip_documents(pieces: Iterable[Piece], count: int) -> Iterator[Piece]:
         count = max(0, count - len(piece.batch))
     if count:
         raise CorpusError(
-            f"the corpus ends {count:,} documents before the vectors already written for it; "
-            "its files must have changed: remove the .partial folder and run again"
+            f"the corpus ends {count:,} documents before the vectors already written for it: its "
+            "files have changed; remove the .partial folder and run again"
         )

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, Protocol
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -118,11 +118,10 @@ def as_table(group: Sequence[EmbeddedRows], schema: pa.Schema) -> pa.Table:
         return schema.empty_table()
     vectors = np.concatenate([rows.vectors for rows in group]).astype(np.float32, copy=False)
     embedding = as_fixed_size_lists(vectors)
-    names = schema.names[:-1]
-    if not names:
+    if len(schema) == 1:
         return pa.table([embedding], schema=schema)
-    kept = pa.Table.from_batches([rows.kept for rows in group], schema.remove(len(names)))
-    return kept.append_column(schema.field(len(names)), embedding).combine_chunks()
+    kept = pa.Table.from_batches([rows.kept for rows in group], schema.remove(len(schema) - 1))
+    return kept.append_column(schema.field(EMBEDDING), embedding).combine_chunks()
 
 
 def vectors_of(table: pa.Table) -> npt.NDArray[np.float32]:
@@ -196,10 +195,8 @@ def prepare(folder: Path, manifest: Mapping[str, Any]) -> str:
         changed, and nothing is reused.
     """
     if others := foreign_files(folder):
-        raise InputError(
-            f"{folder} holds files that are not deltavec's, such as {others[0]}; "
-            "move it away: it is where unfinished work goes"
-        )
+        found = f"files that are not deltavec's, such as {others[0]}"
+        raise InputError(f"{folder} is for unfinished work and holds {found}; move it away")
     try:
         before = json.loads((folder / MANIFEST).read_text())
     except (FileNotFoundError, ValueError):
@@ -217,16 +214,6 @@ def prepare(folder: Path, manifest: Mapping[str, Any]) -> str:
     with atomic.replacing(folder / MANIFEST) as temporary:
         temporary.write_text(json.dumps(manifest, indent=2) + "\n")
     return reason
-
-
-class Writer(Protocol):
-    """Writes tables of one schema to a file."""
-
-    def write_table(self, table: pa.Table) -> None:
-        """Append the rows of a table."""
-
-    def close(self) -> None:
-        """Complete the file."""
 
 
 def parquet_writer(file: BinaryIO, schema: pa.Schema) -> Any:
@@ -265,7 +252,8 @@ class NpyWriter:
         self._file.write(npy_header(self._rows, self._width))
 
 
-WRITERS: dict[str, Callable[[BinaryIO, pa.Schema], Writer]] = {
+# What write_table and close belong to.
+WRITERS: dict[str, Callable[[BinaryIO, pa.Schema], Any]] = {
     ".parquet": parquet_writer,
     ".arrow": pa.ipc.new_file,
     ".npy": NpyWriter,
@@ -285,27 +273,28 @@ class Target:
         path = Path(output) if Path(output).name else Path(output).resolve()
         target = cls(path, os.fspath(output).endswith(("/", os.sep)) or path.is_dir())
         if not target.is_folder and target.suffix not in WRITERS:
-            raise InputError(
-                f"output must end in {', '.join(WRITERS)}, or be a folder "
-                f"(with a slash at its end), got {os.fspath(output)!r}"
-            )
-        if not path.absolute().parent.is_dir():
-            raise InputError(f"{path.absolute().parent} is not there; make the folder first")
-        if path.is_dir() and (others := foreign_files(path)):
-            raise InputError(
-                f"{path} holds other files, such as {others[0]}; give a new or empty folder"
-            )
-        if isinstance(keep, str):
-            raise InputError(f"keep must be a list of columns, got the string {keep!r}")
-        if keep and target.suffix == ".npy" and not target.is_folder:
-            raise InputError("a .npy file holds vectors only; to keep columns write .parquet")
-        if EMBEDDING in keep:
-            raise InputError(
-                f"a column called {EMBEDDING!r} cannot be kept beside the vectors, which have "
-                "that name; rename it"
-            )
-        if len(set(keep)) < len(keep):
-            raise InputError(f"each column can be kept once, got {', '.join(keep)}")
+            expected = f"{', '.join(WRITERS)}, or be a folder (with a slash at its end)"
+            raise InputError(f"output must end in {expected}, got {os.fspath(output)!r}")
+        others = foreign_files(path) if path.is_dir() else []
+        for refused, why in (
+            (
+                not path.absolute().parent.is_dir(),
+                f"{path.absolute().parent}: make the folder first",
+            ),
+            (others, f"{path} holds other files, such as {''.join(others[:1])}; give a new folder"),
+            (isinstance(keep, str), f"keep must be a list of columns, got the string {keep!r}"),
+            (
+                keep and target.suffix == ".npy" and not target.is_folder,
+                ".npy holds vectors only; to keep columns write .parquet",
+            ),
+            (
+                EMBEDDING in keep,
+                f"a column {EMBEDDING!r} cannot be kept beside the vectors; rename it",
+            ),
+            (len(set(keep)) < len(keep), f"each column can be kept once, got {', '.join(keep)}"),
+        ):
+            if refused:
+                raise InputError(why)
         return target
 
     @property
@@ -333,9 +322,9 @@ class Target:
         except OSError as error:
             full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
             advice = "make room" if full else "see that the folder can be written"
+            kept = f"{advice} and run again: what {self.partial} holds is kept"
             raise DeltavecError(
-                f"cannot write {self.path}: {error.strerror or error}; {advice} and run again: "
-                f"what {self.partial} holds is kept"
+                f"cannot write {self.path}: {error.strerror or error}; {kept}"
             ) from error
 
 
@@ -359,7 +348,7 @@ class Sink:
         self.shards = finished_shards(target.partial, schema, self._suffix)
         self.resumed = sum(shard.documents for shard in self.shards)
         self._path = target.partial
-        self._writer: Writer | None = None
+        self._writer: Any = None
         if not target.is_folder:
             self._path = atomic.unfinished(target.partial / "assembled")
             self._file = self._path.open("xb")

@@ -41,10 +41,8 @@ def json_value(value: Any, *, longest: int | None = None, largest: int | None = 
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {
-            str(key): json_value(inner, longest=longest, largest=largest)
-            for key, inner in value.items()
-        }
+        values = json_value([*value.values()], longest=longest, largest=largest)
+        return dict(zip(map(str, value), values, strict=True))
     if isinstance(value, list | tuple):
         return [json_value(inner, longest=longest, largest=largest) for inner in value]
     text = text_of(value)
@@ -126,12 +124,14 @@ def csv_writer(path: Path, schema: pa.Schema, delimiter: str = ",") -> Iterator[
     with csv.CSVWriter(path, flat, write_options=options) as writer:
 
         def write(table: pa.Table) -> None:
-            columns = [
-                pa.array(map(cell_text, text_values(column)), pa.string())
-                if flat_type(column.type) != column.type
-                else column
-                for column in table.columns
-            ]
+            columns = table.columns
+            for place, column in enumerate(columns):
+                if flat_type(column.type) != column.type:
+                    texts = (
+                        one if one is None or isinstance(one, str) else json_text(one)
+                        for one in text_values(column)
+                    )
+                    columns[place] = pa.array(texts, pa.string())
             writer.write_table(pa.table(columns, schema=flat))
 
         yield write
@@ -159,17 +159,8 @@ WRITERS: dict[str, Callable[[Path, pa.Schema], AbstractContextManager[Write]]] =
 
 def flat_type(kind: pa.DataType) -> pa.DataType:
     """The type of a column in a CSV file: its own, or text that is made here."""
-    return pa.string() if pa.types.is_nested(kind) or is_binary(kind) or is_time(kind) else kind
-
-
-def is_binary(kind: pa.DataType) -> bool:
-    """Whether a column holds bytes."""
-    types = pa.types
-    return bool(
-        types.is_binary(kind)
-        or types.is_large_binary(kind)
-        or types.is_fixed_size_binary(kind)
-        or types.is_binary_view(kind)
+    return (
+        pa.string() if pa.types.is_nested(kind) or "binary" in str(kind) or is_time(kind) else kind
     )
 
 
@@ -187,11 +178,6 @@ def text_values(column: pa.ChunkedArray) -> list[Any]:
     if odd is not None:
         raise pa.ArrowInvalid(f"a date has no ISO form, {odd.strip('<>')}")
     return texts
-
-
-def cell_text(value: Any) -> str | None:
-    """A JSON value as the text of a cell."""
-    return value if value is None or isinstance(value, str) else json_text(value)
 
 
 def json_text(value: object) -> str:

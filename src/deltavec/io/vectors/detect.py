@@ -20,9 +20,7 @@ CODECS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 REFUSED = {
     b"\xba\x16\x4f\x2f": "is a fastText model: load the .vec file that fastText writes beside it",
     b"\x93NUMPY": "has no words: pass WordVectors(words, numpy.load(path))",
-    b"PK\x03\x04": "is a zip archive: unpack it first",
-    b"BZh": "is compressed with bzip2: unpack it first, or compress it with gzip or zstd",
-    b"\xfd7zXZ\x00": "is compressed with xz: unpack it first, or compress it with gzip or zstd",
+    **dict.fromkeys((b"PK\x03\x04", b"BZh", b"\xfd7zXZ\x00"), "is an archive: unpack it first"),
 }
 PICKLE = re.compile(rb"\x80[\x02-\x05]|ccopy_reg\n|c__builtin__\n")
 A_PICKLE = (
@@ -105,14 +103,12 @@ def unpacked(path: Path) -> Iterator[ByteSource]:
         try:
             with pa.CompressedInputStream(pa.OSFile(os.fspath(path)), codec) as stream:
                 packed = os.fstat(plain.fileno()).st_size
-                unpacking = Unpacking(
-                    stream, max(LEAST_UNPACKED, MOST_UNPACKED * packed), path.name
-                )
+                most = max(LEAST_UNPACKED, MOST_UNPACKED * packed)
+                unpacking = Unpacking(stream, most, path.name)
                 yield ByteSource(path.name, io.BufferedReader(unpacking), None)
         except OSError as error:
-            raise VectorsError(
-                f"{path.name}: the {codec} compression is damaged or cut short ({error})"
-            ) from error
+            problem = f"the {codec} compression is damaged or cut short ({error})"
+            raise VectorsError(f"{path.name}: {problem}") from error
 
 
 def is_safetensors(source: ByteSource) -> bool:
@@ -141,10 +137,8 @@ def rest_of_line(source: ByteSource) -> bytes:
     """The bytes up to the end of the line, or of the file."""
     rest = source.stream.readline(LONGEST_LINE)
     if len(rest) == LONGEST_LINE and not rest.endswith(b"\n"):
-        raise VectorsError(
-            f"{source.name}: found no line end in {LONGEST_LINE:,} bytes: "
-            "expected one word and its numbers on each line"
-        )
+        expected = "expected one word and its numbers on each line"
+        raise VectorsError(f"{source.name}: no line end in {LONGEST_LINE:,} bytes: {expected}")
     return rest
 
 

@@ -99,10 +99,8 @@ def writable_words(vocabulary: Vocabulary) -> list[str]:
     """The words, if the text and binary formats can hold each of them."""
     for word in vocabulary.words:
         if SEPARATOR.search(word):
-            raise VectorsError(
-                f"the word {word!r} has a space or newline in it, which the text and binary "
-                "formats cannot hold: write a .safetensors file"
-            )
+            formats = "the text and binary formats cannot hold: write a .safetensors file"
+            raise VectorsError(f"the word {word!r} has a space or newline in it, which {formats}")
     return vocabulary.words
 
 
@@ -159,10 +157,8 @@ def load_vectors(source: str | os.PathLike[str] | Any, *, limit: int | None = No
     name = type(source).__name__
     keys, matrix = (getattr(source, member, None) for member in ("index_to_key", "vectors"))
     if keys is None or matrix is None:
-        raise VectorsError(
-            f"expected a path or a gensim KeyedVectors, got {name}: for words and a matrix in "
-            "memory, use WordVectors(words, matrix)"
-        )
+        expected = "expected a path or a gensim KeyedVectors"
+        raise VectorsError(f"{expected}, got {name}: of words and a matrix make WordVectors")
     return from_arrays(word_array(keys), np.asarray(matrix), name, limit)
 
 
@@ -172,10 +168,7 @@ def from_file(path: Path, limit: int | None) -> WordVectors:
         if not is_safetensors(source):
             return from_rows(source, limit)
         if source.size is None:
-            raise VectorsError(
-                f"{path.name} is a compressed safetensors file, which cannot be mapped into "
-                "memory: unpack it first"
-            )
+            raise VectorsError(f"{path.name} is a compressed safetensors file: unpack it first")
     return from_safetensors(path, limit)
 
 
@@ -216,9 +209,7 @@ def save_vectors(vectors: WordVectors, path: str | os.PathLike[str]) -> None:
     path = Path(path)
     write = WRITERS.get(path.suffix)
     if write is None:
-        raise VectorsError(
-            f"expected a file name that ends in {', '.join(WRITERS)}, got {path.name!r}"
-        )
+        raise VectorsError(f"expected a name that ends in {', '.join(WRITERS)}, got {path.name!r}")
     if "" in vectors:
         raise VectorsError("one of the words is empty, which no document holds: leave it out")
     if not path.parent.is_dir():
@@ -247,10 +238,8 @@ def read_targets(path: Path) -> tuple[list[Any], npt.NDArray[np.float64]]:
         raise VectorsError(f"{path}: expected a Parquet file ({error})") from None
     named = next((name for name in (TEXT, ROW) if name in table.column_names), None)
     if named is None or VECTOR not in table.column_names:
-        raise VectorsError(
-            f"{path}: expected the columns 'text' (or 'row', numbers of documents from 0 on) and "
-            f"'vector', found {', '.join(map(repr, table.column_names))}"
-        )
+        expected = "expected the columns 'text' (or 'row', from 0 on) and 'vector'"
+        raise VectorsError(f"{path}: {expected}, found {', '.join(map(repr, table.column_names))}")
     try:
         vectors = np.array(table[VECTOR].to_pylist(), np.float64)
     except (TypeError, ValueError):

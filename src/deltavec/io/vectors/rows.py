@@ -23,7 +23,7 @@ import pyarrow.compute
 from deltavec.core.vectors import WordVectors
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import InputError, VectorsError
-from deltavec.io.artifacts.tensors import ForeignTensors, are_offsets, foreign_tensors
+from deltavec.io.artifacts.tensors import Arrays, are_offsets, foreign_tensors
 
 Matrix = npt.NDArray[np.float32]
 Mask = npt.NDArray[np.bool_]
@@ -159,14 +159,13 @@ def join_rows(blocks: Iterable[WordRows], name: str) -> WordVectors:
             continue
         parts.append(block.words)
         end = filled + len(block.matrix)
-        make_room(matrix, end, block.matrix.shape[1])
+        if end > len(matrix):  # in place if possible; there is no other reference to it yet
+            matrix.resize((max(end, len(matrix) * 5 // 4), block.matrix.shape[1]), refcheck=False)
         matrix[filled:end] = block.matrix
         filled = end
     if filled == 0:
         left_out = ", ".join(f"{count:,} {reason}" for reason, count in dropped.items())
-        raise VectorsError(
-            f"{name}: found no usable word vectors" + (f" ({left_out})" if left_out else "")
-        )
+        raise VectorsError(f"{name}: found no usable word vectors ({left_out or 'nothing there'})")
     words = pa.chunked_array(parts).cast(pa.large_binary()).combine_chunks()
     first = first_occurrences(words)
     if not first.all():
@@ -175,13 +174,6 @@ def join_rows(blocks: Iterable[WordRows], name: str) -> WordVectors:
         move_up(matrix, first)
     matrix.resize((len(words), matrix.shape[1]), refcheck=False)
     return WordVectors.from_unit_rows(vocabulary_of(words), matrix, dropped)
-
-
-def make_room(matrix: Matrix, rows: int, columns: int) -> None:
-    """Grow the matrix, in place if possible, to at least so many rows."""
-    if rows > len(matrix):
-        # There is no other reference to the matrix yet.
-        matrix.resize((max(rows, len(matrix) * 5 // 4), columns), refcheck=False)
 
 
 def move_up(matrix: Matrix, chosen: Mask) -> None:
@@ -231,32 +223,32 @@ MATRIX, WORDS, OFFSETS = "matrix", "words", "offsets"
 def from_safetensors(path: Path, limit: int | None) -> WordVectors:
     """Word vectors from a file that `save_vectors` wrote."""
     try:
-        tensors = foreign_tensors(path)
+        arrays, metadata = foreign_tensors(path)
     except InputError as error:
         raise VectorsError(str(error)) from error
-    check_own_layout(tensors, path.name)
-    own = binary_array(tensors.arrays[WORDS], tensors.arrays[OFFSETS])
-    return from_arrays(own, tensors.arrays[MATRIX], path.name, limit)
+    check_own_layout(arrays, metadata, path.name)
+    own = binary_array(arrays[WORDS], arrays[OFFSETS])
+    return from_arrays(own, arrays[MATRIX], path.name, limit)
 
 
-def check_own_layout(tensors: ForeignTensors, name: str) -> None:
+def check_own_layout(arrays: Arrays, metadata: Mapping[str, str], name: str) -> None:
     """Raise an error if a file has not the layout that `save_vectors` writes."""
-    if tensors.metadata.get("format") != LAYOUT_NAME:
+    if metadata.get("format") != LAYOUT_NAME:
         raise VectorsError(
             f"{name}: expected a file that save_vectors wrote, got other tensors "
-            f"({', '.join(sorted(tensors.arrays)) or 'none'}): pass WordVectors(words, matrix)"
+            f"({', '.join(sorted(arrays)) or 'none'}): pass WordVectors(words, matrix)"
         )
-    version = tensors.metadata.get("version")
+    version = metadata.get("version")
     if version != LAYOUT_VERSION:
         raise VectorsError(
             f"{name}: expected version {LAYOUT_VERSION} of the format, got {version}: "
             "read it with the deltavec that wrote it, or a newer one"
         )
-    kinds = {key: (array.dtype.str, array.ndim) for key, array in tensors.arrays.items()}
+    kinds = {key: (array.dtype.str, array.ndim) for key, array in arrays.items()}
     expected = {MATRIX: ("<f4", 2), WORDS: ("|u1", 1), OFFSETS: ("<i8", 1)}
     if kinds not in (expected, expected | {MATRIX: ("<f2", 2)}):
         raise VectorsError(f"{name}: expected the tensors {expected}, got {kinds}")
-    data, offsets = tensors.arrays[WORDS], tensors.arrays[OFFSETS]
+    data, offsets = arrays[WORDS], arrays[OFFSETS]
     if not are_offsets(offsets, len(data)):
         raise VectorsError(f"{name}: the words' offsets do not fit the words; it looks damaged")
 
@@ -268,10 +260,8 @@ def from_arrays(words: Any, matrix: npt.NDArray[Any], name: str, limit: int | No
             f"{name}: expected a matrix of numbers, got shape {matrix.shape} of {matrix.dtype}"
         )
     if len(words) != len(matrix):
-        raise VectorsError(
-            f"{name}: expected one word for each row, got {len(words):,} words "
-            f"and {len(matrix):,} rows"
-        )
+        found = f"{len(words):,} words and {len(matrix):,} rows"
+        raise VectorsError(f"{name}: expected one word for each row, got {found}")
     matrix = matrix[:limit]
     words = words[: len(matrix)]
     if can_stay(words, matrix, name):
@@ -286,16 +276,15 @@ def can_stay(words: Any, matrix: npt.NDArray[Any], name: str) -> bool:
     and there are rows at all.
     """
     flags = matrix.flags
-    plain = matrix.dtype == np.float32 and flags.c_contiguous and flags.aligned
+    if matrix.dtype != np.float32 or not (flags.c_contiguous and flags.aligned and len(matrix)):
+        return False
     return (
-        plain
-        and not flags.writeable
-        and len(matrix) > 0
+        not flags.writeable
+        and bool(first_occurrences(words).all())
         and all(
             not block.dropped and np.may_share_memory(block.matrix, matrix)
             for block in blocks_of(words, matrix, name)
         )
-        and bool(first_occurrences(words).all())
     )
 
 

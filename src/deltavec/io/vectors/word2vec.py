@@ -16,7 +16,6 @@ from codecs import getincrementaldecoder
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -29,13 +28,6 @@ from deltavec.io.vectors.rows import WordRows, clean_rows, row_norms
 
 # Large enough that starting Arrow's reader costs little, small enough for the cache.
 BLOCK = 1 << 22
-
-
-class Lines(NamedTuple):
-    """Whole lines of a file, and the number of the first."""
-
-    data: bytes
-    first: int
 
 
 # What Arrow takes for a number. No part can take what another has given back, so that a long odd
@@ -80,16 +72,11 @@ def text_rows(
         yield rows
     if header is None:
         return
+    promised = f"{source.name}: the header promises {header.words:,} words, found {found:,}"
     if found < expected:
-        raise VectorsError(
-            f"{source.name}: the header promises {header.words:,} words, found {found:,}; "
-            "the file looks cut short"
-        )
+        raise VectorsError(f"{promised}; the file looks cut short")
     if found > expected and limit is None:
-        raise VectorsError(
-            f"{source.name}: the header promises {header.words:,} words, found {found:,}: correct "
-            f"the header, or pass limit={header.words} to read only the first"
-        )
+        raise VectorsError(f"{promised}: correct the header, or pass limit={header.words}")
 
 
 def dimensions_of(source: detect.ByteSource, sample: bytes, header: detect.Header | None) -> int:
@@ -103,9 +90,8 @@ def dimensions_of(source: detect.ByteSource, sample: bytes, header: detect.Heade
             )
         if usual == 1:
             raise VectorsError(
-                f"{source.name}: expected several numbers on each line, found one: it looks like a "
-                "list of words and counts; if it does hold vectors of one number, begin it with "
-                "the line 'words 1', the number of words for words"
+                f"{source.name}: expected several numbers on each line, found one: a list of "
+                "words and counts? Vectors of one number need the first line 'words 1'"
             )
         return usual
     if usual > header.dimensions:
@@ -118,8 +104,8 @@ def dimensions_of(source: detect.ByteSource, sample: bytes, header: detect.Heade
 
 def line_blocks(
     source: detect.ByteSource, sample: bytes, first_line: int, limit: int | None
-) -> Iterator[Lines]:
-    """The file in blocks of whole lines, the sample first; no more lines than the limit."""
+) -> Iterator[tuple[bytes, int]]:
+    """Blocks of whole lines, each with the number of its first; no more lines than the limit."""
     block = sample or next_block(source)
     while block and (limit is None or limit > 0):
         lines = block.count(b"\n") + (not block.endswith(b"\n"))
@@ -127,7 +113,7 @@ def line_blocks(
             if lines > limit:
                 block = b"\n".join(block.split(b"\n", limit)[:limit])
             limit -= lines
-        yield Lines(block, first_line)
+        yield block, first_line
         first_line += lines
         block = next_block(source)
 
@@ -138,15 +124,15 @@ def next_block(source: detect.ByteSource) -> bytes:
     return block + detect.rest_of_line(source) if block else block
 
 
-def parse_lines(lines: Lines, dimensions: int, name: str) -> WordRows:
+def parse_lines(block: tuple[bytes, int], dimensions: int, name: str) -> WordRows:
     """The rows of a block, by the fast path if it is plain."""
-    rows = fast_rows(lines, dimensions, name)
-    return careful_rows(lines, dimensions, name) if rows is None else rows
+    rows = fast_rows(*block, dimensions, name)
+    return careful_rows(*block, dimensions, name) if rows is None else rows
 
 
-def fast_rows(lines: Lines, dimensions: int, name: str) -> WordRows | None:
+def fast_rows(data: bytes, first: int, dimensions: int, name: str) -> WordRows | None:
     """The rows of a block in which every line is one word and its numbers; None for any other."""
-    data = with_plain_ends(lines.data)
+    data = with_plain_ends(data)
     # Arrow would take a carriage return for a line end, and skip a byte order mark.
     if b"\r" in data or data.startswith(detect.BYTE_ORDER_MARK):
         return None
@@ -168,7 +154,7 @@ def fast_rows(lines: Lines, dimensions: int, name: str) -> WordRows | None:
         return None
     words = table.column(0).combine_chunks()
     matrix = np.ascontiguousarray(np.stack([one.to_numpy() for one in table.columns[1:]]).T)
-    numbers = range(lines.first, lines.first + len(words))
+    numbers = range(first, first + len(words))
     return clean_rows(words, matrix, f"{name}, line", numbers)
 
 
@@ -186,7 +172,7 @@ def with_plain_ends(data: bytes) -> bytes:
     return data.replace(b" \n", b"\n") if first_ends_in_space else data
 
 
-def careful_rows(lines: Lines, dimensions: int, name: str) -> WordRows:
+def careful_rows(data: bytes, first: int, dimensions: int, name: str) -> WordRows:
     """The rows of a block, read line by line; an error names a line that cannot be read.
 
     Numbers go through the same parser of Arrow as on the fast path, so they agree to the last bit.
@@ -195,7 +181,7 @@ def careful_rows(lines: Lines, dimensions: int, name: str) -> WordRows:
     fields: list[bytes] = []
     numbers: list[int] = []
     blank = 0
-    for number, text in enumerate(lines.data.removesuffix(b"\n").split(b"\n"), lines.first):
+    for number, text in enumerate(data.removesuffix(b"\n").split(b"\n"), first):
         text = text.removesuffix(b"\r").rstrip(b" ")
         if text.strip():
             word, *found = split_line(text, number, dimensions, name)
@@ -328,10 +314,8 @@ def binary_rows(
         more = bool(fresh)
         data = rest + fresh
     if limit is None and (data + source.stream.read(1 << 10)).strip():
-        raise VectorsError(
-            f"{source.name}: the header promises {header.words:,} words, and more follow: correct "
-            f"the header, or pass limit={header.words} to read only the first"
-        )
+        promised = f"the header promises {header.words:,} words, and more follow"
+        raise VectorsError(f"{source.name}: {promised}: correct it, or pass limit={header.words}")
 
 
 def complete_rows(

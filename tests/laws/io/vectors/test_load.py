@@ -17,7 +17,7 @@ from deltavec.core.vectors import WordVectors
 from deltavec.errors import VectorsError
 from deltavec.io.vectors.load import load_vectors, save_vectors
 from deltavec.io.vectors.rows import WordRows, join_rows
-from deltavec.io.vectors.word2vec import Lines, careful_rows, fast_rows, parse_lines
+from deltavec.io.vectors.word2vec import careful_rows, fast_rows, parse_lines
 from support.strategies import BROKEN, texts, vectors_for
 
 ANY_WORDS = texts(max_size=6).filter(bool)
@@ -121,17 +121,17 @@ def test_a_limit_reads_the_first_rows(suffix: str, vectors: WordVectors, limit: 
 
 @given(data=plain_lines())
 def test_the_fast_path_and_the_careful_path_agree_to_the_bit(data: bytes) -> None:
-    fast = fast_rows(Lines(data, 1), 3, "vectors")
+    fast = fast_rows(data, 1, 3, "vectors")
     assume(fast is not None)
     assert fast is not None
-    assert_same_rows(fast, careful_rows(Lines(data, 1), 3, "vectors"))
+    assert_same_rows(fast, careful_rows(data, 1, 3, "vectors"))
 
 
 @given(data=plain_lines(odd=True))
 def test_odd_lines_are_read_whatever_stands_around_them(data: bytes) -> None:
-    together = parse_lines(Lines(data, 1), 3, "vectors")
+    together = parse_lines((data, 1), 3, "vectors")
     alone = [
-        parse_lines(Lines(line + b"\n", 1), 3, "vectors")
+        parse_lines((line + b"\n", 1), 3, "vectors")
         for line in data.removesuffix(b"\n").split(b"\n")
     ]
     assert together.words.to_pylist() == [word for rows in alone for word in rows.words.to_pylist()]
@@ -144,10 +144,10 @@ def test_any_blocking_gives_the_same_vectors(data: bytes, cuts: set[int]) -> Non
     lines = [line + b"\n" for line in data.removesuffix(b"\n").split(b"\n")]
     borders = [0, *sorted(cut for cut in cuts if cut < len(lines)), len(lines)]
     blocks = [
-        parse_lines(Lines(b"".join(lines[begin:end]), begin + 1), 3, "vectors")
+        parse_lines((b"".join(lines[begin:end]), begin + 1), 3, "vectors")
         for begin, end in pairwise(borders)
     ]
-    whole = [parse_lines(Lines(data, 1), 3, "vectors")]
+    whole = [parse_lines((data, 1), 3, "vectors")]
     assume(len(whole[0].words))
     split, at_once = join_rows(blocks, "vectors"), join_rows(whole, "vectors")
     assert_same(split, at_once)

@@ -41,15 +41,15 @@ def test_entries_that_are_not_there_have_their_defaults(tmp_path):
     ("changes", "message"),
     [
         ({"format": "else"}, 'expected a JSON object with "format": "deltavec recipe"'),
-        ({"format_version": 2}, "expected version 1 of the format, got 2: upgrade deltavec"),
-        ({"recipe": []}, 'an object under "recipe"'),
+        ({"format_version": 2}, "expected version 1, got 2: upgrade deltavec"),
+        ({"recipe": []}, "recipe must be an object"),
         ({"recipe": {"color": 1}}, "a recipe has no 'color'; it has weighting, form"),
         ({"recipe": {"form": "mean"}}, "form must be"),
         (
             {"recipe": {"form": "spectral", "dimensions": "many"}},
             "dimensions must be a whole number",
         ),
-        ({"vectors": 7}, 'a name or null under "vectors"'),
+        ({"vectors": 7}, "vectors must be a string"),
     ],
 )
 def test_an_odd_file_is_refused_by_name(tmp_path, changes, message):

@@ -215,10 +215,10 @@ def test_nothing_usable_is_an_error_that_says_what_was_left_out(write: Write) ->
         ("2 2\n", "at least 10 bytes, and the file has 4"),
         ("", "is empty"),
         ("Once upon a time\nthere was\n", "its first lines do not end in numbers"),
-        ("the 120\nroom 30\n", "looks like a list of words and counts"),
+        ("the 120\nroom 30\n", "a list of words and counts"),
         (b"\x00\x01\x02garbage", "its first lines do not end in numbers"),
-        (b"PK\x03\x04 and so on", "is a zip archive: unpack it first"),
-        (b"BZh91AY", "is compressed with bzip2"),
+        (b"PK\x03\x04 and so on", "is an archive: unpack it first"),
+        (b"BZh91AY", "is an archive: unpack it first"),
         (b"\xba\x16\x4f\x2f\x0c\x00", "is a fastText model: load the .vec file"),
         (pickle.dumps({"sea": 1}), "is a pickle"),
         (pickle.dumps({"sea": 1}, protocol=2), "is a pickle"),
@@ -300,7 +300,7 @@ def test_a_missing_file_and_a_folder_are_errors(tmp_path: Path) -> None:
 
 
 def test_a_line_without_an_end_is_an_error_and_not_a_full_memory(write: Write) -> None:
-    with pytest.raises(VectorsError, match="found no line end"):
+    with pytest.raises(VectorsError, match="no line end"):
         load_vectors(write(b"x" * (70 << 20)))
 
 
@@ -390,7 +390,7 @@ def test_a_compressed_matrix_is_refused(tmp_path: Path) -> None:
     save_vectors(WordVectors(["sea"], [[1.0]]), tmp_path / "own.safetensors")
     packed = gzip.compress((tmp_path / "own.safetensors").read_bytes())
     (tmp_path / "own.safetensors.gz").write_bytes(packed)
-    with pytest.raises(VectorsError, match=r"is a compressed safetensors file, .*: unpack it"):
+    with pytest.raises(VectorsError, match=r"is a compressed safetensors file: unpack it"):
         load_vectors(tmp_path / "own.safetensors.gz")
 
 

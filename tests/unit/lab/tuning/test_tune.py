@@ -148,7 +148,7 @@ def test_progress_rises_to_its_end_and_every_trial_is_told(table):
 
 def test_the_recipe_is_written_with_its_reason(tuned, tmp_path):
     tuned.save(tmp_path / "recipe.json")
-    assert load_recipe(tmp_path / "recipe.json").recipe == tuned.recipe
+    assert load_recipe(tmp_path / "recipe.json")[0] == tuned.recipe
     assert tuned.reason in (tmp_path / "recipe.json").read_text()
 
 
