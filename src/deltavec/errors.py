@@ -19,8 +19,12 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+OWN = ("deltavec", "contextlib")  # packages that a warning is never about
 
 
 class DeltavecError(Exception):
@@ -58,6 +62,14 @@ def needing(extra: str, what: str) -> Iterator[None]:
         yield
     except ImportError:
         raise MissingDependencyError(f"{what}: pip install 'deltavec[{extra}]'") from None
+
+
+def warn(message: str, category: type[UserWarning]) -> None:
+    """Warn at the line that called deltavec, however deep inside of it the reason was found."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back and frame.f_globals["__name__"].partition(".")[0] in OWN:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 class SmallModelWarning(UserWarning):

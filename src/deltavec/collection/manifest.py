@@ -27,7 +27,6 @@ import os
 import re
 import shutil
 import time
-import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
@@ -37,7 +36,7 @@ from typing import Any, BinaryIO, get_origin, get_type_hints
 
 from deltavec.core.arguments import require_one_of
 from deltavec.core.statistics import TextCounts
-from deltavec.errors import DeltavecError, InputError, LockWarning
+from deltavec.errors import DeltavecError, InputError, LockWarning, warn
 from deltavec.io.artifacts.atomic import UNFINISHED, flush_to_disk
 from deltavec.io.artifacts.manifest import (
     LARGEST_COUNT,
@@ -448,11 +447,8 @@ def lock(folder: Path, handles: list[int]) -> bool:
     except BlockingIOError:
         return False
     except OSError as error:
-        warnings.warn(
-            f"{folder} cannot be locked ({error.strerror}): make sure that nobody else writes",
-            LockWarning,
-            stacklevel=4,
-        )
+        message = f"{folder} cannot be locked ({error.strerror}): make sure that nobody else writes"
+        warn(message, LockWarning)
     return True
 
 

@@ -22,13 +22,12 @@ import sys
 import tempfile
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from deltavec.errors import CacheWarning
+from deltavec.errors import CacheWarning, warn
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -208,11 +207,10 @@ def cache_folder() -> Path | None:
         if new:
             remove_stale(parent, digest)
         return folder
-    warnings.warn(
+    warn(
         "no folder for compiled code can be written, so every process compiles it again; "
         "set NUMBA_CACHE_DIR to a writable folder",
         CacheWarning,
-        stacklevel=2,
     )
     return None
 

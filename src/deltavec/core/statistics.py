@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import operator
-import warnings
 from dataclasses import astuple, dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.errors import CorpusError, InputError, LowCoverageWarning
+from deltavec.errors import CorpusError, InputError, LowCoverageWarning, warn
 
 ENOUGH_WORDS = 1_000  # to tell by their shares that something is wrong
 ENOUGH_DOCUMENTS = 10
@@ -158,4 +157,4 @@ def warn_low_coverage(
         seen.append(f"{counts.unknown_documents:,} of {documents:,} documents hold no known word")
     if seen:
         message = f"little of this text is known: {', '.join(seen)}; {what_to_do}"
-        warnings.warn(message, LowCoverageWarning, stacklevel=3)
+        warn(message, LowCoverageWarning)

@@ -20,7 +20,6 @@ is :math:`\sum_i (n_i / N)\, T_i \circ w - b`, with b the mean of such sums.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from functools import partial
 
@@ -49,7 +48,7 @@ from deltavec.core.text.batches import Tokenizer
 from deltavec.core.text.rules import units_of
 from deltavec.core.threads import thread_count
 from deltavec.core.vectors import WordVectors
-from deltavec.errors import CorpusError, RecipeError, SmallModelWarning
+from deltavec.errors import CorpusError, RecipeError, SmallModelWarning, warn
 
 NARROWEST_WINDOW = 5
 WIDEST_WINDOW = 100
@@ -166,11 +165,10 @@ def reweight(model: EmbeddingModel, found: Evidence, steepness: float = 0.0) -> 
 def warn_fewer_dimensions(found: int, asked_for: int, words: int) -> None:
     """Say that the model is smaller than was asked for, if it is."""
     if found < asked_for:
-        warnings.warn(
+        warn(
             f"the corpus' {words:,} words have {found:,} directions, {asked_for:,} were asked "
             "for: the model has fewer dimensions",
             SmallModelWarning,
-            stacklevel=2,
         )
 
 

@@ -7,7 +7,6 @@ values against the ranges of a fitted model before anything is computed from the
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -25,7 +24,7 @@ from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.text.external import STORED, NamedTokenizer, named_tokenizer
 from deltavec.core.text.rules import rule
 from deltavec.core.vocabulary import Vocabulary
-from deltavec.errors import InputError, ModelError, OtherTokenizerWarning, RecipeError
+from deltavec.errors import InputError, ModelError, OtherTokenizerWarning, RecipeError, warn
 from deltavec.io.artifacts import manifest, tensors
 from deltavec.io.artifacts.atomic import on_disk, replacing
 from deltavec.io.remote import address_of, fetch, uploading
@@ -153,11 +152,10 @@ def trusted(named: NamedTokenizer) -> NamedTokenizer:
     """The tokenizer that a model names, imported; the version seen at the fit stays its own."""
     here = named_tokenizer(named.name)
     if here.version != named.version:
-        warnings.warn(
+        warn(
             f"the model was fitted with {named}, and {here} is here: it may tokenize in "
             "another way; fit the model anew, or install that version",
             OtherTokenizerWarning,
-            stacklevel=3,
         )
     return replace(named, function=here.function)
 
