@@ -35,7 +35,7 @@ CONTAINED = 0.8  # of a document in another one: leakage, even if the other is m
 FROM = "expected the corpus that the collection was built from"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Overlap:
     """Documents of a collection that are in another corpus too.
 
@@ -60,6 +60,9 @@ class Overlap:
 
     def __len__(self) -> int:
         return len(self.removed)
+
+    def __repr__(self) -> str:
+        return f"Overlap({len(self):,} documents are among the {self.documents:,} others)"
 
 
 def find_overlap(

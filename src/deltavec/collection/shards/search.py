@@ -341,6 +341,9 @@ class MergedStatistics(NamedTuple):
     mean_length: float
     spread: ScoreScale
 
+    def __repr__(self) -> str:
+        return f"MergedStatistics({self.documents:,} documents, {self.mean_length:.1f} words each)"
+
 
 def merge_statistics(collections: Sequence[Collection]) -> MergedStatistics:
     """The statistics of several collections as one.
