@@ -48,7 +48,8 @@ def own_lines(document: str) -> tuple[str, bool]:
     own: list[str] = []
     for number, line in enumerate(lines):
         behind = "".join(f"\n{other}" for other in lines[number + 1 :])
-        if RULE.fullmatch(line) and len(behind.encode()) <= 400:
+        longest = 1600 if len(line.replace(" ", "")) == 2 else 400
+        if RULE.fullmatch(line) and len(behind.encode()) <= longest:
             return "\n".join(own), True
         if not QUOTED.match(line):
             own.append(line)

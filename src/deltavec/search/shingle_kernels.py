@@ -27,7 +27,7 @@ FIRST, LAST = np.uint64(2), np.uint64(4)  # stand before and behind the words of
 LINE_END, SPACE, QUOTE = 10, 32, 62
 QUOTES = (58, 93, 124, 125)  # : ] | }
 RULES = (35, 42, 45, 61, 95, 126)  # # * - = _ ~
-SIGNATURE = 400  # bytes
+SIGNATURE, LONG_SIGNATURE = 400, 1600  # bytes, the second after just two dashes
 LEVELS = 256
 UP = 1 + 2.0**-12  # more than the rounding of a sum in float32
 ROUNDING = 2.0**-23  # more than that of a share to float32
@@ -100,22 +100,23 @@ def is_quoted(data: UInt8s, begin: int, end: int) -> bool:
 
 
 @compiled
-def is_rule(data: UInt8s, begin: int, end: int) -> bool:
-    """Whether a line is nothing but two dashes or more, or the like."""
+def rule_length(data: UInt8s, begin: int, end: int) -> int:
+    """How many dashes, or the like, a line has that has nothing else; 0 for other lines."""
     marks = 0
     for place in range(begin, end):
         if signed(data[place]) in RULES:
             marks += 1
         elif data[place] != SPACE:
-            return False
-    return marks > 1
+            return 0
+    return marks
 
 
 @compiled
 def copy_own_lines(data: UInt8s, ends: Int64s, own: UInt8s) -> bool:
     """Copy the lines before a signature that are not quoted, of documents that have other lines.
 
-    A signature is what follows a line of dashes near the end. Whether anything was copied.
+    A signature is what follows a line of dashes near the end, farther from it if these are two, as
+    mail programs write them. Whether anything was copied.
     """
     copied = False
     for document in range(ends.size - 1):
@@ -126,7 +127,8 @@ def copy_own_lines(data: UInt8s, ends: Int64s, own: UInt8s) -> bool:
                 close = line
                 while close < end and data[close] != LINE_END:
                     close += 1
-                if end - close <= SIGNATURE and is_rule(data, line, close):
+                marks = rule_length(data, line, close) if end - close <= LONG_SIGNATURE else 0
+                if marks == 2 or (marks > 2 and end - close <= SIGNATURE):
                     others = True
                     break
                 if is_quoted(data, line, close):

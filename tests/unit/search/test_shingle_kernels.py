@@ -74,6 +74,14 @@ def test_a_reply_is_no_duplicate_of_the_mail_that_it_quotes() -> None:
     assert Shingles.of([[reply, as_text]]).firsts.tolist() == [0, 0]
 
 
+@pytest.mark.parametrize(("line", "pairs"), [("-- ", 0), ("-----", 1)])
+def test_a_signature_after_two_dashes_may_be_longer(line: str, pairs: int) -> None:
+    sayings = "\n".join(f"saying number{n} of wise{n} hamsters and sprockets{n}" for n in range(12))
+    posts = [f"{text}\n{line}\n{sayings}" for text in ("what is a uart", "why so slow a standard")]
+    assert 400 < len(sayings) < 1600
+    assert len(found_pairs(posts, 0.3)) == pairs
+
+
 def test_a_long_signature_makes_no_duplicates() -> None:
     signature = '\n---\n Jo Doe, Institute of Things, 12 Long Street, Far Town\n"to be or not"'
     noise = [f"word{n} other{n} third{n} fourth{n} fifth{n} sixth{n}" for n in range(20)]
