@@ -21,7 +21,7 @@ _NAMES = {
     "collection.analysis": "Comparison compare keywords label outliers",
     "collection.export.encoder": "QueryEncoder load_query_encoder",
     "collection.shards.search": "merge_statistics open_collections",
-    "collection.topics.table": "topics",
+    "collection.topics.clusters": "topics",
     "core.explain": "Explanation",
     "core.model": "EmbeddingModel",
     "core.recipes": "RECIPES Recipe",

@@ -14,7 +14,7 @@ from deltavec.collection.export.encoder import QueryEncoder as QueryEncoder
 from deltavec.collection.export.encoder import load_query_encoder as load_query_encoder
 from deltavec.collection.shards.search import merge_statistics as merge_statistics
 from deltavec.collection.shards.search import open_collections as open_collections
-from deltavec.collection.topics.table import topics as topics
+from deltavec.collection.topics.clusters import topics as topics
 from deltavec.core.explain import Explanation as Explanation
 from deltavec.core.model import EmbeddingModel as EmbeddingModel
 from deltavec.core.recipes import RECIPES as RECIPES

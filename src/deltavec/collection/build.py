@@ -28,11 +28,11 @@ from deltavec.collection.segment import ID, TEXT, map_vectors
 from deltavec.collection.segment_writer import (
     OnProgress,
     StoredColumns,
+    first_terms,
     write_scale,
     write_segment,
     write_words,
 )
-from deltavec.collection.terms import first_terms
 from deltavec.core.arguments import require_one_of
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.statistics import TextCounts

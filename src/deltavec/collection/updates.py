@@ -41,6 +41,7 @@ from deltavec.collection.segment_writer import (
     StoredColumns,
     VectorsWriter,
     WrittenSegment,
+    further_terms,
     split_groups,
     write_deleted,
     write_rows,
@@ -48,7 +49,6 @@ from deltavec.collection.segment_writer import (
     write_segment,
     write_words,
 )
-from deltavec.collection.terms import further_terms
 from deltavec.core.arrays import Int64s, blocks, read_only
 from deltavec.core.statistics import TextCounts
 from deltavec.errors import InputError

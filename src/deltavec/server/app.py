@@ -25,9 +25,8 @@ from deltavec.server.batching import Pools
 from deltavec.server.errors import handle_http_error
 from deltavec.server.explorer import Explorer
 from deltavec.server.limits import Limits
-from deltavec.server.log import LogMiddleware
 from deltavec.server.map_view import MapView
-from deltavec.server.metrics import Metrics
+from deltavec.server.metrics import LogMiddleware, Metrics
 from deltavec.server.middleware import LimitMiddleware
 from deltavec.server.page.routes import PageFile, openapi, page_files
 from deltavec.server.reload import Reloader

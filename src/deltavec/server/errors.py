@@ -22,7 +22,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from deltavec.io.output.tables import json_value
-from deltavec.server.log import log_error
+from deltavec.server.metrics import log_error
 
 TYPES = {
     400: "invalid_request",

@@ -31,7 +31,7 @@ from deltavec.server.errors import (
     json_response,
 )
 from deltavec.server.limits import Limits
-from deltavec.server.log import log_error
+from deltavec.server.metrics import log_error
 from deltavec.version import __version__
 
 POLICY = (

@@ -33,8 +33,7 @@ from deltavec.errors import DeltavecError, InputError
 from deltavec.server.batching import TurnLock
 from deltavec.server.errors import RequestError, as_json, busy, invalid
 from deltavec.server.explorer import Explorer
-from deltavec.server.log import FIELDS, log, log_error
-from deltavec.server.metrics import Metrics
+from deltavec.server.metrics import FIELDS, Metrics, log, log_error
 from deltavec.server.requests import RemoveByFilterRequest, RemoveRequest, WriteRequest
 
 SECONDS = 0.5  # between two checks

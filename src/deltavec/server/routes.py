@@ -21,7 +21,6 @@ from starlette.types import Receive, Scope, Send
 from deltavec.server import explorer, openai, requests, shards
 from deltavec.server.batching import Batcher, Pool, Pools, TurnLock
 from deltavec.server.browse import export, list_documents, list_duplicates, select, selection_words
-from deltavec.server.columns import CLUSTER
 from deltavec.server.errors import (
     RequestError,
     as_json,
@@ -31,7 +30,7 @@ from deltavec.server.errors import (
     validation_error,
 )
 from deltavec.server.explorer import Explorer, LongWorkError
-from deltavec.server.map_view import describe_topics
+from deltavec.server.map_view import CLUSTER, describe_topics
 from deltavec.server.metrics import MEDIA_TYPE, Metrics
 from deltavec.server.reload import CollectionWriter, Reloader
 from deltavec.version import __version__

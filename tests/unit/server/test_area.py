@@ -143,7 +143,7 @@ def test_a_map_in_a_file_holds_texts_as_data_and_nothing_from_elsewhere(
 
 def test_a_picture_of_a_map_is_written(collection: dv.Collection, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    from deltavec.server.page.picture import save_picture
+    from deltavec.server.page.offline import save_picture
 
     map_view = MapView.of(collection)
     for name, by in (("a.png", "tags"), ("a.svg", None), ("b.png", "cluster")):

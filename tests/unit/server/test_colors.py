@@ -8,7 +8,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from deltavec.server.columns import MOST_LABELS, column_colors
+from deltavec.server.map_view import MOST_LABELS, column_colors
 
 
 def column(values: list[object]) -> pa.ChunkedArray:

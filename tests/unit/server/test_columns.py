@@ -11,7 +11,7 @@ import pytest
 from pyarrow import parquet
 
 import deltavec as dv
-from deltavec.server.columns import MOST_VALUES, describe_column
+from deltavec.server.map_view import MOST_VALUES, describe_column
 
 
 def one(values: list[Any], name: str = "it") -> dict[str, Any]:

@@ -13,8 +13,7 @@ import pytest
 from deltavec.server.batching import Pools
 from deltavec.server.errors import RequestError
 from deltavec.server.limits import Limits
-from deltavec.server.log import JsonLines
-from deltavec.server.metrics import Metrics
+from deltavec.server.metrics import JsonLines, Metrics
 from deltavec.server.middleware import LimitMiddleware
 from support.served import ask, asked
 

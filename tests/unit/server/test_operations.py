@@ -19,7 +19,7 @@ import deltavec as dv
 from deltavec.errors import InputError
 from deltavec.server.app import create_app
 from deltavec.server.limits import Limits
-from deltavec.server.log import JsonLines
+from deltavec.server.metrics import JsonLines
 from deltavec.server.routes import OPERATIONS
 from support.served import ask, asked, small_collection
 

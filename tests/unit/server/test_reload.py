@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 
 import deltavec as dv
-from deltavec.collection.map.coordinates import Positions
+from deltavec.collection.map.storage import Positions
 from deltavec.server import reload as following
 from deltavec.server.app import create_app
 from deltavec.server.explorer import Explorer

@@ -61,7 +61,7 @@ def cluster(
 
         require_file(output, WRITERS)
     with stages("opening the collection") as work:
-        from deltavec.collection.topics.table import topic_table
+        from deltavec.collection.topics.clusters import topic_table
         from deltavec.io.output.tables import writing_table
 
         opened = open_collection(collection, trust)
@@ -212,7 +212,7 @@ def write(map_view: MapView, output: Path, name: str, color_by: str | None, dark
         with replacing(output) as temporary:
             temporary.write_text(map_page(map_view, name), encoding="utf-8")
         return
-    from deltavec.server.page.picture import save_picture
+    from deltavec.server.page.offline import save_picture
 
     usual = "cluster" if map_view.clusters else None
     save_picture(map_view, output, by=color_by or usual, dark=dark)

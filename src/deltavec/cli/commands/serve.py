@@ -383,7 +383,7 @@ def stop_after(wait: Callable[[], object]) -> None:
 
 def write_log(form: LogFormat) -> None:
     """Write the log to stderr, one line per record."""
-    from deltavec.server.log import JsonLines, TextLines, log
+    from deltavec.server.metrics import JsonLines, TextLines, log
 
     handler = logging.StreamHandler()
     handler.setFormatter(TextLines() if form == LogFormat.text else JsonLines())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deltavec.collection.filters.language import (
+from deltavec.collection.filters.masks import (
     Comparison,
     column_as_written,
     parse_filter,

@@ -13,10 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deltavec.collection.filters.language import (
+from deltavec.collection.filters.masks import (
     And,
     Comparison,
     Condition,
+    Filter,
     IsIn,
     IsNull,
     Not,
@@ -24,7 +25,6 @@ from deltavec.collection.filters.language import (
     parse_filter,
     text_value,
 )
-from deltavec.collection.filters.masks import Filter
 from deltavec.errors import InputError
 
 OPERATORS = {

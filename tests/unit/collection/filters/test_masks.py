@@ -8,16 +8,16 @@ import decimal
 import pyarrow as pa
 import pytest
 
-from deltavec.collection.filters.language import (
+from deltavec.collection.filters.masks import (
     And,
     Comparison,
+    Filter,
     IsIn,
     IsNull,
     Not,
     Or,
     parse_filter,
 )
-from deltavec.collection.filters.masks import Filter
 from deltavec.errors import InputError
 
 NOON = datetime.datetime(2024, 1, 1, 12)

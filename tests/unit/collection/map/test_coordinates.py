@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import deltavec as dv
-from deltavec.collection.map.coordinates import compute_layout, place_new_documents
+from deltavec.collection.map.storage import compute_layout, place_new_documents
 from deltavec.errors import InputError
 
 

@@ -12,8 +12,15 @@ import pytest
 import deltavec as dv
 from deltavec.collection.manifest import load_manifest, writing
 from deltavec.collection.map import storage
-from deltavec.collection.map.names import RegionName, names_json, read_names
-from deltavec.collection.map.storage import StoredMap, find_cached_map, keep_map, store_map
+from deltavec.collection.map.storage import (
+    RegionName,
+    StoredMap,
+    find_cached_map,
+    keep_map,
+    names_json,
+    read_names,
+    store_map,
+)
 
 WORDS = ["sea", "beach", "wave", "room", "bed", "door", "bread", "soup", "cheese", "wine"]
 VECTORS = dv.WordVectors(WORDS, np.random.default_rng(0).standard_normal((10, 5)))

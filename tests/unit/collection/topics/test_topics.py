@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import deltavec as dv
-from deltavec.collection.topics.table import topic_table
+from deltavec.collection.topics.clusters import topic_table
 
 WORDS = ["sea", "beach", "room", "bed", "bank", "share", "cat", "dog"]
 VECTORS = dv.WordVectors(
