@@ -80,6 +80,11 @@ def test_files_of_this_machine_have_addresses_too(tmp_path: Path) -> None:
     model = dv.fit(TEXTS)
     model.save((tmp_path / "m.dv").as_uri())
     assert dv.load((tmp_path / "m.dv").as_uri()).fingerprint == model.fingerprint
+    built = dv.build_collection(model, TEXTS, tmp_path / "c.idx")
+    opened = dv.open_collection((tmp_path / "c.idx").as_uri())
+    assert opened.search("quiet sea") == built.search("quiet sea")
+    with pytest.raises(dv.InputError, match="a collection at an address is only read"):
+        dv.build_collection(model, TEXTS, "s3://bucket/c.idx")
     with pytest.raises(dv.InputError, match="pyarrow cannot open it"):
         dv.read_corpus("nosuch://bucket/x.parquet")
 
@@ -180,3 +185,27 @@ def test_the_command_line_reads_and_writes_s3(bucket: dict[str, str], tmp_path: 
     )  # fmt: skip
     assert done.stdout == "same\n", done.stderr
     assert np.load(tmp_path / "l.npy").shape[0] == 2
+
+
+def test_a_collection_on_s3_is_searched_and_not_changed(
+    bucket: dict[str, str], tmp_path: Path
+) -> None:
+    built = dv.build_collection(dv.fit(TEXTS * 5), TEXTS, tmp_path / "c.idx").add(TEXTS[:1])
+    upload = (
+        "import pyarrow.fs as f, sys\n"
+        "s, _ = f.FileSystem.from_uri('s3://reviews')\n"
+        "s.create_dir('reviews/c.idx')\n"
+        "f.copy_files(sys.argv[1], 'reviews/c.idx', destination_filesystem=s)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", upload, str(built.path)], env={**os.environ, **bucket},
+        capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = run(bucket, "search", "s3://reviews/c.idx", "quiet sea", "--json")
+    assert found.returncode == 0, found.stderr
+    shown = [(one["id"], one["score"]) for one in json.loads(found.stdout)["found"]]
+    assert shown == [(hit.id, hit.score) for hit in built.search("quiet sea")]
+    refused = run(bucket, "index", "remove", "s3://reviews/c.idx", "0")
+    assert refused.returncode == 1
+    assert "a collection at an address is only read" in " ".join(refused.stderr.split())

@@ -102,8 +102,9 @@ def build_collection(
     stems
         Whether a query word matches all of its forms, which are learned from the documents.
     dtype
-        How vectors are stored. ``float16`` halves them on disk and rounds them to 11 bits; search
-        is exact for the rounded vectors. Opening converts them, so they are not shared in memory.
+        How vectors are stored. ``float16`` takes half the room on disk and rounds to 11 bits;
+        search is exact for the rounded vectors. Opening converts them, so processes do not share
+        them in memory.
 
     Raises
     ------

@@ -48,6 +48,7 @@ from deltavec.io.artifacts.manifest import (
     require_unchanged,
 )
 from deltavec.io.artifacts.model import MODEL_FOLDER, MODEL_OF_COLLECTION
+from deltavec.io.remote import KEPT, address_of
 from deltavec.search.kernels import MOST_DIMENSIONS
 from deltavec.search.lexical.storage import Sizes
 from deltavec.search.matrix import LARGEST_ERROR
@@ -417,6 +418,11 @@ def writing(folder: Path) -> Iterator[bool]:
     The system releases the lock of a process that is killed. Errors of the disk become a
     `DeltavecError`.
     """
+    if address_of(folder) or any(folder.is_relative_to(copy.name) for copy in KEPT):
+        raise InputError(
+            f"{folder}: a collection at an address is only read: write one on this machine, and "
+            "copy its folder"
+        )
     handles: list[int] = []
     try:
         exclusive = True

@@ -14,6 +14,7 @@ from deltavec.core.model import EmbeddingModel
 from deltavec.errors import InputError
 from deltavec.io.artifacts.manifest import problems_of
 from deltavec.io.artifacts.model import load
+from deltavec.io.remote import address_of, fetch
 from deltavec.search.index import Index
 from deltavec.search.lexical.index import InvertedIndex
 from deltavec.search.lexical.storage import StoredPostings
@@ -28,7 +29,8 @@ def open_collection(
     Parameters
     ----------
     path
-        What `build_collection` wrote.
+        What `build_collection` wrote. From an address such as ``s3://bucket/news.idx`` it is copied
+        to a temporary folder, as it is now, and only to be read.
     verify
         Whether to compare all files with their checksums, which reads them once. Without it only
         sizes and the manifest are checked, and each text when it is read.
@@ -42,7 +44,8 @@ def open_collection(
     InputError
         If the folder is missing, damaged, no collection, or written by a newer version.
     """
-    return open_latest(Path(path), None, verify=verify, trust=trust)
+    folder = fetch(address) if (address := address_of(path)) else Path(path)
+    return open_latest(folder, None, verify=verify, trust=trust)
 
 
 def refresh(collection: Collection) -> Collection:

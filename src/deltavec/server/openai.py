@@ -112,7 +112,8 @@ def valid_input(request: EmbeddingsRequest, model: EmbeddingModel, limits: Limit
     if len(texts) < len(given):
         raise invalid(
             "expected a text or a list of texts, got token numbers: a token is a word here, and "
-            "has no number; send the text itself",
+            "has no number; send the text itself (LangChain sends it with "
+            "OpenAIEmbeddings(check_embedding_ctx_length=False))",
             "input",
         )
     if not texts:

@@ -62,7 +62,7 @@ def build(
     collection_model
         Adapt the model to these documents first, in an extra pass.
     dtype
-        How vectors are stored: float16 halves them on disk, and rounds them.
+        How vectors are stored: float16 takes half the room, and rounds.
     with_map : --map/--no-map
         Compute the map now, not at the first `deltavec serve`.
 

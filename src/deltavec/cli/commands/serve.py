@@ -138,7 +138,7 @@ def serve(
     DELTAVEC_TOKEN=secret deltavec serve reviews.idx --host 0.0.0.0 --port 8080
     """
     require_extra()
-    if any("://" in one for one in collection):
+    if any(one.startswith(("http://", "https://")) for one in collection):
         run_front(collection, server, as_json=as_json)
     elif len(collection) > 1:
         expected = "expected one collection, or the addresses of several servers"
@@ -161,7 +161,7 @@ def run_server(
 
         settings = app_settings(server, address)
         opened = open_collection(collection, trust=trust)
-        documents = len(opened)
+        documents, local = len(opened), opened.path
     method = "pca" if server.map == MapMethod.pca else "neighbors"
     to_draw = method == "neighbors" and not (opened.map or find_cached_map(opened))
     settings |= {"write_token": server.write_token, "name": name, "encoder": server.encoder}
@@ -173,7 +173,7 @@ def run_server(
         prepare = partial(prepare_page, opened, topics, to_draw)
         threading.Thread(target=prepare, daemon=True).start()
         del opened, prepare  # each worker opens the collection itself
-        load = partial(load_app, collection, method, trust, topics)
+        load = partial(load_app, local, method, trust, topics)
         run_workers(load, settings, server, address, on_ready)
 
 
