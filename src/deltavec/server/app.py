@@ -112,7 +112,7 @@ def create_app(
         api.writer.stop()
         api.writer.pool.executor.shutdown()
 
-    page = page_files(openapi(OPERATIONS, root_path))
+    page = page_files(openapi(OPERATIONS, root_path, limits))
     guard = Guard(limits, token, write_token, loopback_only, origins, root_path)
     return assemble(OPERATIONS, page, api, guard, reloader.start, stop)
 
@@ -140,13 +140,14 @@ def create_front(
         As for `create_app`.
     """
     limits = limits or Limits()
+    limits = replace(limits, deepest=limits.k)  # so many are asked of every server
     require_settings(token, origins, root_path)
     metrics = metrics_of(FRONT_OPERATIONS, metrics_folder)
     servers = [ShardServer(address, token, limits.seconds) for address in addresses]
     front = FanOut(
         servers, Pools(replace(limits, workers=AT_ONCE // len(servers)), metrics), metrics, limits
     )
-    page = page_files(openapi(FRONT_OPERATIONS, root_path))
+    page = page_files(openapi(FRONT_OPERATIONS, root_path, limits))
     page = [file for file in page if file.path in ("/docs", "/openapi.json", "/favicon.ico")]
     guard = Guard(limits, token, None, loopback_only, origins, root_path)
     return assemble(FRONT_OPERATIONS, page, front, guard, lambda: None, front.stop)

@@ -48,7 +48,6 @@ Result = TypeVar("Result")
 KEYWORDS = 10
 LISTED_WORDS = 40  # of each text in an explanation; the others are summed up
 LISTED_UNKNOWN = 50
-FILTER_LENGTH = 2000
 LONG_TEXT = 20_000  # characters: some hundredths of a second to tokenize and embed
 LONG_WORK = 1_000_000  # pairs of words: about the same
 
@@ -109,15 +108,13 @@ class Explorer:
         """How many documents to show; raises if the filter is not valid."""
         k = within("k", request.k, 10, self.limits.k)
         if isinstance(request, FindRequest):  # ranks all that come before them, too
-            deepest = max(self.limits.k, self.limits.deepest)
-            require_at_most("offset + k", request.offset + k, deepest, param="offset")
+            require_at_most("offset + k", request.offset + k, self.limits.last + 1, param="offset")
         if request.filter is not None:
             self.mask(request.filter)
         return k
 
     def mask(self, filter: str) -> npt.NDArray[np.bool_]:
         """Which documents match a filter."""
-        require_at_most("filter", len(filter), FILTER_LENGTH, "characters")
         try:
             return self.collection.mask(filter)
         except InputError as error:

@@ -71,6 +71,11 @@ class Limits:
     exported: int = 20_000
     compared: int = 200_000
 
+    @property
+    def last(self) -> int:
+        """The last result of a search that a page may begin with."""
+        return max(self.k, self.deepest) - 1
+
     def __post_init__(self) -> None:
         for entry in fields(self):
             value = getattr(self, entry.name)

@@ -42,6 +42,7 @@ from deltavec.core.threads import stop_if_cancelled
 from deltavec.io.artifacts.atomic import replacing
 from deltavec.search import DuplicatePairs
 from deltavec.server.errors import as_json, invalid, plain
+from deltavec.server.requests import MOST_CLUSTERS
 
 CLUSTER = "cluster"
 MOST_LABELS = 8  # colors that people can tell apart, with and without color blindness
@@ -186,7 +187,6 @@ VALUES: dict[str, Callable[[pa.ChunkedArray], tuple[list[str], list[int]]]] = {
 SECONDS_TO_WAIT = 0.1  # between two looks for a file
 CACHED = 64  # JSON texts; each may be some hundred kilobytes
 FEWEST_CLUSTERS = 2
-MOST_CLUSTERS = 24
 CACHED_CLUSTERS = 6  # clusterings; each takes four bytes a document
 
 

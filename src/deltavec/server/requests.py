@@ -1,6 +1,7 @@
 """What clients send: pydantic models that parse requests and describe them in the OpenAPI schema.
 
-The bounds here hold for every server; ``/info`` lists the limits of this one.
+The bounds here hold for every server. A field with the name of a limit has that of this server in
+the schema; ``/info`` lists the limits, too.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from deltavec.docstrings import described, summary
 
 MOST = 100_000
+FILTER_LENGTH = 2000
+MOST_CLUSTERS = 24
+LIMIT = "x-limit"
 
 
 def valid_text(text: str) -> str:
@@ -23,8 +27,10 @@ def valid_text(text: str) -> str:
 
 Text = Annotated[str, AfterValidator(valid_text)]
 Identity = Annotated[Text, Field(max_length=10_000, description="A document's id.")]
-Count = Annotated[int, Field(ge=1, le=MOST)]
-Size = Annotated[int, Field(ge=0, le=MOST)]
+LongText = Annotated[Text, Field(json_schema_extra={LIMIT: "text_length"})]
+Count = Annotated[int, Field(ge=1, le=MOST, json_schema_extra={LIMIT: "k"})]
+Length = Annotated[int, Field(ge=0, le=MOST, json_schema_extra={LIMIT: "excerpt_length"})]
+Pairs = Annotated[int, Field(ge=0, le=MOST, json_schema_extra={LIMIT: "pairs"})]
 
 
 By = Literal["hybrid", "keyword", "semantic"]
@@ -74,6 +80,7 @@ class WriteRequest(StrictRequest):
         min_length=1,
         max_length=MOST,
         examples=[[{"id": "r1", "text": "Lovely quiet room", "rating": 5}]],
+        json_schema_extra={LIMIT: "batch"},
     )
 
 
@@ -111,7 +118,7 @@ class FilteredRequest(StrictRequest):
     """
 
     filter: Text | None = Field(
-        None, max_length=10_000, examples=["rating >= 4 and city == 'London'"]
+        None, max_length=FILTER_LENGTH, examples=["rating >= 4 and city == 'London'"]
     )
 
 
@@ -137,11 +144,13 @@ class PagedRequest(FilteredRequest):
     offset: int = Field(0, ge=0, le=2**31)
     sort: Text | None = Field(None, max_length=1000)
     explain: bool = False
-    length: Size | None = None
+    length: Length | None = None
 
 
 class FindRequest(PagedRequest):
     """A ranked search."""
+
+    offset: int = Field(0, ge=0, le=2**31, json_schema_extra={LIMIT: "last"})
 
 
 class SearchRequest(FindRequest):
@@ -158,7 +167,7 @@ class SearchRequest(FindRequest):
         Add .2 of the mean score of the ten nearest documents to each score.
     """
 
-    query: Text
+    query: LongText
     by: By | None = None
     broad: bool = False
 
@@ -171,14 +180,14 @@ Words = Annotated[list[Text], Field(max_length=10_000)]
 class FormsRequest(StrictRequest):
     """A query, and other words whose forms are wanted."""
 
-    query: Text
+    query: LongText
     words: Words = []
 
 
 class SumsRequest(StrictRequest):
     """A query, the words of each of its terms, and the mean length of all documents."""
 
-    query: Text
+    query: LongText
     terms: list[Words] = Field(max_length=10_000)
     mean_length: float = Field(ge=1, le=1e15)
 
@@ -221,9 +230,9 @@ class EncodeRequest(StrictRequest):
         How many documents to find; 10 by default.
     """
 
-    query: Text
+    query: LongText
     by: By | None = None
-    k: Count | None = None
+    k: int | None = Field(None, ge=1, le=MOST)
 
 
 class SimilarRequest(FindRequest):
@@ -232,7 +241,9 @@ class SimilarRequest(FindRequest):
     id: Identity
 
 
-ClusterCount = Annotated[int, Field(ge=2, le=MOST, description="Of how many; 8 by default.")]
+ClusterCount = Annotated[
+    int, Field(ge=2, le=MOST_CLUSTERS, description="Of how many; 8 by default.")
+]
 
 
 class TopicsRequest(BaseModel):
@@ -244,8 +255,7 @@ class TopicsRequest(BaseModel):
 class ColorsRequest(TopicsRequest):
     """What colors the points of the map; of those that a filter leaves."""
 
-    filter: Text | None = Field(None, max_length=10_000)
-
+    filter: Text | None = Field(None, max_length=FILTER_LENGTH)
     by: Annotated[str, Field(max_length=10_000)]
 
 
@@ -260,7 +270,7 @@ class SelectionRequest(FilteredRequest):
         A polygon on the map: its corners, from -1 to 1.
     """
 
-    cluster: Size | None = None
+    cluster: int | None = Field(None, ge=0, le=MOST_CLUSTERS - 1)
     clusters: ClusterCount | None = None
     area: Text | None = Field(None, max_length=20_000, examples=["0,0 0.5,0 0.5,0.5"])
 
@@ -300,7 +310,7 @@ class DuplicatesRequest(StrictRequest):
 
     k: Count | None = None
     offset: int = Field(0, ge=0, le=2**31)
-    length: Size | None = None
+    length: Length | None = None
 
 
 class WhyRequest(StrictRequest):
@@ -317,10 +327,10 @@ class WhyRequest(StrictRequest):
         How many pairs of words near in meaning to list; 10 by default.
     """
 
-    query: Text
+    query: LongText
     id: Identity
     by: By | None = None
-    pairs: Size | None = None
+    pairs: Pairs | None = None
 
 
 class ShardWhyRequest(WhyRequest):
@@ -340,12 +350,12 @@ class ExplainRequest(StrictRequest):
         Characters to show of each text; 2000 by default.
     """
 
-    text_a: Text | None = None
+    text_a: LongText | None = None
     id_a: Identity | None = None
-    text_b: Text | None = None
+    text_b: LongText | None = None
     id_b: Identity | None = None
-    pairs: Size | None = None
-    length: Size | None = None
+    pairs: Pairs | None = None
+    length: Length | None = None
 
 
 class EmbeddingsRequest(Request):
@@ -366,7 +376,12 @@ class EmbeddingsRequest(Request):
         Ignored.
     """
 
-    input: Text | list[Text] | list[int] | list[list[int]]
+    input: (
+        LongText
+        | Annotated[list[LongText], Field(json_schema_extra={"minItems": 1, LIMIT: "batch"})]
+        | list[int]
+        | list[list[int]]
+    )
     model: Text = Field(max_length=1000)
     encoding_format: Literal["float", "base64"] = "float"
     dimensions: int | None = None

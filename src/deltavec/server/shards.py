@@ -187,7 +187,7 @@ class FanOut:
         if request.sort is not None or request.broad:
             raise invalid("several servers can neither sort nor broaden a search")
         begin, end = request.offset, request.offset + within("k", request.k, 10, self.limits.k)
-        require_at_most("offset + k", end, self.limits.k, param="offset")
+        require_at_most("offset + k", end, self.limits.last + 1, param="offset")
         asked = {**self.shared(request), "offset": 0, "k": end}
         found = self.ask_all("POST", "/shards/search", asked)
         results = [{**one, "position": None} for answer in found for one in answer["results"]]

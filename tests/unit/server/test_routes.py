@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -15,6 +16,7 @@ import deltavec as dv
 from deltavec.errors import InputError
 from deltavec.server.app import create_app
 from deltavec.server.limits import Limits
+from deltavec.server.page.routes import BOUNDS
 from support.served import PLACED, TEXTS, ask, checked, small_collection
 
 LIMITS = Limits(k=5, batch=3, text_length=200, pairs=4, excerpt_length=100, workers=2)
@@ -352,3 +354,61 @@ def test_a_token_that_cannot_be_sent_is_refused(collection: dv.Collection, token
 def test_limits_are_above_zero() -> None:
     with pytest.raises(InputError, match="k must be above 0"):
         Limits(k=0)
+
+
+def bounded_fields(app: Starlette) -> Iterator[tuple[str, str, str, str, int]]:
+    """The method, address, field, kind of bound and bound of every field that has one."""
+    schema = get(app, "/openapi.json")
+    for address, operations in schema["paths"].items():
+        for method, operation in operations.items():
+            fields = {one["name"]: one["schema"] for one in operation.get("parameters", ())}
+            if "requestBody" in operation:
+                name = operation["requestBody"]["content"]["application/json"]["schema"]["$ref"]
+                fields = schema["components"]["schemas"][name.rpartition("/")[2]]["properties"]
+            for field, one in fields.items():
+                for variant in one.get("anyOf", [one]):
+                    for kind in BOUNDS.values():
+                        if kind in variant:
+                            yield method.upper(), address, field, kind, variant[kind]
+
+
+def test_the_schema_has_the_bounds_of_this_server(app: Starlette) -> None:
+    found = list(bounded_fields(app))
+    for expected in [
+        ("GET", "/search", "k", "maximum", LIMITS.k),
+        ("GET", "/search", "query", "maxLength", LIMITS.text_length),
+        ("GET", "/search", "length", "maximum", LIMITS.excerpt_length),
+        ("GET", "/search", "offset", "maximum", LIMITS.deepest - 1),
+        ("POST", "/explain", "pairs", "maximum", LIMITS.pairs),
+        ("POST", "/documents", "documents", "maxItems", LIMITS.batch),
+        ("POST", "/v1/embeddings", "input", "maxItems", LIMITS.batch),
+        ("POST", "/v1/embeddings", "input", "maxLength", LIMITS.text_length),
+    ]:
+        assert expected in found
+    assert "x-limit" not in ask(app, "GET", "/openapi.json").body.decode()
+
+
+def test_a_value_beyond_a_bound_of_the_schema_is_refused_for_that_field(app: Starlette) -> None:
+    others = {"/explain": {"text_a": "sea", "text_b": "bed"}, "/why": {"id": "sea"}}
+    tried = 0
+    for method, address, field, kind, bound in bounded_fields(app):
+        if method == "GET" and "{" not in address and address != "/v1/query":
+            value = bound + 1 if kind == "maximum" else "a" * (bound + 1)
+            fields = {"query": "quiet sea", "id": "sea", **others.get(address, {}), field: value}
+            known = {one[2] for one in bounded_fields(app) if one[:2] == (method, address)}
+            sent = {name: one for name, one in fields.items() if name in known}
+            refused = ask(app, "GET", address, query=urlencode(sent))
+            assert (refused.status, refused.error["param"]) == (422, field), (address, field)
+            tried += 1
+    assert tried > 30
+
+
+def test_values_at_the_bounds_are_taken(app: Starlette) -> None:
+    query = ("quiet sea " * 20)[: LIMITS.text_length]
+    at_most = urlencode(
+        {"query": query, "k": 5, "length": 100, "filter": "rating > 0" + " " * 1990}
+    )
+    assert get(app, "/search", at_most)["results"]
+    assert get(app, "/search", f"query=sea&k=1&offset={LIMITS.deepest - 1}")["results"] == []
+    assert len(get(app, "/explain", "text_a=sea&text_b=sea&pairs=4")["together"]) <= 4
+    assert len(embeddings(app, input=["a" * 200] * 3).json["data"]) == 3

@@ -1,8 +1,8 @@
 """The explorer's files, the OpenAPI schema, and a page that lists the operations of the API.
 
 The files are read once, when the application is created. Addresses are looked up by name, so no
-path that a client sends reaches the disk.
-The schema is made from the operations and their pydantic models.
+path that a client sends reaches the disk. The schema is made from the operations and their pydantic
+models, with the limits of this server.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from deltavec.server.errors import SCHEMAS, as_json
+from deltavec.server.limits import Limits
+from deltavec.server.requests import LIMIT
 from deltavec.server.routes import Operation
 from deltavec.version import __version__
 
@@ -96,9 +98,10 @@ def operation_entry(method: str, address: str, operation: dict[str, Any]) -> str
 DESCRIPTION = "Find documents, compare them, and see why they are similar."
 SECURITY = {"token": {"type": "http", "scheme": "bearer"}}
 REFERENCE = "#/components/schemas/{model}"
+BOUNDS = {"integer": "maximum", "string": "maxLength", "array": "maxItems"}
 
 
-def openapi(operations: Sequence[Operation], root_path: str) -> dict[str, Any]:
+def openapi(operations: Sequence[Operation], root_path: str, limits: Limits) -> dict[str, Any]:
     """The OpenAPI document."""
     taken = dict.fromkeys(one.takes for one in operations if one.method == "POST")
     _, requests = models_json_schema(
@@ -114,7 +117,21 @@ def openapi(operations: Sequence[Operation], root_path: str) -> dict[str, Any]:
         "components": {"schemas": requests["$defs"] | SCHEMAS, "securitySchemes": SECURITY},
         "security": [{}, *({name: []} for name in SECURITY)],  # a server may have no token
     }
-    return {**document, "servers": [{"url": root_path}]} if root_path else document
+    if root_path:
+        document["servers"] = [{"url": root_path}]
+    return dict(with_limits(document, limits))
+
+
+def with_limits(schema: Any, limits: Limits) -> Any:
+    """A schema with the limits of this server where fields name them."""
+    if isinstance(schema, list):
+        return [with_limits(one, limits) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    found = {name: with_limits(value, limits) for name, value in schema.items() if name != LIMIT}
+    if LIMIT in schema:
+        found[BOUNDS[schema["type"]]] = getattr(limits, schema[LIMIT])
+    return found
 
 
 def describe(operation: Operation) -> dict[str, Any]:
