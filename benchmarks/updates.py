@@ -1,5 +1,7 @@
 """Update of one document in a warm process, at two sizes, and search in one and in ten segments.
 
+A change is also made beside ``deltavec serve``: how long until the server finds the new document.
+
     python benchmarks/updates.py SMALL.idx LARGE.idx TEXTS.parquet [PEERS.json ...] > OUTPUT.json
 
 The collections have an id column and documents of thirty words with the ids doc0, doc1, ...; they
@@ -13,14 +15,17 @@ import json
 import sys
 import time
 from pathlib import Path
+from urllib.parse import urlencode
+from urllib.request import urlopen
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from serve import start, stop
 
 import deltavec as dv
 
-UPDATES, QUERIES = 400, 200
+UPDATES, QUERIES, CHANGES = 400, 200, 30
 SIZES = [12_000, 6_000, 3_000, 1_500, 700, 340, 160, 70, 5]
 
 
@@ -96,6 +101,35 @@ def measure(path: str, texts: list[str]) -> dict[str, object]:
     return found
 
 
+def served_changes(path: str, texts: list[str]) -> dict[str, object]:
+    """Seconds from a change that is on disk until a server on this machine finds it by a search."""
+    collection = dv.open_collection(path, verify=False)
+    known = collection.model.vocabulary.words[1000:]
+    server, address = start(Path(path))
+    try:
+        seconds = []
+        for number, text in enumerate(texts[:CHANGES]):
+            words = " ".join(known[3 * number : 3 * number + 3])
+            more = table(collection, [f"{words} {words} {text}"], [f"served{number}"])
+            asked = urlencode({"query": words, "k": 50})
+            collection = collection.add(more, threads=1)
+            begin = time.perf_counter()
+            while True:
+                with urlopen(f"{address}/search?{asked}") as answer:
+                    found = [one["id"] for one in json.load(answer)["results"]]
+                if f"served{number}" in found:
+                    break
+                time.sleep(0.005)
+            seconds.append(time.perf_counter() - begin)
+    finally:
+        stop(server)
+    return {
+        "changes": CHANGES,
+        "seconds_median": round(float(np.median(seconds)), 3),
+        "seconds_most": round(max(seconds), 3),
+    }
+
+
 if __name__ == "__main__":
     small, large, source, *peers = sys.argv[1:]
     texts = pq.read_table(source)["text"].to_pylist()
@@ -106,6 +140,7 @@ if __name__ == "__main__":
             "pyarrow": pa.__version__,
         },
         "deltavec": [measure(path, texts) for path in (small, large)],
+        "served": [served_changes(path, texts[::-1]) for path in (small, large)],
         "peers": [json.loads(Path(path).read_text()) for path in peers],
     }
     json.dump(result, sys.stdout, indent=2)

@@ -1,7 +1,7 @@
 """Hot reload: the server follows the collection's folder. Writes over HTTP.
 
-A collection changes in one step, when its manifest is replaced. A thread checks that file twice a
-second. When it differs, the new state is opened and replaces the old one in one step. A request
+A collection changes in one step, when its manifest is replaced. A thread checks that file ten times
+a second. When it differs, the new state is opened and replaces the old one in one step. A request
 takes the current state once, so it never sees parts of two. The old state is closed with the last
 request that uses it.
 
@@ -36,7 +36,7 @@ from deltavec.server.explorer import Explorer
 from deltavec.server.metrics import FIELDS, Metrics, log, log_error
 from deltavec.server.requests import RemoveByFilterRequest, RemoveRequest, WriteRequest
 
-SECONDS = 0.5  # between two checks
+SECONDS = 0.1  # between two checks
 Write: TypeAlias = WriteRequest | RemoveRequest | RemoveByFilterRequest
 Result = TypeVar("Result")
 RETRY_SECONDS = 0.02  # between attempts while another process writes

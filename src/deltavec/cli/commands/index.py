@@ -1,7 +1,7 @@
 """``deltavec index``: build a collection, and change it.
 
 A change is atomic: an interrupted command changes nothing. A running ``deltavec serve`` serves the
-new version within seconds.
+new version within a second.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def add(
 
     They need the id column and the kept columns of the collection. The model stays the same:
     `deltavec info` shows its coverage of the new text, and whether a new fit is due. An interrupted
-    command changes nothing. A running `deltavec serve` sees the change within seconds.
+    command changes nothing. A running `deltavec serve` sees the change within a second.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def remove(
 
     They are marked as deleted, and their data leaves the disk when files are merged: by later
     changes, by `deltavec index compact`, or at once with --purge. An interrupted command changes
-    nothing. A running `deltavec serve` sees the change within seconds.
+    nothing. A running `deltavec serve` sees the change within a second.
 
     Parameters
     ----------

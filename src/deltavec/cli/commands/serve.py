@@ -117,7 +117,7 @@ def serve(
 
     Search with results as you type, see why two documents are similar, and look at all of them on a
     map. Programs use the same addresses (listed at /docs); /v1/embeddings works with the OpenAI
-    client. Changes by `deltavec index` are served after a second or two. Ctrl-C stops the server.
+    client. Changes by `deltavec index` are served within a second. Ctrl-C stops the server.
 
     With addresses of several servers, whose collections have the same model, this one searches all
     of them as one collection; it has no page.
