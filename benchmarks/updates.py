@@ -12,6 +12,7 @@ the same updates in other engines, which go into the output as they are.
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from pathlib import Path
@@ -105,6 +106,7 @@ def served_changes(path: str, texts: list[str]) -> dict[str, object]:
     """Seconds from a change that is on disk until a server on this machine finds it by a search."""
     collection = dv.open_collection(path, verify=False)
     known = collection.model.vocabulary.words[1000:]
+    os.environ["DELTAVEC_MAP"] = "pca"  # the other one would be drawn meanwhile, for minutes
     server, address = start(Path(path))
     try:
         seconds = []

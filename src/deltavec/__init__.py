@@ -17,7 +17,9 @@ from deltavec.version import __version__ as __version__
 # The public names by where they live. Resolved on first use, so that importing the package is
 # instant; `__init__.pyi` has their types.
 _NAMES = {
-    "collection": "Collection build_collection open_collection",
+    "collection.build": "build_collection",
+    "collection.collection": "Collection",
+    "collection.open": "open_collection",
     "collection.analysis": "Comparison compare keywords label outliers",
     "collection.export.encoder": "QueryEncoder load_query_encoder",
     "collection.shards.search": "merge_statistics open_collections",

@@ -2,16 +2,16 @@
 
 from deltavec import adapters as adapters
 from deltavec import spark as spark
-from deltavec.collection import Collection as Collection
-from deltavec.collection import build_collection as build_collection
-from deltavec.collection import open_collection as open_collection
 from deltavec.collection.analysis import Comparison as Comparison
 from deltavec.collection.analysis import compare as compare
 from deltavec.collection.analysis import keywords as keywords
 from deltavec.collection.analysis import label as label
 from deltavec.collection.analysis import outliers as outliers
+from deltavec.collection.build import build_collection as build_collection
+from deltavec.collection.collection import Collection as Collection
 from deltavec.collection.export.encoder import QueryEncoder as QueryEncoder
 from deltavec.collection.export.encoder import load_query_encoder as load_query_encoder
+from deltavec.collection.open import open_collection as open_collection
 from deltavec.collection.shards.search import merge_statistics as merge_statistics
 from deltavec.collection.shards.search import open_collections as open_collections
 from deltavec.collection.topics.clusters import topics as topics

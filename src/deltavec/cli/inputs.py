@@ -18,7 +18,7 @@ from deltavec.cli.progress import Stages
 from deltavec.errors import InputError
 
 if TYPE_CHECKING:
-    from deltavec.collection import Collection
+    from deltavec.collection.collection import Collection
     from deltavec.core.model import EmbeddingModel
     from deltavec.io.artifacts.manifest import Artifact
     from deltavec.io.corpus.corpus import Corpus
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 def open_collection(path: Path, trust: bool = False) -> Collection:
     """The collection in a folder; `deltavec info` verifies its checksums, other commands do not."""
-    from deltavec import collection
+    from deltavec.collection import open
 
-    return collection.open_collection(path, verify=False, trust=trust)
+    return open.open_collection(path, verify=False, trust=trust)
 
 
 def open_corpus(source: str, files: CorpusOptions, *, expected: str | None = None) -> Corpus:

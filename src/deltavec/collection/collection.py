@@ -750,4 +750,4 @@ class Collection:
 
     def info(self) -> dict[str, Any]:
         """What the collection is: sizes, columns, model, coverage, and whether a refit is due."""
-        return collection_info(self.description, self.model, self.store.schema, self.words)
+        return collection_info(self)

@@ -6,15 +6,13 @@ its words are out of vocabulary and count for nothing.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
-from deltavec.collection.manifest import CollectionManifest
-from deltavec.core.model import EmbeddingModel
 from deltavec.core.statistics import TextCounts
 from deltavec.search.lexical.index import InvertedIndex
-from deltavec.search.lexical.storage import StoredPostings
+
+if TYPE_CHECKING:
+    from deltavec.collection.collection import Collection
 
 LARGEST_LOSS = 0.05  # of coverage against the fitting corpus
 WORDS_TO_JUDGE = 1_000  # below it, coverage is chance
@@ -22,25 +20,9 @@ SHOWN_RULES = 8
 SHOWN_FORMS = 12
 
 
-def collection_info(
-    stated: CollectionManifest,
-    model: EmbeddingModel,
-    schema: pa.Schema,
-    words: StoredPostings,
-) -> dict[str, Any]:
-    """Sizes, columns, model, coverage, and whether a refit is due.
-
-    Parameters
-    ----------
-    stated
-        What the collection says it is.
-    model
-        Its model.
-    schema
-        The columns of its documents.
-    words
-        Its words.
-    """
+def collection_info(collection: Collection) -> dict[str, Any]:
+    """Sizes, columns, model, coverage, and whether a refit is due."""
+    stated, model, schema = collection.description, collection.model, collection.store.schema
     fitted = TextCounts.of(model.statistics)
     reason = refit_reason(fitted, stated.built, stated.added)
 
@@ -60,7 +42,7 @@ def collection_info(
         "vector_bytes": total("vectors"),
         "document_bytes": total("documents"),
         "code_bytes": total("rows"),
-        "words": word_facts(words.words),
+        "words": word_facts(collection.words.words),
         "word_bytes": total("words"),
         "map": None if stated.map is None else {"drawn": stated.map.drawn, "bytes": total("map")},
         "recipe": model.recipe.name,

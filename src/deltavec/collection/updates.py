@@ -15,7 +15,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -206,31 +205,22 @@ def commit(
     """
     folder, stated = current.path, current.description
     vectors = current.index.pieces.at(gone)
-    parts, segments, deleted = [*current.segments], [*stated.segments], deleted_rows(current, gone)
+    segments, deleted = [*stated.segments], deleted_rows(current, gone)
     if segment:
         segments.append(segment)
-        opened = OpenSegment.of(folder, segment, stated)
-        parts.append(opened)
         deleted.append(np.zeros(0, np.int64))
     if segments[-1].map is None:
         segments = [replace(one, map=None) for one in segments]
-        parts = [replace(one, stored=replace(one.stored, map=None)) for one in parts]
     error = max(stated.length_error, fresh.length_error if fresh else 0.0)
-    live = [len(one.vectors) - len(rows) for one, rows in zip(parts, deleted, strict=True)]
+    sizes = [one.documents.documents for one in segments]
+    live = [size - len(rows) for size, rows in zip(sizes, deleted, strict=True)]
     after = []
-    for run in [range(len(parts))] if purge else plan_merges(live):
+    for run in [range(len(segments))] if purge else plan_merges(live):
         lost = sum(len(deleted[n]) for n in run)
-        if len(run) > 1 or lost > MOST_DELETED * len(parts[run[0]].vectors) or (purge and lost):
+        if len(run) > 1 or lost > MOST_DELETED * sizes[run[0]] or (purge and lost):
+            some, whole = slice(run.start, run.stop), len(run) == len(segments)
             after.append(
-                merge_segments(
-                    folder,
-                    # Checksums first: a changed bit must not be copied on.
-                    [OpenSegment.of(folder, parts[n].stored, stated, verify=True) for n in run],
-                    [deleted[n] for n in run],
-                    stated.dtype,
-                    whole=len(run) == len(parts),
-                    threads=threads,
-                )
+                merge_segments(current, segments[some], deleted[some], whole=whole, threads=threads)
             )
             continue
         [number] = run
@@ -243,7 +233,8 @@ def commit(
     if fresh or len(gone):
         spread = current.words.spread.plus(ScoreScale.of(vectors, 1), -1)
         if fresh:
-            spread = spread.plus(ScoreScale.of(opened.vectors, threads))
+            fresh_vectors = map_vectors(folder, fresh.files[1], stated.dimensions, stated.dtype)
+            spread = spread.plus(ScoreScale.of(fresh_vectors, threads))
         scale = write_scale(file_path(folder, "scale", next_number(folder)), spread)
     built, added = counts_left(current, gone, threads)
     state = replace(
@@ -317,10 +308,9 @@ def plan_merges(live: Sequence[int]) -> list[range]:
 
 
 def merge_segments(
-    folder: Path,
-    parts: Sequence[OpenSegment],
+    current: Collection,
+    segments: Sequence[StoredSegment],
     deleted: Sequence[Int64s],
-    dtype: str,
     *,
     whole: bool,
     threads: int | None = None,
@@ -329,17 +319,18 @@ def merge_segments(
 
     Parameters
     ----------
-    folder
-        Where the files go.
-    parts, deleted
+    current
+        The collection.
+    segments, deleted
         The segments, and the deleted documents of each.
-    dtype
-        The type of the vectors that are stored.
     whole
         Whether these are all segments of the collection.
     threads
         How many cores to use; all of them by default.
     """
+    folder, stated = current.path, current.description
+    # Checksums first: a changed bit must not be copied on.
+    parts = [OpenSegment.of(folder, one, stated, verify=True) for one in segments]
     number = next_number(folder)
     pieces = ChunkedMatrix(tuple(one.vectors for one in parts), 0.0, (), tuple(deleted))
     store = Documents([one.documents for one in parts], pieces)
@@ -355,14 +346,14 @@ def merge_segments(
         written = documents.finish()
     live = np.arange(len(pieces)) if pieces.live is None else pieces.live
     path = file_path(folder, "vectors", number)
-    with VectorsWriter(path, pieces.dimensions, dtype) as vectors:
+    with VectorsWriter(path, pieces.dimensions, stated.dtype) as vectors:
         for some in blocks(len(live)):
             vectors.write(pieces.at(live[some]))
         stored = vectors.finish()
     hashes = np.empty(len(pieces), np.uint64)
     for begin, one in zip(pieces.begins.tolist(), parts, strict=False):
         hashes[begin + one.id_rows] = one.id_hashes
-    mapped = map_vectors(folder, stored, pieces.dimensions, dtype)
+    mapped = map_vectors(folder, stored, pieces.dimensions, stated.dtype)
     codes = write_rows(file_path(folder, "rows", number), mapped, hashes[live], threads)
     target = file_path(folder, "words", number)
     numbers = np.full(len(pieces), -1, np.int32)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.collection import build_collection
+from deltavec.collection.build import build_collection
 from deltavec.core.fitting import fit
 from deltavec.evaluation.pairs import Ranking, bootstrap_error, measured
 from deltavec.io.artifacts.atomic import scratch_folder

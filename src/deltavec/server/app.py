@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -16,7 +15,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Route
 
-from deltavec.collection import Collection
+from deltavec.collection.collection import Collection
 from deltavec.collection.query import make_ready
 from deltavec.collection.warm import compile_searches, compile_updates
 from deltavec.core.jit import BUDGET
@@ -27,7 +26,7 @@ from deltavec.server.explorer import Explorer
 from deltavec.server.limits import Limits
 from deltavec.server.map_view import MapView
 from deltavec.server.metrics import LogMiddleware, Metrics
-from deltavec.server.middleware import LimitMiddleware
+from deltavec.server.middleware import Guard, LimitMiddleware
 from deltavec.server.page.routes import PageFile, openapi, page_files
 from deltavec.server.reload import Reloader
 from deltavec.server.routes import FRONT_OPERATIONS, OPERATIONS, Api, Operation
@@ -96,11 +95,9 @@ def create_app(
         compile_updates(collection.model)
     metrics = metrics_of(OPERATIONS, metrics_folder)
     pools = Pools(limits, metrics)
-    loaded = None
-    if encoder is not None:
-        from deltavec.collection.export.encoder import load_query_encoder
+    from deltavec.collection.export.encoder import load_query_encoder
 
-        loaded = load_query_encoder(encoder)
+    loaded = load_query_encoder(encoder) if encoder else None
     reloader = Reloader(Explorer(collection, map_view, limits, name, encoder=loaded), metrics)
     api = Api(reloader, pools, metrics)
     del collection, map_view  # only requests may keep an old state open
@@ -113,7 +110,7 @@ def create_app(
         api.writer.pool.executor.shutdown()
 
     page = page_files(openapi(OPERATIONS, root_path, limits))
-    guard = Guard(limits, token, write_token, loopback_only, origins, root_path)
+    guard = Guard(limits, token, loopback_only, write_token, origins, root_path)
     return assemble(OPERATIONS, page, api, guard, reloader.start, stop)
 
 
@@ -149,19 +146,8 @@ def create_front(
     )
     page = page_files(openapi(FRONT_OPERATIONS, root_path, limits))
     page = [file for file in page if file.path in ("/docs", "/openapi.json", "/favicon.ico")]
-    guard = Guard(limits, token, None, loopback_only, origins, root_path)
+    guard = Guard(limits, token, loopback_only, None, origins, root_path)
     return assemble(FRONT_OPERATIONS, page, front, guard, lambda: None, front.stop)
-
-
-class Guard(NamedTuple):
-    """Which requests an application lets through."""
-
-    limits: Limits
-    token: str | None
-    write_token: str | None
-    loopback_only: bool
-    origins: Sequence[str]
-    root_path: str
 
 
 def metrics_of(operations: Sequence[Operation], folder: Path | None) -> Metrics:
@@ -191,14 +177,7 @@ def assemble(
         allow_methods=["GET", "POST", "DELETE"],
         allow_headers=["Authorization", "Content-Type"],
     )
-    limiting = Middleware(
-        LimitMiddleware,
-        limits=guard.limits,
-        token=guard.token,
-        write_token=guard.write_token,
-        public={"/health", "/ready", *(file.path for file in page)},
-        loopback_only=guard.loopback_only,
-    )
+    public = {"/health", "/ready", *(file.path for file in page)}
     app = Starlette(
         routes=[
             *(Route(one.path, one, methods=[one.method]) for one in operations),
@@ -208,7 +187,7 @@ def assemble(
             Middleware(LogMiddleware, metrics=api.metrics, root_path=guard.root_path),
             Middleware(GZipMiddleware, minimum_size=COMPRESSED_FROM, compresslevel=4),
             *([cors] if guard.origins else []),
-            limiting,
+            Middleware(LimitMiddleware, guard=guard, public=public),
         ],
         exception_handlers={HTTPException: handle_http_error},
         lifespan=lifespan,

@@ -14,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.compute as pc
 
-from deltavec.collection import Clusters, Collection
 from deltavec.collection.answers import AnalyzedText, Excerpt, Hit, QueryWord, excerpt
+from deltavec.collection.collection import Collection
 from deltavec.collection.query import Query, suggestions
+from deltavec.collection.topics.clusters import Clusters
 from deltavec.core.arrays import Int64s
 from deltavec.core.explain import Contributions, Removal, WordShare, removal, shares, top_pairs
 from deltavec.core.threads import stop_if_cancelled

@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from deltavec.collection import Clusters, Collection
+from deltavec.collection.collection import Collection
 from deltavec.collection.filters.masks import column_as_written, text_value
 from deltavec.collection.ids import places_of
 from deltavec.collection.manifest import CollectionManifest
@@ -35,7 +35,7 @@ from deltavec.collection.map.storage import (
     sample_rows,
 )
 from deltavec.collection.segment import OpenSegment
-from deltavec.collection.topics.clusters import recluster, topic_name
+from deltavec.collection.topics.clusters import Clusters, recluster, topic_name
 from deltavec.core.arrays import Float32s, Float64s, Int64s
 from deltavec.core.text.batches import is_text
 from deltavec.core.threads import stop_if_cancelled

@@ -131,14 +131,10 @@ def is_running(process: int) -> bool:
 
 
 def resident_memory() -> int:
-    """Bytes of this process in memory; the peak on macOS, 0 where the system does not say."""
+    """Bytes of this process in memory; 0 where the system does not say."""
     if sys.platform == "linux":
         pages = int(Path("/proc/self/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE")
-    if sys.platform == "darwin":
-        import resource
-
-        return int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
     return 0
 
 

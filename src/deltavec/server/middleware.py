@@ -15,8 +15,9 @@ import ipaddress
 import re
 import secrets
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, suppress
+from typing import NamedTuple
 
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
@@ -58,6 +59,34 @@ DISCARDED = 8  # times the largest body
 DISCARD_SECONDS = 2.0
 
 
+class Guard(NamedTuple):
+    """Which requests an application lets through.
+
+    Attributes
+    ----------
+    limits : Limits
+        How large a request may be, and how long it may take.
+    token : str or None
+        What clients must send; None for no authentication.
+    loopback_only : bool
+        Whether the Host header must name this machine. That refuses pages whose host name resolves
+        to this machine (DNS rebinding).
+    write_token : str or None
+        What clients must send to write documents; None to refuse all writes.
+    origins : sequence of str
+        Origins whose pages may send requests.
+    root_path : str
+        A path that a proxy puts in front of all addresses.
+    """
+
+    limits: Limits
+    token: str | None
+    loopback_only: bool
+    write_token: str | None = None
+    origins: Sequence[str] = ()
+    root_path: str = ""
+
+
 class LimitMiddleware:
     """Lets valid requests through to the application.
 
@@ -65,36 +94,18 @@ class LimitMiddleware:
     ----------
     app
         The application.
-    limits
-        How large a request may be, and how long it may take.
-    token
-        What clients must send; None for no authentication.
-    write_token
-        What clients must send to write documents; None to refuse all writes.
+    guard
+        Which requests are valid.
     public
         Paths that need no token.
-    loopback_only
-        Whether the Host header must name this machine. That refuses pages whose host name resolves
-        to this machine (DNS rebinding).
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        *,
-        limits: Limits,
-        token: str | None,
-        write_token: str | None = None,
-        public: Iterable[str],
-        loopback_only: bool,
-    ) -> None:
+    def __init__(self, app: ASGIApp, guard: Guard, public: Iterable[str]) -> None:
         self.app = app
-        self.limits = limits
-        self.token = token
-        self.write_token = write_token
+        self.guard = guard
+        self.limits = guard.limits
         self.public = frozenset(public)
-        self.loopback_only = loopback_only
-        self.free = BODIES_HELD * limits.body_bytes  # memory for all bodies together
+        self.free = BODIES_HELD * self.limits.body_bytes  # memory for all bodies together
         self.requests: Counter[str] = Counter()  # at once, by the address of the client
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -117,17 +128,17 @@ class LimitMiddleware:
         headers = Headers(scope=scope)
         if len(headers.getlist("host")) > 1:  # a proxy may have looked at the other one
             raise RequestError(400, "expected one Host header, got several")
-        if self.loopback_only:
+        if self.guard.loopback_only:
             require_loopback(headers.get("host", ""))
         shown, path = headers.get("authorization", ""), route_path(scope)
         if WRITE.match(f"{scope['method']} {path}"):
-            if self.write_token is None:
+            if self.guard.write_token is None:
                 raise RequestError(
                     403, "this server is read-only: start it with --write-token to allow writes"
                 )
-            require_token(shown, self.write_token)
-        elif self.token is not None and path not in self.public:
-            require_token(shown, self.token)
+            require_token(shown, self.guard.write_token)
+        elif self.guard.token is not None and path not in self.public:
+            require_token(shown, self.guard.token)
         late = 408
         pieces: list[bytes] = []
         client = (scope.get("client") or ("",))[0]

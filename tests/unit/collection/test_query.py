@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import deltavec as dv
-from deltavec.collection import Hit
+from deltavec.collection.answers import Hit
 from support import lexical_reference
 
 TEXTS = [

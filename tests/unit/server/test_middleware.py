@@ -14,7 +14,7 @@ from deltavec.server.batching import Pools
 from deltavec.server.errors import RequestError
 from deltavec.server.limits import Limits
 from deltavec.server.metrics import JsonLines, Metrics
-from deltavec.server.middleware import LimitMiddleware
+from deltavec.server.middleware import Guard, LimitMiddleware
 from support.served import ask, asked
 
 
@@ -35,11 +35,8 @@ async def endless(scope: Any, receive: Any, send: Any) -> None:
 
 
 def guarded(app: Any = echo, **options: Any) -> LimitMiddleware:
-    settings: dict[str, Any] = {
-        "limits": Limits(body_bytes=100, seconds=20), "token": None, "public": ["/health"],
-        "loopback_only": True,
-    }  # fmt: skip
-    return LimitMiddleware(app, **{**settings, **options})
+    settings = {"limits": Limits(body_bytes=100, seconds=20), "token": None, "loopback_only": True}
+    return LimitMiddleware(app, Guard(**{**settings, **options}), ["/health"])
 
 
 @pytest.mark.parametrize(

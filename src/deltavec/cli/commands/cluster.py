@@ -14,7 +14,7 @@ from deltavec.cli.progress import stages
 from deltavec.errors import InputError, needing
 
 if TYPE_CHECKING:
-    from deltavec.collection import Clusters
+    from deltavec.collection.topics.clusters import Clusters
     from deltavec.server.map_view import MapView
 
 

@@ -13,7 +13,7 @@ from deltavec.cli.printing import console, duration, print_json
 from deltavec.cli.progress import Stages, stages
 
 if TYPE_CHECKING:
-    from deltavec.collection import Collection
+    from deltavec.collection.collection import Collection
     from deltavec.lab.stories import LeeDocuments
 
 QUERY = "storm and flooding in new south wales"
@@ -49,7 +49,7 @@ def demo(*, output: Path | None = None, as_json: bool = False) -> None:
 
 def run(work: Stages, kept: Path | None) -> dict[str, Any]:
     """Run the demo, and keep its files if a folder is given."""
-    from deltavec.collection import build_collection
+    from deltavec.collection.build import build_collection
     from deltavec.io.artifacts.atomic import scratch_folder
     from deltavec.lab.stories import lee_documents
     from deltavec.training import fit

@@ -14,7 +14,7 @@ from deltavec.cli.progress import stages
 from deltavec.errors import InputError
 
 if TYPE_CHECKING:
-    from deltavec.collection import Collection
+    from deltavec.collection.collection import Collection
     from deltavec.collection.overlap import Example, Overlap, Report
     from deltavec.io.corpus.corpus import Corpus
     from deltavec.search import Duplicates

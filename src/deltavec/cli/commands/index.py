@@ -74,7 +74,7 @@ def build(
     require_usage(len(sources) <= 2, "'[MODEL.dv] CORPUS'", "expected a model and one corpus")
     *models, corpus = sources
     with stages("starting") as work:
-        from deltavec.collection import build_collection
+        from deltavec.collection.build import build_collection
         from deltavec.collection.manifest import COLLECTION_FOLDER
 
         with inputs.lock_folder(output, COLLECTION_FOLDER):

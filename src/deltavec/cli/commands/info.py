@@ -33,7 +33,7 @@ def info(model: Path, *, verbose: bool = False, as_json: bool = False) -> None:
     deltavec info reviews.dv
     """
     if (model / "collection.json").is_file():
-        from deltavec.collection import open_collection
+        from deltavec.collection.open import open_collection
 
         found = open_collection(model).info()
         kind, facts = "collection", collection_facts(found)

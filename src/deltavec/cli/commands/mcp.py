@@ -14,7 +14,8 @@ from deltavec.errors import DeltavecError, needing
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
 
-    from deltavec.collection import Collection, Hit
+    from deltavec.collection.answers import Hit
+    from deltavec.collection.collection import Collection
 
 MOST = 100  # documents in one answer
 EXCERPT = 400  # characters shown of each document

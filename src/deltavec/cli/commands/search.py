@@ -16,8 +16,8 @@ from deltavec.cli.inputs import open_collection
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from deltavec.collection import Collection
     from deltavec.collection.answers import Hit, SearchExplanation
+    from deltavec.collection.collection import Collection
     from deltavec.collection.query import Query
     from deltavec.core.explain import Explanation, WordShare
     from deltavec.search.hybrid.search import TopDocuments

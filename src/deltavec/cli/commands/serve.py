@@ -40,7 +40,7 @@ from deltavec.errors import DeltavecError, InputError, needing
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
-    from deltavec.collection import Collection
+    from deltavec.collection.collection import Collection
 
 CONNECTIONS = 4096  # of each worker; silent ones are closed after HEADER_MILLISECONDS
 HEADER_MILLISECONDS = 10_000  # for the head of a request, and between two requests
@@ -155,8 +155,8 @@ def run_server(
     """Serve a collection until a signal stops the server."""
     address = available_address(server.host, server.port)
     with stages("opening"):
-        from deltavec.collection import open_collection
         from deltavec.collection.map.storage import find_cached_map
+        from deltavec.collection.open import open_collection
         from deltavec.io.artifacts.atomic import scratch_folder
 
         settings = app_settings(server, address)
@@ -357,7 +357,7 @@ def load_app(
     folder: Path, method: str, trust: bool, topics: Path, settings: dict[str, Any]
 ) -> Starlette:
     """The application that serves a collection."""
-    from deltavec.collection import open_collection
+    from deltavec.collection.open import open_collection
     from deltavec.core.jit import BUDGET
     from deltavec.server.app import create_app
     from deltavec.server.map_view import MapView
@@ -477,7 +477,7 @@ def find_or_build(
 ) -> Path:
     """The folder of the collection of a corpus, which is built if it is missing or outdated."""
     with stages("opening") as work:
-        from deltavec.collection import build_collection
+        from deltavec.collection.build import build_collection
 
         corpus = open_corpus(source, files)
         others = {*corpus.columns} - {corpus.column, id_column, *RESERVED}
