@@ -108,18 +108,20 @@ def served_changes(path: str, texts: list[str]) -> dict[str, object]:
     known = collection.model.vocabulary.words[1000:]
     os.environ["DELTAVEC_MAP"] = "pca"  # the other one would be drawn meanwhile, for minutes
     server, address = start(Path(path))
+    address = address.rstrip("/")
     try:
         seconds = []
         for number, text in enumerate(texts[:CHANGES]):
             words = " ".join(known[3 * number : 3 * number + 3])
-            more = table(collection, [f"{words} {words} {text}"], [f"served{number}"])
+            new = f"served{len(collection)}-{number}"
+            more = table(collection, [f"{words} {words} {text}"], [new])
             asked = urlencode({"query": words, "k": 50})
             collection = collection.add(more, threads=1)
             begin = time.perf_counter()
             while True:
                 with urlopen(f"{address}/search?{asked}") as answer:
                     found = [one["id"] for one in json.load(answer)["results"]]
-                if f"served{number}" in found:
+                if new in found:
                     break
                 time.sleep(0.005)
             seconds.append(time.perf_counter() - begin)

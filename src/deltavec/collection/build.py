@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -276,33 +277,26 @@ def require_tokenizer(model: EmbeddingModel) -> None:
         )
 
 
+@dataclass(frozen=True)
 class CountingPass:
     """The texts of a corpus, batch by batch, to adapt a model to.
 
     Ids are checked on the way, and terms are counted by the writer.
     """
 
+    columns: StoredColumns
+    tokenizer: Tokenizer
+    writer: PostingsWriter
+    on_progress: OnProgress | None
     one_shot = False
 
-    def __init__(
-        self,
-        columns: StoredColumns,
-        tokenizer: Tokenizer,
-        writer: PostingsWriter,
-        on_progress: OnProgress | None,
-    ) -> None:
-        self.columns = columns
-        self.tokenizer = tokenizer
-        self.writer = writer
-        self.on_progress = on_progress
-        self.ids: list[pa.Array] = []
-
     def __iter__(self) -> Iterator[TextBatch]:
+        found: list[pa.Array] = []
         done = 0
         with self.columns.pieces(keep=False) as pieces:
             for piece, texts in ordered_map(self._with_texts, pieces):
                 if self.columns.id_column:
-                    self.ids.append(self.columns.ids(piece, done))
+                    found.append(self.columns.ids(piece, done))
                 self.writer.add(texts)
                 yield texts
                 done += len(piece.batch)
@@ -310,7 +304,7 @@ class CountingPass:
                     self.on_progress(Progress(done, piece.consumed))
         if not done:
             raise CorpusError(f"{self.columns.corpus.name} holds no documents")
-        ids.require_unique(self.ids)
+        ids.require_unique(found)
 
     def _with_texts(self, piece: Piece) -> tuple[Piece, TextBatch]:
         """A piece, unpacked, and its texts."""

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from math import prod
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -200,21 +200,28 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
-class SegmentWriter:
-    """A file that documents are written to, a group at a time."""
+class NewFile:
+    """A file that something of each document is written to."""
 
-    def __init__(self, path: Path, schema: pa.Schema) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self.schema = schema
         self.documents = 0
         self.file = path.open("xb")  # a Python file: its error tells of a full disk
-        self.writer = pa.ipc.new_file(self.file, schema)
 
-    def __enter__(self) -> SegmentWriter:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
         self.file.close()
+
+
+class SegmentWriter(NewFile):
+    """A file that documents are written to, a group at a time."""
+
+    def __init__(self, path: Path, schema: pa.Schema) -> None:
+        super().__init__(path)
+        self.schema = schema
+        self.writer = pa.ipc.new_file(self.file, schema)
 
     def write(self, batches: Sequence[pa.RecordBatch]) -> None:
         """Write documents as one group."""
@@ -239,25 +246,17 @@ def split_groups(rows: Iterable[EmbeddedRows]) -> Iterator[list[pa.RecordBatch]]
         yield [part.kept for part in group]
 
 
-class VectorsWriter:
+class VectorsWriter(NewFile):
     """A file that vectors are written to, row after row."""
 
     def __init__(self, path: Path, dimensions: int, dtype: str) -> None:
-        self.path = path
+        super().__init__(path)
         self.dimensions = dimensions
         self.dtype = dtype
-        self.documents = 0
         self.zero_rows = 0
         self.length_error = 0.0
-        self.file = path.open("xb")
         self.digest = hashlib.sha256()
         self.file.write(bytes(HEADER_BYTES))
-
-    def __enter__(self) -> VectorsWriter:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.file.close()
 
     def write(self, vectors: Float32s) -> None:
         """Write some more rows."""

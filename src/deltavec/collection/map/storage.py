@@ -63,24 +63,20 @@ class Axes(NamedTuple):
         Where the directions cross.
     directions : ndarray of float64, shape (dimensions, 2)
         Along which documents are placed; fewer in fewer dimensions.
-    middle : ndarray of float64, shape (2,)
-        What is in the middle of the map.
-    reach : float
-        How far it goes from there.
+    frame : Frame
+        The piece of the plane.
     """
 
     mean: Float64s
     directions: Float64s
-    middle: Float64s
-    reach: float
+    frame: Frame
 
     @one_blas_thread()
     def places(self, vectors: Float32s) -> Float32s:
         """Where documents stand on the map; those beyond its edge stand on it."""
         from deltavec.search.tsne.layout import project
 
-        plane = project(vectors, self.mean, self.directions)
-        return np.clip((plane - self.middle) / self.reach, -1, 1).astype(np.float32)
+        return self.frame.scaled(project(vectors, self.mean, self.directions))
 
 
 class Positions(NamedTuple):
@@ -231,7 +227,7 @@ def pca(vectors: Float32s, points: int, seed: int) -> Positions:
     total = float(variances.sum())
     shares = (float(value) / total if total > 0 else 0.0 for value in variances[:2])
     frame = Frame.of(places)
-    return Positions("pca", frame.scaled(places), shown, tuple(shares), Axes(mean, axes, *frame))
+    return Positions("pca", frame.scaled(places), shown, tuple(shares), Axes(mean, axes, frame))
 
 
 LEVELS = (8, 40, 160)  # topics, where there are documents enough:
