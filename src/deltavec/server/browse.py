@@ -15,7 +15,7 @@ from deltavec.core.arrays import Float32s, Float64s, Int64s
 from deltavec.io.output.tables import json_value, rows_of
 from deltavec.search.hybrid.search import TopDocuments
 from deltavec.server.errors import as_json, invalid
-from deltavec.server.explorer import Explorer, require_at_most, within
+from deltavec.server.explorer import Explorer
 from deltavec.server.requests import DuplicatesRequest, ExportRequest, ListRequest, SelectionRequest
 
 WORDS = 10  # that set a selection apart
@@ -44,11 +44,11 @@ def list_documents(explorer: Explorer, request: ListRequest) -> bytes:
 def list_duplicates(explorer: Explorer, request: DuplicatesRequest) -> bytes:
     """Pairs of documents that share text, those that share most first."""
     collection, limits = explorer.collection, explorer.limits
-    require_at_most("the number of documents", len(collection), limits.compared)
+    if len(collection) > limits.compared:
+        raise invalid(f"near-duplicates are listed of at most {limits.compared:,} documents")
     explorer.require_short("duplicates" not in vars(explorer.map_view))
     pairs = explorer.map_view.duplicates
-    count = within("k", request.k, 10, limits.k)
-    length = within("length", request.length, 300, limits.excerpt_length)
+    count, length = min(request.k, limits.k), min(request.length, limits.excerpt_length)
     columns = [column[request.offset : request.offset + count].tolist() for column in pairs]
     listed = [dict(zip(pairs._fields, row, strict=True)) for row in zip(*columns, strict=True)]
     for pair in listed:

@@ -96,7 +96,10 @@ def validation_error(error: ValidationError) -> RequestError:
     """What is wrong with the fields of a request, without the values, which may be anything."""
     errors = error.errors(include_url=False, include_input=False, include_context=False)
     messages = [
-        f"{'.'.join(map(str, one['loc']))[:100] or 'body'}: {one['msg']}" for one in errors[:3]
+        f"{'.'.join(map(str, one['loc']))[:100] or 'body'}"
+        + (" " if one["type"] == LIMIT else ": ")
+        + one["msg"]
+        for one in sorted(errors, key=lambda one: one["type"] != LIMIT)[:3]
     ]
     first = errors[0]["loc"]
     return invalid("; ".join(messages), str(first[0])[:100] if first else None)
@@ -118,6 +121,7 @@ async def handle_http_error(request: Request, error: Exception) -> Response:
     return error_response(RequestError(error.status_code, message, headers=error.headers))
 
 
+LIMIT = "x-limit"  # marks fields that are bounded by a limit of the server, and their errors
 LONGEST_VALUE = 1000  # characters of a column's value
 EXACT_INTEGERS = 2**53  # from here on a browser would round
 

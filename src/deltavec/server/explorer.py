@@ -91,7 +91,6 @@ class Explorer:
 
     def query(self, query: str, by: str | None) -> Query:
         """The parsed query; raises if the collection cannot answer it."""
-        self.require_text("query", query)
         try:
             return self.collection.query(query, by=by)
         except InputError as error:
@@ -107,9 +106,9 @@ class Explorer:
 
     def page_size(self, request: FindRequest | ListRequest) -> int:
         """How many documents to show; raises if the filter is not valid."""
-        k = within("k", request.k, 10, self.limits.k)
+        k = min(request.k, self.limits.k)  # what was asked for is within; the default may not be
         if isinstance(request, FindRequest):  # ranks all that come before them, too
-            require_at_most("offset + k", request.offset + k, self.limits.last + 1, param="offset")
+            require_last(request.offset + k, self.limits)
         if request.filter is not None:
             self.mask(request.filter)
         return k
@@ -140,15 +139,11 @@ class Explorer:
         self.require_short(not self.map_view.is_known(count))
         return self.map_view.clusters_of(count)
 
-    def require_text(self, name: str, text: str) -> None:
-        """Raise if a text is too long."""
-        require_at_most(name, len(text), self.limits.text_length, "characters")
-
     def results(
         self, found: TopDocuments, query: Query | None, request: FindRequest | ListRequest
     ) -> list[dict[str, Any]]:
         """The documents that were found, with the contributions of their words if asked for."""
-        length = within("length", request.length, 1000, self.limits.excerpt_length)
+        length = min(request.length, self.limits.excerpt_length)
         asked = query if request.explain else None
         longest = self.limits.explained_length
         hits = self.collection.hits(found, asked, length=length, longest=longest)
@@ -248,7 +243,7 @@ def why(explorer: Explorer, request: WhyRequest) -> bytes:
     """Why a document has its score for a query."""
     explorer.require_short(len(request.query) > LONG_TEXT)
     query = explorer.query(request.query, request.by)
-    count = within("pairs", request.pairs, 10, explorer.limits.pairs)
+    count = min(request.pairs, explorer.limits.pairs)
     row = explorer.row(request.id)
     match = explorer.collection.match(query, row, explorer.stored(row, "id").text)
     explorer.require_pairs(query.contributions, match.contributions)
@@ -268,8 +263,8 @@ def why(explorer: Explorer, request: WhyRequest) -> bytes:
 
 def explain(explorer: Explorer, request: ExplainRequest) -> bytes:
     """Why two texts are as similar as they are."""
-    count = within("pairs", request.pairs, 10, explorer.limits.pairs)
-    length = within("length", request.length, 2000, explorer.limits.excerpt_length)
+    count = min(request.pairs, explorer.limits.pairs)
+    length = min(request.length, explorer.limits.excerpt_length)
     a = read_side(explorer, "a", request.text_a, request.id_a)
     b = read_side(explorer, "b", request.text_b, request.id_b)
     documents = a.contributions, b.contributions
@@ -293,7 +288,6 @@ def read_side(
 ) -> AnalyzedText:
     """One of the two texts of an explanation: the text itself, or that of a document."""
     if text is not None and identity is None:
-        explorer.require_text(f"text_{side}", text)
         return explorer.explainable(text, f"text_{side}")
     if identity is not None and text is None:
         return explorer.stored(explorer.row(identity, f"id_{side}"), f"id_{side}")
@@ -345,21 +339,11 @@ def stats(explorer: Explorer, request: NoRequest) -> bytes:
     return as_json({name: info[name] for name in SCHEMAS["Stats"]["properties"]})
 
 
-def within(name: str, asked: int | None, default: int, most: int) -> int:
-    """What is asked for if it is within the limit; else the default, up to the limit."""
-    if asked is None:
-        return min(default, most)
-    require_at_most(name, asked, most)
-    return asked
-
-
-def require_at_most(
-    name: str, value: int, most: int, unit: str = "", *, param: str | None = None
-) -> None:
-    """Raise if a value is beyond its limit."""
-    if value > most:
-        unit = unit and f" {unit}"
-        raise invalid(f"{name} must be at most {most:,}{unit}, got {value:,}", param or name)
+def require_last(last: int, limits: Limits) -> None:
+    """Raise if a page ends beyond the last result of a search."""
+    if last > limits.last + 1:
+        message = f"offset + k must be at most {limits.last + 1:,}, got {last:,}"
+        raise invalid(message, "offset")
 
 
 def passage(shown: Excerpt, text: str) -> dict[str, Any]:

@@ -319,6 +319,9 @@ class MapView:
         drawn = Drawn(collection.description, placed, clusters, ids, names)
         made = cls(collection, drawn, points=points, topics=topics)
         made.is_provisional = method != placed.method
+        if placed.axes and collection.index.pieces.live is None:
+            parts = np.split(placed.places, collection.index.pieces.begins[1:-1])
+            made.placed.update(zip(collection.segments, parts, strict=True))
         return made
 
     def finished(self) -> MapView | None:

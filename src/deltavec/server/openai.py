@@ -14,7 +14,6 @@ from pydantic_core import to_json
 from deltavec.core.model import EmbeddingModel
 from deltavec.server.errors import RequestError, as_json, invalid
 from deltavec.server.explorer import Explorer
-from deltavec.server.limits import Limits
 from deltavec.server.requests import EmbeddingsRequest, EncodeRequest, ModelRequest, NoRequest
 
 SHORT_NAME = "deltavec"
@@ -28,7 +27,7 @@ def model_name(model: EmbeddingModel) -> str:
 def embeddings(explorer: Explorer, request: EmbeddingsRequest) -> bytes:
     """Texts as vectors."""
     model = explorer.collection.model
-    texts = valid_input(request, model, explorer.limits)
+    texts = valid_input(request, model)
     # One thread: the other cores answer other requests.
     vectors, counts = model.embed_and_count(texts, threads=1)
     if request.encoding_format == "base64":
@@ -80,8 +79,7 @@ def encode_query(explorer: Explorer, request: EncodeRequest) -> bytes:
     encoder = explorer.encoder
     if encoder is None:
         raise RequestError(404, "this server has no query encoder: start it with --encoder FOLDER")
-    explorer.require_text("query", request.query)
-    found, k = encoder.query(request.query, by=request.by), request.k or 10
+    found, k = encoder.query(request.query, by=request.by), request.k
     is_sql = encoder.store == "pgvector"
     return to_json(
         {
@@ -98,7 +96,7 @@ def encode_query(explorer: Explorer, request: EncodeRequest) -> bytes:
     )
 
 
-def valid_input(request: EmbeddingsRequest, model: EmbeddingModel, limits: Limits) -> list[str]:
+def valid_input(request: EmbeddingsRequest, model: EmbeddingModel) -> list[str]:
     """The texts to embed; raises if the request asks for what the model cannot do."""
     require_model(request.model, model)
     if request.dimensions not in (None, model.dimensions):
@@ -118,11 +116,4 @@ def valid_input(request: EmbeddingsRequest, model: EmbeddingModel, limits: Limit
         )
     if not texts:
         raise invalid("expected at least one text, got an empty list", "input")
-    most, longest = limits.text_length, max(map(len, texts))
-    if len(texts) > limits.batch:
-        message = f"expected at most {limits.batch:,} texts, got {len(texts):,}: send them in parts"
-        raise invalid(message, "input")
-    if longest > most:
-        message = f"expected texts of at most {most:,} characters, got one of {longest:,}"
-        raise invalid(message, "input")
     return texts

@@ -1,21 +1,24 @@
 """What clients send: pydantic models that parse requests and describe them in the OpenAPI schema.
 
-The bounds here hold for every server. A field with the name of a limit has that of this server in
-the schema; ``/info`` lists the limits, too.
+A field with a `Limit` may be as large as this server allows, which the schema says, too. Requests
+are validated with the limits of the server as their context.
 """
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo
+from pydantic_core import PydanticCustomError, core_schema
 
 from deltavec.docstrings import described, summary
+from deltavec.server.errors import LIMIT
 
 MOST = 100_000
 FILTER_LENGTH = 2000
 MOST_CLUSTERS = 24
-LIMIT = "x-limit"
 
 
 def valid_text(text: str) -> str:
@@ -25,12 +28,37 @@ def valid_text(text: str) -> str:
     return text
 
 
+@dataclass(frozen=True)
+class Limit:
+    """A limit of the server, as the bound of a field: see `deltavec.server.limits.Limits`."""
+
+    name: str
+    unit: str = ""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        """Check the bound after the value is known to be of its type."""
+        return core_schema.with_info_after_validator_function(self.check, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> dict[str, Any]:
+        """Name the limit; `deltavec.server.page.routes.openapi` puts its number there."""
+        return {**handler(schema), LIMIT: self.name}
+
+    def check(self, value: Any, info: ValidationInfo) -> Any:
+        """The value; raises if it is too large, or too long."""
+        most = getattr(info.context, self.name, math.inf)
+        size = value if isinstance(value, int) else len(value)
+        if size > most:
+            message = f"must be at most {most:,} {self.unit}".rstrip() + f", got {size:,}"
+            raise PydanticCustomError(LIMIT, "{message}", {"message": message})
+        return value
+
+
 Text = Annotated[str, AfterValidator(valid_text)]
 Identity = Annotated[Text, Field(max_length=10_000, description="A document's id.")]
-LongText = Annotated[Text, Field(json_schema_extra={LIMIT: "text_length"})]
-Count = Annotated[int, Field(ge=1, le=MOST, json_schema_extra={LIMIT: "k"})]
-Length = Annotated[int, Field(ge=0, le=MOST, json_schema_extra={LIMIT: "excerpt_length"})]
-Pairs = Annotated[int, Field(ge=0, le=MOST, json_schema_extra={LIMIT: "pairs"})]
+LongText = Annotated[Text, Limit("text_length", "characters")]
+Count = Annotated[int, Field(ge=1), Limit("k")]
+Length = Annotated[int, Field(ge=0), Limit("excerpt_length")]
+Pairs = Annotated[int, Field(ge=0), Limit("pairs")]
 
 
 By = Literal["hybrid", "keyword", "semantic"]
@@ -76,11 +104,8 @@ class WriteRequest(StrictRequest):
         Each with an id, a text, and the columns of the collection.
     """
 
-    documents: list[dict[str, Any]] = Field(
-        min_length=1,
-        max_length=MOST,
-        examples=[[{"id": "r1", "text": "Lovely quiet room", "rating": 5}]],
-        json_schema_extra={LIMIT: "batch"},
+    documents: Annotated[list[dict[str, Any]], Limit("batch", "documents")] = Field(
+        min_length=1, examples=[[{"id": "r1", "text": "Lovely quiet room", "rating": 5}]]
     )
 
 
@@ -128,7 +153,7 @@ class PagedRequest(FilteredRequest):
     Attributes
     ----------
     k
-        How many documents to find; 10 by default.
+        How many documents to find.
     offset
         How many to skip: the next page.
     sort
@@ -137,20 +162,20 @@ class PagedRequest(FilteredRequest):
     explain
         Whether to return each word's share of the score.
     length
-        Characters to show of each text; 1000 by default.
+        Characters to show of each text.
     """
 
-    k: Count | None = None
+    k: Count = 10
     offset: int = Field(0, ge=0, le=2**31)
     sort: Text | None = Field(None, max_length=1000)
     explain: bool = False
-    length: Length | None = None
+    length: Length = 1000
 
 
 class FindRequest(PagedRequest):
     """A ranked search."""
 
-    offset: int = Field(0, ge=0, le=2**31, json_schema_extra={LIMIT: "last"})
+    offset: Annotated[int, Field(ge=0), Limit("last")] = 0
 
 
 class SearchRequest(FindRequest):
@@ -227,12 +252,12 @@ class EncodeRequest(StrictRequest):
         hybrid: BM25 and cosine similarity in one score. keyword: BM25 alone. semantic: the cosine
         alone. By default hybrid.
     k
-        How many documents to find; 10 by default.
+        How many documents to find.
     """
 
     query: LongText
     by: By | None = None
-    k: int | None = Field(None, ge=1, le=MOST)
+    k: int = Field(10, ge=1, le=MOST)
 
 
 class SimilarRequest(FindRequest):
@@ -301,16 +326,16 @@ class DuplicatesRequest(StrictRequest):
     Attributes
     ----------
     k
-        How many pairs; 10 by default.
+        How many pairs.
     offset
         How many to skip: the next page.
     length
-        Characters of each text; 300 by default.
+        Characters of each text.
     """
 
-    k: Count | None = None
+    k: Count = 10
     offset: int = Field(0, ge=0, le=2**31)
-    length: Length | None = None
+    length: Length = 300
 
 
 class WhyRequest(StrictRequest):
@@ -324,13 +349,13 @@ class WhyRequest(StrictRequest):
         hybrid: BM25 and cosine similarity in one score. keyword: BM25 alone. semantic: the cosine
         alone. By default hybrid.
     pairs
-        How many pairs of words near in meaning to list; 10 by default.
+        How many pairs of words near in meaning to list.
     """
 
     query: LongText
     id: Identity
     by: By | None = None
-    pairs: Pairs | None = None
+    pairs: Pairs = 10
 
 
 class ShardWhyRequest(WhyRequest):
@@ -345,17 +370,17 @@ class ExplainRequest(StrictRequest):
     Attributes
     ----------
     pairs
-        How many pairs of words to list, of either kind; 10 by default.
+        How many pairs of words to list, of either kind.
     length
-        Characters to show of each text; 2000 by default.
+        Characters to show of each text.
     """
 
     text_a: LongText | None = None
     id_a: Identity | None = None
     text_b: LongText | None = None
     id_b: Identity | None = None
-    pairs: Pairs | None = None
-    length: Length | None = None
+    pairs: Pairs = 10
+    length: Length = 2000
 
 
 class EmbeddingsRequest(Request):
@@ -377,10 +402,7 @@ class EmbeddingsRequest(Request):
     """
 
     input: (
-        LongText
-        | Annotated[list[LongText], Field(json_schema_extra={"minItems": 1, LIMIT: "batch"})]
-        | list[int]
-        | list[list[int]]
+        LongText | Annotated[list[LongText], Limit("batch", "texts")] | list[int] | list[list[int]]
     )
     model: Text = Field(max_length=1000)
     encoding_format: Literal["float", "base64"] = "float"

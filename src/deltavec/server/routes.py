@@ -66,16 +66,17 @@ class Operation:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
+        api = scope["app"].state.api
         if self.method == "POST":
             fields = await read_body(Request(scope, receive), lines=self.path == "/documents")
         else:
             query = scope["query_string"].decode("latin-1")
             fields = {**dict(parse_qsl(query, keep_blank_values=True)), **scope["path_params"]}
         try:
-            request = self.takes.model_validate(fields)
+            request = self.takes.model_validate(fields, context=api.limits)
         except ValidationError as error:
             raise validation_error(error) from None
-        response = await self.respond(scope["app"].state.api, request)
+        response = await self.respond(api, request)
         await response(scope, receive, send)
 
     @cached_property
@@ -126,8 +127,8 @@ class Api:
         self.reloader = reloader
         self.pools = pools
         self.metrics = metrics
+        self.limits = limits = reloader.explorer.limits
         self.batcher = Batcher(pools.short, self._search)
-        limits = reloader.explorer.limits
         self.writes = CollectionWriter(reloader, limits.seconds)
         self.writer = Batcher(Pool(pools, "deltavec-write", 1, limits.waiting), self.writes.write)
 
@@ -150,9 +151,6 @@ class Api:
 
         Answered when they are on disk.
         """
-        most = self.reloader.explorer.limits.batch
-        if len(request.documents) > most:
-            raise invalid(f"at most {most:,} documents at a time", "documents")
         return json_response(await self.writer.run(request))
 
     async def remove_document(self, request: requests.RemoveRequest) -> Response:

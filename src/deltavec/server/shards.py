@@ -30,7 +30,7 @@ from deltavec.errors import InputError
 from deltavec.server import explorer, requests
 from deltavec.server.batching import Pools
 from deltavec.server.errors import RequestError, as_json, busy, invalid, json_response
-from deltavec.server.explorer import Explorer, require_at_most, within
+from deltavec.server.explorer import Explorer, require_last
 from deltavec.server.limits import Limits
 from deltavec.server.metrics import Metrics
 from deltavec.version import __version__
@@ -40,14 +40,12 @@ AT_ONCE = 64  # requests to all servers
 
 def forms(explorer: Explorer, request: requests.FormsRequest) -> bytes:
     """The forms that the words of a query have in this collection."""
-    explorer.require_text("query", request.query)
     found = LocalShard(explorer.collection).find_forms(request.query, request.words)
     return as_json(found._asdict())
 
 
 def sums(explorer: Explorer, request: requests.SumsRequest) -> bytes:
     """The sums over the documents of this collection that a query is weighed with."""
-    explorer.require_text("query", request.query)
     shard = LocalShard(explorer.collection)
     found = shard.measure(request.query, request.terms, request.mean_length)
     return as_json(found._asdict())
@@ -171,13 +169,11 @@ class FanOut:
 
     def shared(self, request: requests.SearchRequest | requests.WhyRequest) -> dict[str, Any]:
         """A request with the statistics of all servers for its query."""
-        length, most = len(request.query), self.limits.text_length
-        require_at_most("query", length, most, "characters")
         try:
             shared = share_statistics(self.servers, request.query, self.each)
         except InputError as error:
             raise RequestError(503, str(error)) from None
-        return {**request.model_dump(exclude_none=True), "statistics": asdict(shared)}
+        return {**request.model_dump(exclude_unset=True), "statistics": asdict(shared)}
 
     async def search(self, request: requests.SearchRequest) -> Response:
         """The documents of all servers that match a text best."""
@@ -186,8 +182,8 @@ class FanOut:
     def _search(self, request: requests.SearchRequest) -> bytes:
         if request.sort is not None or request.broad:
             raise invalid("several servers can neither sort nor broaden a search")
-        begin, end = request.offset, request.offset + within("k", request.k, 10, self.limits.k)
-        require_at_most("offset + k", end, self.limits.last + 1, param="offset")
+        begin, end = request.offset, request.offset + min(request.k, self.limits.k)
+        require_last(end, self.limits)
         asked = {**self.shared(request), "offset": 0, "k": end}
         found = self.ask_all("POST", "/shards/search", asked)
         results = [{**one, "position": None} for answer in found for one in answer["results"]]

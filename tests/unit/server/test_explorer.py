@@ -50,9 +50,8 @@ def test_each_search_gets_what_it_would_get_alone(explorer: Explorer) -> None:
 def test_what_one_gets_wrong_is_its_own(explorer: Explorer) -> None:
     wrong = [
         SimilarRequest(id="nowhere"),
-        SearchRequest(query="sea", k=1000),
         SearchRequest(query="sea", filter="no such column"),
-        SearchRequest(query="sea", length=100_000),
+        SearchRequest(query="sea", offset=5000),
     ]
     right, *others = search(explorer, [REQUESTS[0], *wrong], 1)
     assert [right] == list(search(explorer, [REQUESTS[0]], 1))

@@ -20,9 +20,8 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from deltavec.server.errors import SCHEMAS, as_json
+from deltavec.server.errors import LIMIT, SCHEMAS, as_json
 from deltavec.server.limits import Limits
-from deltavec.server.requests import LIMIT
 from deltavec.server.routes import Operation
 from deltavec.version import __version__
 
