@@ -20,7 +20,7 @@ from deltavec.errors import InputError
 
 if TYPE_CHECKING:
     from deltavec.cli.progress import Stages
-    from deltavec.collection import Collection
+    from deltavec.collection.collection import Collection
     from deltavec.io.corpus.corpus import Corpus
 
 VectorType = StrEnum("VectorType", ["float32", "float16"])
