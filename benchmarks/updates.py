@@ -105,7 +105,7 @@ def measure(path: str, texts: list[str]) -> dict[str, object]:
 def served_changes(path: str, texts: list[str]) -> dict[str, object]:
     """Seconds from a change that is on disk until a server on this machine finds it by a search."""
     collection = dv.open_collection(path, verify=False)
-    known = collection.model.vocabulary.words[1000:]
+    known, documents = collection.model.vocabulary.words[1000:], len(collection)
     os.environ["DELTAVEC_MAP"] = "pca"  # the other one would be drawn meanwhile, for minutes
     server, address = start(Path(path))
     address = address.rstrip("/")
@@ -128,6 +128,7 @@ def served_changes(path: str, texts: list[str]) -> dict[str, object]:
     finally:
         stop(server)
     return {
+        "documents": documents,
         "changes": CHANGES,
         "seconds_first": round(seconds[0], 3),
         "seconds_median": round(float(np.median(seconds)), 3),
@@ -145,7 +146,7 @@ if __name__ == "__main__":
             "pyarrow": pa.__version__,
         },
         "deltavec": [measure(path, texts) for path in (small, large)],
-        "served": [served_changes(path, texts[::-1]) for path in (small, large)],
+        "served_changes": [served_changes(path, texts[::-1]) for path in (small, large)],
         "peers": [json.loads(Path(path).read_text()) for path in peers],
     }
     json.dump(result, sys.stdout, indent=2)

@@ -15,7 +15,6 @@ import pyarrow as pa
 
 from deltavec.collection import ids as identities
 from deltavec.collection.answers import Excerpt, Hit, HitList, Keyword, Match, SearchExplanation
-from deltavec.collection.filters.masks import Filter
 from deltavec.collection.info import collection_info
 from deltavec.collection.manifest import CollectionManifest
 from deltavec.collection.map.storage import StoredMap, draw_map, store_map
@@ -195,6 +194,8 @@ class Collection:
         ``or``, brackets and ``is null`` are known too. A missing value fulfils no comparison. What
         is not in the language, or compares what cannot be, is an `InputError`.
         """
+        from deltavec.collection.filters.masks import Filter
+
         mask = self.masks.get(filter) if isinstance(filter, str) else None
         if mask is None:
             parsed = Filter.of(filter, [ID, *self.columns])

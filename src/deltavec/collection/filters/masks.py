@@ -37,6 +37,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from deltavec.core.arguments import did_you_mean
 from deltavec.core.text.batches import is_text
@@ -83,20 +84,14 @@ class Not:
 
 
 @dataclass(frozen=True)
-class And:
-    """All of some conditions."""
+class Joined:
+    """All of some conditions (``and``), or at least one of them (``or``)."""
 
+    by: str
     of: tuple[Condition, ...]
 
 
-@dataclass(frozen=True)
-class Or:
-    """At least one of some conditions."""
-
-    of: tuple[Condition, ...]
-
-
-Condition: TypeAlias = Comparison | IsIn | IsNull | Not | And | Or
+Condition: TypeAlias = Comparison | IsIn | IsNull | Not | Joined
 
 
 class Token(NamedTuple):
@@ -196,18 +191,18 @@ class Parser:
 
     def either(self) -> Condition:
         """One condition, or several with ``or`` between them."""
-        return self.joined(self.both, "or", Or)
+        return self.joined(self.both, "or")
 
     def both(self) -> Condition:
         """One condition, or several with ``and`` between them."""
-        return self.joined(self.single, "and", And)
+        return self.joined(self.single, "and")
 
-    def joined(self, part: Callable[[], Condition], word: str, kind: type[Or | And]) -> Condition:
+    def joined(self, part: Callable[[], Condition], word: str) -> Condition:
         """One part, or several with a word between them."""
         found = [part()]
         while self.took(word):
             found.append(part())
-        return found[0] if len(found) == 1 else kind(tuple(found))
+        return found[0] if len(found) == 1 else Joined(word, tuple(found))
 
     def single(self) -> Condition:
         """A condition without ``and`` and ``or``, unless in brackets."""
@@ -408,20 +403,18 @@ def named_columns(condition: Condition) -> list[str]:
     """The columns of a condition, in their order."""
     if isinstance(condition, Not):
         return named_columns(condition.of)
-    if isinstance(condition, And | Or):
+    if isinstance(condition, Joined):
         return [name for part in condition.of for name in named_columns(part)]
     return [condition.column]
 
 
 def evaluate(condition: Condition, table: pa.Table) -> Any:
     """Whether each row passes a condition: true, false, or null where it is unknown."""
-    import pyarrow.compute as pc
-
     stop_if_cancelled()
     if isinstance(condition, Not):
         return pc.invert(evaluate(condition.of, table))
-    if isinstance(condition, And | Or):
-        join = pc.and_kleene if isinstance(condition, And) else pc.or_kleene
+    if isinstance(condition, Joined):
+        join = pc.and_kleene if condition.by == "and" else pc.or_kleene
         return reduce(join, (evaluate(part, table) for part in condition.of))
     column = table.column(condition.column)
     if isinstance(condition, IsNull):
@@ -445,8 +438,6 @@ def by_kind(condition: IsIn) -> list[list[Value]]:
 
 def compare(column: pa.ChunkedArray, operator: str, point: Point) -> Any:
     """Compare a column with a value that is at or right above a point of its grid."""
-    import pyarrow.compute as pc
-
     side = outside(column.type, point)
     if side or (not point.is_exact and operator in ("==", "!=")):
         true = ("!=", "<", "<=") if side > 0 else ("!=", ">", ">=") if side < 0 else ("!=",)
@@ -457,8 +448,6 @@ def compare(column: pa.ChunkedArray, operator: str, point: Point) -> Any:
 
 def is_in(column: pa.ChunkedArray, points: list[Point]) -> Any:
     """Whether the values of a column are at one of some points."""
-    import pyarrow.compute as pc
-
     exact = [point for point in points if point.is_exact and not outside(column.type, point)]
     among = pa.array([scalar(point, column.type) for point in exact], column.type)
     return unless_null(column, pc.is_in(column, among))
@@ -466,8 +455,6 @@ def is_in(column: pa.ChunkedArray, points: list[Point]) -> Any:
 
 def unless_null(column: pa.ChunkedArray, answers: Any) -> Any:
     """The answers; null for missing values."""
-    import pyarrow.compute as pc
-
     return pc.if_else(pc.is_valid(column), answers, pa.scalar(None, pa.bool_()))
 
 
@@ -566,8 +553,6 @@ def float_point(value: Any, kind: Any) -> Point:
 
 def text_as_numbers(name: str, column: pa.ChunkedArray, value: Value) -> pa.ChunkedArray:
     """A column of text as integers or else as decimals, if all of it can be read so exactly."""
-    import pyarrow.compute as pc
-
     trimmed = pc.utf8_trim_whitespace(column)
     filled = pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, trimmed.type), trimmed)
     for kind in (pa.int64(), TEXT_AS_NUMBERS):
@@ -614,8 +599,6 @@ def time_value(text: str, zone: str | None) -> int | None:
 
     A time without a zone is one in the zone of the column.
     """
-    import pyarrow.compute as pc
-
     zoned = text.rstrip().endswith("Z") or "+" in text or text.count("-") > 2
     for unit in ("ns", "us"):  # nanoseconds end in the year 2262
         try:

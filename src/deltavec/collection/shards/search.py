@@ -198,41 +198,15 @@ def words_of(query: str, model: EmbeddingModel) -> list[str]:
     return list(dict.fromkeys(unit for some in (*units, *negated) for unit in some))
 
 
-def forms_of(index: InvertedIndex, words: Sequence[str]) -> dict[str, list[str]]:
-    """The words that are one term with each of these, itself too; none for one that is not here."""
-    found = zip(words, index.terms_of(words).tolist(), strict=True)
-    return {word: words_of_term(index, term) for word, term in found if term >= 0}
-
-
 def words_of_term(index: InvertedIndex, term: int) -> list[str]:
     """The words of a term."""
     return [index.words.word(place) for place in np.flatnonzero(index.groups == term).tolist()]
-
-
-def measure_terms(index: InvertedIndex, terms: Sequence[Sequence[str]]) -> list[list[float]]:
-    """The sums of terms, each given by its words."""
-    rows = np.zeros((len(terms), SUMS))
-    for row, words in zip(rows, terms, strict=True):
-        for part in index.statistics(local_terms(index, words)):
-            row[:-1] += part[:-1]
-            row[-1] = max(row[-1], part[-1])
-    return rows.tolist()
 
 
 def local_terms(index: InvertedIndex, words: Sequence[str]) -> Int64s:
     """The different terms of an index that these words have."""
     terms = index.terms_of(words)
     return np.unique(terms[terms >= 0])
-
-
-def measure_cosines(
-    query: str, model: EmbeddingModel, spread: ScoreScale
-) -> tuple[float, float, float]:
-    """How many vectors there are, and the sums of their cosines with a query and of the squares."""
-    text, _, _ = split_operators(query, model)
-    vector = query_sum(model.tokenize(text), model.vocabulary, model.table).vector
-    squares = float(np.einsum("ij,j->i", spread.moment, vector) @ vector)
-    return float(spread.rows), float(spread.total @ vector), squares
 
 
 @dataclass(frozen=True, eq=False)
@@ -314,14 +288,24 @@ class LocalShard(NamedTuple):
         """The forms of the words of a query, and of more words."""
         model, index = self.collection.model, self.collection.words.words
         wanted = dict.fromkeys([*words_of(query, model), *words])
-        found = forms_of(index, list(wanted))
+        terms = zip(wanted, index.terms_of(list(wanted)).tolist(), strict=True)
+        found = {word: words_of_term(index, term) for word, term in terms if term >= 0}
         return Forms(model.fingerprint, index.documents, index.length_sums, found)
 
     def measure(self, query: str, terms: list[list[str]], mean_length: float) -> Sums:
         """The sums of terms, each given by its words, if documents have this mean length."""
         stored = self.collection.words
-        rows = measure_terms(shard_index(stored.words, mean_length), terms)
-        return Sums(rows, measure_cosines(query, self.collection.model, stored.spread))
+        index, model = shard_index(stored.words, mean_length), self.collection.model
+        rows = np.zeros((len(terms), SUMS))
+        for row, words in zip(rows, terms, strict=True):
+            for part in index.statistics(local_terms(index, words)):
+                row[:-1] += part[:-1]
+                row[-1] = max(row[-1], part[-1])
+        text, _, _ = split_operators(query, model)
+        vector = query_sum(model.tokenize(text), model.vocabulary, model.table).vector
+        total, moment = stored.spread.total @ vector, stored.spread.moment
+        squares = float(np.einsum("ij,j->i", moment, vector) @ vector)
+        return Sums(rows.tolist(), (float(stored.spread.rows), float(total), squares))
 
 
 class MergedStatistics(NamedTuple):

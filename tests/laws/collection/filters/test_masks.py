@@ -14,14 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deltavec.collection.filters.masks import (
-    And,
     Comparison,
     Condition,
     Filter,
     IsIn,
     IsNull,
+    Joined,
     Not,
-    Or,
     parse_filter,
     text_value,
 )
@@ -53,8 +52,8 @@ def typed(condition: Condition) -> str:
         return f"not ({typed(condition.of)})"
     if isinstance(condition, IsIn):
         return f"{condition.column} in ({', '.join(map(written, condition.values))})"
-    if isinstance(condition, And | Or):
-        word = " and " if isinstance(condition, And) else " or "
+    if isinstance(condition, Joined):
+        word = " and " if condition.by == "and" else " or "
         return word.join(f"({typed(part)})" for part in condition.of)
     if isinstance(condition, IsNull):
         return f"`{condition.column}` is null"
@@ -66,9 +65,9 @@ def told(condition: Condition, row: dict[str, object]) -> bool | None:
     if isinstance(condition, Not):
         answer = told(condition.of, row)
         return None if answer is None else not answer
-    if isinstance(condition, And | Or):
+    if isinstance(condition, Joined):
         answers = [told(part, row) for part in condition.of]
-        decisive = isinstance(condition, Or)
+        decisive = condition.by == "or"
         if decisive in answers:
             return decisive
         return None if None in answers else not decisive
@@ -93,7 +92,9 @@ def simple(column: str) -> st.SearchStrategy[Condition]:
 
 def combined(parts: st.SearchStrategy[Condition]) -> st.SearchStrategy[Condition]:
     several = st.lists(parts, min_size=2, max_size=3).map(tuple)
-    return st.one_of(st.builds(Not, parts), st.builds(And, several), st.builds(Or, several))
+    return st.one_of(
+        st.builds(Not, parts), st.builds(Joined, st.sampled_from(["and", "or"]), several)
+    )
 
 
 conditions = st.recursive(st.sampled_from([*VALUES]).flatmap(simple), combined, max_leaves=6)

@@ -9,13 +9,12 @@ import pyarrow as pa
 import pytest
 
 from deltavec.collection.filters.masks import (
-    And,
     Comparison,
     Filter,
     IsIn,
     IsNull,
+    Joined,
     Not,
-    Or,
     parse_filter,
 )
 from deltavec.errors import InputError
@@ -100,7 +99,9 @@ def test_a_filter_lets_the_right_rows_through(text: str, rows: list[int]) -> Non
 
 def test_and_binds_tighter_than_or_and_not_tightest() -> None:
     one, two = Comparison("a", "==", 1), Comparison("b", "==", 2)
-    assert parse_filter("a == 1 or b == 2 and not a == 1") == Or((one, And((two, Not(one)))))
+    assert parse_filter("a == 1 or b == 2 and not a == 1") == Joined(
+        "or", (one, Joined("and", (two, Not(one))))
+    )
 
 
 def test_quotes_inside_a_text_are_doubled() -> None:
