@@ -277,7 +277,7 @@ def test_one_server_searches_what_others_have(lee: Path, deltavec: Deltavec) -> 
         running.send_signal(signal.SIGTERM)
         assert running.communicate(timeout=60) == ("", "")
     assert "addresses of several servers, got 2 folders" in deltavec("serve", lee, lee).error
-    assert "an address such as" in deltavec("serve", "ftp://here").error
+    assert "an address such as" in deltavec("serve", "http://127.0.0.1:9", "ftp://here").error
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at the processes themselves")
