@@ -20,7 +20,6 @@ from starlette.types import Receive, Scope, Send
 
 from deltavec.server import explorer, openai, requests, shards
 from deltavec.server.batching import Batcher, Pool, Pools, TurnLock
-from deltavec.server.browse import export, list_documents, list_duplicates, select, selection_words
 from deltavec.server.errors import (
     RequestError,
     as_json,
@@ -175,7 +174,7 @@ class Api:
 
     async def export(self, request: requests.ExportRequest) -> Response:
         """The selected documents as a file."""
-        content = await self.run(export, request)
+        content = await self.run(explorer.export, request)
         kind, ending = ("csv", "csv") if request.format == "csv" else ("plain", "txt")
         headers = {"Content-Disposition": f'attachment; filename="documents.{ending}"'}
         return Response(content, headers=headers, media_type=f"text/{kind}; charset=utf-8")
@@ -253,10 +252,10 @@ OPERATIONS = (
     Operation("POST", "/documents", "write", "Written", Api.write_documents),
     Operation("DELETE", "/documents", "write", "Removed", Api.remove_documents),
     Operation("DELETE", "/documents/{id:path}", "write", "Removed", Api.remove_document),
-    Operation("GET", "/list", "look", "Listing", run(list_documents)),
-    Operation("GET", "/duplicates", "look", "DuplicateList", run(list_duplicates)),
-    Operation("GET", "/selection", "look", "Selection", run(select)),
-    Operation("GET", "/selection/words", "look", "SelectionWords", run(selection_words)),
+    Operation("GET", "/list", "look", "Listing", run(explorer.list_documents)),
+    Operation("GET", "/duplicates", "look", "DuplicateList", run(explorer.list_duplicates)),
+    Operation("GET", "/selection", "look", "Selection", run(explorer.select)),
+    Operation("GET", "/selection/words", "look", "SelectionWords", run(explorer.selection_words)),
     Operation("GET", "/selection/export", "look", None, Api.export),
     Operation("GET", "/topics", "look", "TopicList", run(topics)),
     Operation("GET", "/columns", "look", "Columns", run(columns)),

@@ -15,8 +15,8 @@ from starlette.applications import Starlette
 import deltavec as dv
 from deltavec.cli.commands.index import read_ids
 from deltavec.server.app import create_app
-from deltavec.server.browse import corners, inside
 from deltavec.server.errors import RequestError
+from deltavec.server.explorer import corners, inside
 from deltavec.server.limits import Limits
 from deltavec.server.map_view import MapView
 from deltavec.server.page.offline import bundle, map_page

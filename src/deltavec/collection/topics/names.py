@@ -69,9 +69,12 @@ def group_names(collection: Collection, labels: Int32s, *, words: int = 5) -> li
     held = count_terms(collection, labels, groups)
     nameable = naming_words(held)
     totals = np.asarray(held.counts.sum(axis=1)).ravel()
+    cosines = directions @ directions.T
+    np.fill_diagonal(cosines, -np.inf)
+    nearest = cosines.argmax(axis=1).tolist() if groups > 1 else [None] * groups
     candidates = [
         strongest(held, totals, nameable, group, neighbor, CANDIDATES + words)
-        for group, neighbor in enumerate(nearest_others(directions))
+        for group, neighbor in enumerate(nearest)
     ]
     places = np.unique(np.concatenate([np.zeros(0, np.int64), *(one for one, _ in candidates)]))
     meant = collection.model.embed([[held.words[place]] for place in places.tolist()])
@@ -100,15 +103,6 @@ def naming_words(held: TermCounts) -> Int64s:
         if len(word) > 1 and any(map(str.isalpha, word)) and word not in left_out
     ]
     return np.array(places, np.int64)
-
-
-def nearest_others(directions: Float64s) -> list[int | None]:
-    """The group nearest to each; None if there is no other."""
-    if len(directions) < 2:
-        return [None] * len(directions)
-    cosines = directions @ directions.T
-    np.fill_diagonal(cosines, -np.inf)
-    return [int(place) for place in cosines.argmax(axis=1)]
 
 
 def strongest(
