@@ -246,6 +246,7 @@ def read_manifest(entries: Mapping[str, Any]) -> CollectionManifest:
     InputError
         If an entry is missing, of the wrong type or out of range.
     """
+    entries = {"dtype": DTYPES[0], **entries}  # version 0.2.0 had no other
     require_entry(CollectionManifest, entries, RANGES)
     if not all(type(name) is str for name in entries["columns"]):
         raise InputError("columns must be a list of strings")

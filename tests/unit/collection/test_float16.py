@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import deltavec as dv
+from deltavec.collection.manifest import COLLECTION_FOLDER, as_entries
 from deltavec.core.arrays import Float32s
 
 TEXTS = [f"{a} {b} by the {c}" for a in ("sea", "bay", "tide") for b in ("lamp", "bed", "room")
@@ -73,3 +74,13 @@ def test_every_change_keeps_the_type(collection: dv.Collection, tmp_path: Path) 
 def test_other_types_are_refused(tmp_path: Path) -> None:
     with pytest.raises(dv.InputError, match="dtype must be one of float32, float16, got 'int8'"):
         dv.build_collection(MODEL, TEXTS, tmp_path / "c.idx", dtype="int8")
+
+
+def test_a_collection_without_a_type_has_float32(tmp_path: Path) -> None:
+    built = dv.build_collection(MODEL, TEXTS, tmp_path / "c.idx")
+    entries = as_entries(built.description)
+    assert entries.pop("dtype") == "float32"
+    COLLECTION_FOLDER.write_manifest(built.path, entries)
+    opened = dv.open_collection(built.path)
+    assert opened.description == built.description
+    assert opened.search("storm") == built.search("storm")
