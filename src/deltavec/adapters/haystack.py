@@ -6,7 +6,7 @@ from dataclasses import replace
 from os import PathLike, fspath
 from typing import Any
 
-from deltavec.adapters.models import Model, as_lists, as_model
+from deltavec.adapters import Model, as_lists, as_model
 from deltavec.core.model import EmbeddingModel
 from deltavec.errors import InputError, needing
 

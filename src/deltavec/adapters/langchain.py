@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deltavec.adapters.models import Model, as_lists, as_model
+from deltavec.adapters import Model, as_lists, as_model
 from deltavec.errors import needing
 
 with needing("langchain", "deltavec.adapters.LangChainEmbeddings needs langchain-core"):

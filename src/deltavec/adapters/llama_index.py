@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from deltavec.adapters.models import Model, as_lists, as_model
+from deltavec.adapters import Model, as_lists, as_model
 from deltavec.errors import needing
 
 with needing("llama-index", "deltavec.adapters.LlamaIndexEmbedding needs llama-index-core"):

@@ -39,11 +39,8 @@ def open_corpus(source: str, files: CorpusOptions, *, expected: str | None = Non
     from deltavec.io.corpus import corpus as corpora
     from deltavec.io.corpus.files import Reading
 
-    form = files.format and files.format.value
-    reading = Reading(
-        files.column, expected, form, files.encoding, files.delimiter, files.whole_files
-    )
-    corpus = corpora.open_corpus(source, reading)
+    given = vars(files) | {"format": files.format and files.format.value}
+    corpus = corpora.open_corpus(source, Reading(expected=expected, **given))
     if corpus.note:
         notice(corpus.note)
     return corpus
@@ -116,10 +113,9 @@ def require_file(path: Path, suffixes: Iterable[str], option: str = OUTPUT) -> N
 
 def require_suffix(path: Path, suffixes: Iterable[str], option: str = OUTPUT) -> None:
     """Raise an error if a path has none of these suffixes."""
-    *most, last = suffixes
-    expected = f"{', '.join(most)} or {last}" if most else last
+    expected = " or ".join(", ".join(suffixes).rsplit(", ", 1))
     message = f"expected a name that ends in {expected}, got {str(path)!r}"
-    require_usage(path.suffix.lower() in (*most, last), option, message)
+    require_usage(path.suffix.lower() in tuple(suffixes), option, message)
 
 
 def require_folder_of(path: Path) -> None:

@@ -9,19 +9,27 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, Task, TaskID
+    from rich.progress import Progress, TaskID
 
     from deltavec.io.output.embed_to_file import Progress as Reached
 
 
 class Stages:
-    """Progress reports of a command, which this class ignores."""
+    """One line per stage: a bar for the running stage, the wall time of finished ones.
 
-    def __init__(self) -> None:
+    Without a display, reports are ignored.
+    """
+
+    def __init__(self, progress: Progress | None = None) -> None:
         self._begun = time.perf_counter()
+        self.progress = progress
+        self.current: TaskID | None = None
+        self.documents = 0
+        self.resumed: int | None = 0  # documents of an earlier run; None until the next report
+        self.reported = False
 
     @property
     def seconds(self) -> float:
@@ -29,57 +37,33 @@ class Stages:
         return round(time.perf_counter() - self._begun, 3)
 
     def begin(self, stage: str) -> None:
-        """Begin a stage, which ends the one before."""
-
-    def reach(self, fraction: float) -> None:
-        """Report the fraction of the input that has been read."""
-
-    def add_documents(self, count: int) -> None:
-        """Report more documents of this stage."""
-
-    def report(self, reached: Reached) -> None:
-        """Report how far a pass over a corpus has come."""
-
-    def say(self, sentence: str) -> None:
-        """Report an event in a line."""
-
-    def notice(self, sentence: str) -> None:
-        """Report that work of an earlier run is used, or what follows the pass."""
-
-
-class Shown(Stages):
-    """One line per stage: a bar for the running stage, the wall time of finished ones."""
-
-    def __init__(self, progress: Progress) -> None:
-        super().__init__()
-        self.progress = progress
-        self.current: TaskID | None = None
-        self.documents = 0
-        self.resumed: int | None = 0  # documents of an earlier run; None until the next report
-        self.reported = False
-
-    def begin(self, stage: str) -> None:
         """Finish the line before, and start one with a bar that moves but does not fill."""
-        self._finish()
+        if self.progress is None:
+            return
+        self.update(total=1.0, completed=1.0)
+        if self.current is not None:
+            self.progress.stop_task(self.current)
         self.documents = self.resumed = 0
         self.current = self.progress.add_task(stage, total=None, rate="")
 
+    def update(self, **shown: Any) -> None:
+        """Change the line of the running stage, if there is one."""
+        if self.progress is not None and self.current is not None:
+            self.progress.update(self.current, **shown)
+
     def reach(self, fraction: float) -> None:
         """Fill the bar up to the fraction; a new pass over the input starts it again."""
-        if self.current is None:
-            return
-        task = self._task(self.current)
-        if fraction < task.completed:
-            self.progress.reset(self.current, total=1.0)
-        self.progress.update(self.current, total=1.0, completed=fraction)
+        if self.progress is not None and self.current is not None:
+            if fraction < self.progress.tasks[-1].completed:
+                self.progress.reset(self.current, total=1.0)
+            self.update(total=1.0, completed=fraction)
 
     def add_documents(self, count: int) -> None:
-        """Count documents for the rate."""
+        """Count documents of this stage for the rate."""
         self.documents += count
-        if self.current is not None and self.documents:
-            seconds = self._task(self.current).elapsed or 1e-3
-            rate = f"{self.documents / seconds:,.0f} documents/s"
-            self.progress.update(self.current, rate=rate)
+        if self.progress is not None and self.current is not None and self.documents:
+            seconds = self.progress.tasks[-1].elapsed or 1e-3
+            self.update(rate=f"{self.documents / seconds:,.0f} documents/s")
 
     def report(self, reached: Reached) -> None:
         """Fill the bar; the rate excludes documents of an earlier run."""
@@ -92,13 +76,12 @@ class Shown(Stages):
 
     def say(self, sentence: str) -> None:
         """Print a line above the bars, which stays."""
-        self.progress.console.print(sentence, style="dim", markup=False)
+        if self.progress is not None:
+            self.progress.console.print(sentence, style="dim", markup=False)
 
     def compile(self, kernels: int) -> None:
         """Say that kernels are being compiled, beside the stage that waits for them."""
-        if self.current is not None:
-            note = f"compiling, once per machine: {kernels} kernels"
-            self.progress.update(self.current, rate=note)
+        self.update(rate=f"compiling, once per machine: {kernels} kernels")
 
     def notice(self, sentence: str) -> None:
         """Print the line; once documents were reported, it names the next stage instead."""
@@ -107,14 +90,6 @@ class Shown(Stages):
         else:
             self.resumed = None
             self.say(sentence)
-
-    def _finish(self) -> None:
-        if self.current is not None:
-            self.progress.update(self.current, total=1.0, completed=1.0)
-            self.progress.stop_task(self.current)
-
-    def _task(self, number: TaskID) -> Task:
-        return next(task for task in self.progress.tasks if task.id == number)
 
 
 @contextmanager
@@ -126,7 +101,7 @@ def stages(first: str) -> Iterator[Stages]:
     from deltavec.core.jit import BUDGET
 
     with bars() as progress:
-        shown = Shown(progress)
+        shown = Stages(progress)
         BUDGET.on_compile = shown.compile
         shown.begin(first)
         yield shown

@@ -51,9 +51,8 @@ def pairs_auc(scores: npt.ArrayLike, labels: npt.ArrayLike) -> float:
     """
     values, positive = np.asarray(scores), np.asarray(labels).astype(bool)
     if values.shape != positive.shape or values.ndim != 1:
-        raise InputError(
-            f"expected one label for each score, got {values.shape} and {positive.shape}"
-        )
+        found = f"{values.shape} and {positive.shape}"
+        raise InputError(f"expected one label for each score, got {found}")
     require_finite(values, "scores")
     kept, others = np.sort(values[positive]), values[~positive]
     require_both_classes(len(kept), len(others))
@@ -184,7 +183,5 @@ def require_finite(values: npt.NDArray[Any], name: str) -> None:
 def require_both_classes(positives: int, negatives: int) -> None:
     """Refuse pairs of one class only, over which no area is defined."""
     if positives == 0 or negatives == 0:
-        raise InputError(
-            "the area under the ROC curve needs pairs that belong together and pairs that do not, "
-            f"got {positives:,} and {negatives:,}"
-        )
+        expected = "expected pairs that belong together and pairs that do not"
+        raise InputError(f"{expected}, got {positives:,} and {negatives:,}")

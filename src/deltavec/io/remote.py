@@ -112,9 +112,8 @@ def open_dataset(source: Any) -> Any:
     system, path = file_system(address)
     if isinstance(system, fs.LocalFileSystem):
         return open_table(Path(path), path)
-    folder = system.get_file_info(path).type == fs.FileType.Directory
     names = []
-    if folder:
+    if system.get_file_info(path).type == fs.FileType.Directory:
         names = [one.path for one in system.get_file_info(fs.FileSelector(path, recursive=True))]
     if any("/_delta_log/" in name for name in names):
         return delta_dataset(address)

@@ -54,14 +54,11 @@ def only_writer(output: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno not in (errno.ELOOP, errno.EACCES) or not os.path.lexists(lock):
             raise
-        raise InputError(
-            f"{output}: cannot lock it: {lock} is a link, or another user's; remove it if no "
-            "process is writing, or name another output"
-        ) from None
+        whose = f"{lock} is a link, or another user's; remove it if no process is writing"
+        raise InputError(f"{output}: cannot lock it: {whose}, or name another output") from None
     if handle is None:
         raise InputError(
-            f"{output}: another process is writing to it; wait until it is done, or name another "
-            "output"
+            f"{output}: another process is writing to it; wait, or name another output"
         )
     try:
         yield

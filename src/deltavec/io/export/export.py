@@ -220,13 +220,8 @@ DTYPES = {"float32": "F32", "float16": "F16"}
 # are added up before they are divided, and leaving three digits to what is a 500,000th of it.
 LARGEST_HALF = 32.0
 MODULES = [
-    {"idx": 0, "name": "0", "path": ".", "type": "sentence_transformers.models.StaticEmbedding"},
-    {
-        "idx": 1,
-        "name": "1",
-        "path": "1_Normalize",
-        "type": "sentence_transformers.models.Normalize",
-    },
+    {"idx": place, "name": f"{place}", "path": path, "type": f"sentence_transformers.models.{kind}"}
+    for place, (path, kind) in enumerate([(".", "StaticEmbedding"), ("1_Normalize", "Normalize")])
 ]
 
 
@@ -293,9 +288,8 @@ def require_static(model: EmbeddingModel) -> None:
     """Refuse a model that is more than a table."""
     if model.table.penalties.any():
         raise ModelError(
-            f"the recipe {model.recipe.name} takes something off each word that a document holds, "
-            "once, however often it stands there (form delta), which no average of rows does: fit "
-            "a spectral model, or one of form center or sum, and export that"
+            f"the recipe {model.recipe.name} takes something off each distinct word (form delta), "
+            "which no average of rows does: fit a spectral model, or one of form center or sum"
         )
 
 
