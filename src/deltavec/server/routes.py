@@ -37,7 +37,7 @@ from deltavec.version import __version__
 JSON_LINES = ("application/x-ndjson", "application/jsonl", "application/jsonlines")
 
 Respond: TypeAlias = Callable[[Any, Any], Awaitable[Response]]  # of the Api and a request
-Work: TypeAlias = Callable[[Explorer, Any], bytes]
+Work: TypeAlias = Callable[[Any, Any], bytes]  # of the explorer, or of what asks other servers
 
 
 @dataclass(frozen=True)
@@ -278,14 +278,14 @@ OPERATIONS = (
 
 FanOut = shards.FanOut
 FRONT_OPERATIONS = (
-    Operation("GET", "/search", "find", "Results", FanOut.search),
-    Operation("POST", "/search", "find", "Results", FanOut.search),
-    Operation("GET", "/why", "explain", "Found", FanOut.why),
-    Operation("POST", "/why", "explain", "Found", FanOut.why),
-    Operation("GET", "/documents", "look", "Document", FanOut.document),
-    Operation("GET", "/documents/{id:path}", "look", "Document", FanOut.document),
-    Operation("GET", "/info", "server", "ShardsInfo", FanOut.info),
+    Operation("GET", "/search", "find", "Results", run(FanOut.search)),
+    Operation("POST", "/search", "find", "Results", run(FanOut.search)),
+    Operation("GET", "/why", "explain", "Found", run(FanOut.why)),
+    Operation("POST", "/why", "explain", "Found", run(FanOut.why)),
+    Operation("GET", "/documents", "look", "Document", run(FanOut.document)),
+    Operation("GET", "/documents/{id:path}", "look", "Document", run(FanOut.document)),
+    Operation("GET", "/info", "server", "ShardsInfo", run(FanOut.info)),
     Operation("GET", "/health", "server", "Health", Api.health),
-    Operation("GET", "/ready", "server", "Ready", FanOut.ready),
+    Operation("GET", "/ready", "server", "Ready", run(FanOut.ready)),
     Operation("GET", "/metrics", "server", None, Api.report),
 )

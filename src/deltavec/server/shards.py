@@ -16,8 +16,6 @@ from dataclasses import asdict, replace
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from starlette.responses import Response
-
 from deltavec.collection.shards.search import (
     Forms,
     LocalShard,
@@ -29,7 +27,7 @@ from deltavec.collection.shards.search import (
 from deltavec.errors import InputError
 from deltavec.server import explorer, requests
 from deltavec.server.batching import Pools
-from deltavec.server.errors import RequestError, as_json, busy, invalid, json_response
+from deltavec.server.errors import RequestError, as_json, busy, invalid
 from deltavec.server.explorer import Explorer, require_last
 from deltavec.server.limits import Limits
 from deltavec.server.metrics import Metrics
@@ -175,11 +173,12 @@ class FanOut:
             raise RequestError(503, str(error)) from None
         return {**request.model_dump(exclude_unset=True), "statistics": asdict(shared)}
 
-    async def search(self, request: requests.SearchRequest) -> Response:
-        """The documents of all servers that match a text best."""
-        return json_response(await self.pools.short.run(self._search, request))
+    async def run(self, work: Callable[[FanOut, Any], bytes], request: Any) -> bytes:
+        """The result of one of the functions below, in a thread."""
+        return await self.pools.short.run(work, self, request)
 
-    def _search(self, request: requests.SearchRequest) -> bytes:
+    def search(self, request: requests.SearchRequest) -> bytes:
+        """The documents of all servers that match a text best."""
         if request.sort is not None or request.broad:
             raise invalid("several servers can neither sort nor broaden a search")
         begin, end = request.offset, request.offset + min(request.k, self.limits.k)
@@ -193,17 +192,13 @@ class FanOut:
             matches = sum(answer["matches"] for answer in found)
         return as_json({**found[0], "results": results[begin:end], "matches": matches})
 
-    async def why(self, request: requests.WhyRequest) -> Response:
+    def why(self, request: requests.WhyRequest) -> bytes:
         """Why a document has its score for a query."""
-        return json_response(await self.pools.short.run(self._why, request))
-
-    def _why(self, request: requests.WhyRequest) -> bytes:
         return self._first("POST", "/shards/why", self.shared(request))
 
-    async def document(self, request: requests.DocumentRequest) -> Response:
+    def document(self, request: requests.DocumentRequest) -> bytes:
         """One whole document with its keywords."""
-        path = f"/documents/{quote(request.id, safe='')}"
-        return json_response(await self.pools.short.run(self._first, "GET", path, None))
+        return self._first("GET", f"/documents/{quote(request.id, safe='')}", None)
 
     def _first(self, method: str, path: str, content: dict[str, Any] | None) -> bytes:
         """The answer of the first server that has the document."""
@@ -216,20 +211,17 @@ class FanOut:
                     raise
         raise missing
 
-    async def info(self, request: requests.NoRequest) -> Response:
+    def info(self, request: requests.NoRequest) -> bytes:
         """How many documents there are, and the servers that have them."""
-        return json_response(await self.pools.short.run(self._info))
-
-    def _info(self) -> bytes:
         counts = [answer["documents"] for answer in self.ask_all("GET", "/info")]
         pairs = zip(self.servers, counts, strict=True)
         shards = [{"address": server.address, "documents": count} for server, count in pairs]
         return as_json({"version": __version__, "documents": sum(counts), "shards": shards})
 
-    async def ready(self, request: requests.NoRequest) -> Response:
+    def ready(self, request: requests.NoRequest) -> bytes:
         """Whether every server is ready. Needs no token."""
-        await self.pools.short.run(self.ask_all, "GET", "/ready")
-        return json_response(as_json({"status": "ready"}))
+        self.ask_all("GET", "/ready")
+        return as_json({"status": "ready"})
 
     def stop(self) -> None:
         """Ask no more."""
