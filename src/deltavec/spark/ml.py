@@ -10,16 +10,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from pyspark.ml import Estimator, Model
+from pyspark.ml import Estimator, Model, util
 from pyspark.ml.functions import array_to_vector
 from pyspark.ml.param import Param, Params, TypeConverters
 from pyspark.ml.param.shared import HasInputCol, HasOutputCol
-from pyspark.ml.util import (
-    DefaultParamsReadable,
-    DefaultParamsReader,
-    DefaultParamsWritable,
-    DefaultParamsWriter,
-)
 
 from deltavec.core.model import EmbeddingModel
 from deltavec.io.artifacts.model import FILES, load
@@ -44,7 +38,7 @@ class Columns(HasInputCol, HasOutputCol):
         self._setDefault(inputCol="text", outputCol="embedding", asVector=True)
 
 
-class EmbedderModel(Model, Columns, DefaultParamsReadable, DefaultParamsWritable):
+class EmbedderModel(Model, Columns, util.DefaultParamsReadable, util.DefaultParamsWritable):
     """Adds a column of vectors, by a fitted model.
 
     Parameters
@@ -74,7 +68,7 @@ class EmbedderModel(Model, Columns, DefaultParamsReadable, DefaultParamsWritable
         return EmbedderReader(cls)
 
 
-class Embedder(Estimator, Columns, DefaultParamsReadable, DefaultParamsWritable):
+class Embedder(Estimator, Columns, util.DefaultParamsReadable, util.DefaultParamsWritable):
     """Fits a model to a column of text with `deltavec.spark.fit`.
 
     Parameters
@@ -95,7 +89,7 @@ class Embedder(Estimator, Columns, DefaultParamsReadable, DefaultParamsWritable)
         return self._copyValues(EmbedderModel(fit(dataset, self.getInputCol())))
 
 
-class EmbedderWriter(DefaultParamsWriter):
+class EmbedderWriter(util.DefaultParamsWriter):
     """Saves the parameters, and the files of the model as rows of bytes."""
 
     def saveImpl(self, path: str) -> None:
@@ -114,7 +108,7 @@ class EmbedderWriter(DefaultParamsWriter):
         frame.write.parquet(f"{path}/model")
 
 
-class EmbedderReader(DefaultParamsReader):
+class EmbedderReader(util.DefaultParamsReader):
     """Loads what `EmbedderWriter` saved."""
 
     def load(self, path: str) -> EmbedderModel:

@@ -54,16 +54,13 @@ def corpus_statistics(
 def as_table(statistics: CorpusStatistics) -> npt.NDArray[np.int64]:
     """Statistics as one row of integers, which add."""
     numbers = [statistics.documents, statistics.tokens, statistics.unknown_documents]
-    return np.concatenate(
-        [np.array(numbers, np.int64), statistics.token_counts, statistics.document_counts]
-    )
+    return np.concatenate([numbers, statistics.token_counts, statistics.document_counts])
 
 
 def of_table(table: npt.NDArray[np.int64]) -> CorpusStatistics:
     """The statistics that such a row holds."""
-    documents, tokens, unknown = (int(number) for number in table[:NUMBERS_BEFORE_COUNTS])
     token_counts, document_counts = np.split(table[NUMBERS_BEFORE_COUNTS:], 2)
-    return CorpusStatistics(token_counts, document_counts, documents, tokens, unknown)
+    return CorpusStatistics(token_counts, document_counts, *table[:NUMBERS_BEFORE_COUNTS].tolist())
 
 
 def embedded(texts: Any, model: EmbeddingModel) -> EmbeddedBatch:

@@ -32,13 +32,6 @@ from deltavec import errors
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.text.external import NamedTokenizer
 from deltavec.core.vocabulary import Vocabulary
-from deltavec.errors import (
-    CorpusError,
-    DeltavecError,
-    InputError,
-    MissingDependencyError,
-    ModelError,
-)
 from deltavec.io.artifacts.model import FILES, load
 from deltavec.version import __version__
 
@@ -54,7 +47,9 @@ def require_pyspark() -> None:
     """Refuse to go on without Spark's Python package, and pandas, without which it has no Arrow."""
     for name in ("pyspark", "pandas"):
         if find_spec(name) is None:
-            raise MissingDependencyError(f"Spark needs {name}: pip install 'deltavec[spark]'")
+            raise errors.MissingDependencyError(
+                f"Spark needs {name}: pip install 'deltavec[spark]'"
+            )
 
 
 def require_frame(frame: Any) -> None:
@@ -63,7 +58,7 @@ def require_frame(frame: Any) -> None:
     from pyspark.sql import DataFrame
 
     if not isinstance(frame, DataFrame):
-        raise InputError(
+        raise errors.InputError(
             f"expected a Spark DataFrame, got {type(frame).__name__}: "
             "spark.read or spark.createDataFrame makes one"
         )
@@ -76,11 +71,13 @@ def require_text_column(frame: Any, column: Any) -> None:
 
     found = [field for field in frame.schema.fields if field.name == column]
     if not found:
-        raise CorpusError(f"expected a column {column!r}, found {', '.join(frame.columns)}")
+        raise errors.CorpusError(f"expected a column {column!r}, found {', '.join(frame.columns)}")
     if len(found) > 1:
-        raise CorpusError(f"expected one column {column!r}, found {len(found)}: rename the others")
+        raise errors.CorpusError(
+            f"expected one column {column!r}, found {len(found)}: rename the others"
+        )
     if not isinstance(found[0].dataType, StringType):
-        raise CorpusError(
+        raise errors.CorpusError(
             f"expected the column {column!r} to hold strings, got "
             f"{found[0].dataType.simpleString()}: choose another one, or cast it to string"
         )
@@ -90,7 +87,9 @@ def rereadable_text(frame: Any, column: Any) -> DataFrame:
     """The text of a frame and nothing else, to be read more than once."""
     require_text_column(frame, column)
     if frame.isStreaming:  # it cannot be read twice, nor to its end
-        raise CorpusError("expected documents to read more than once, got a stream: write it first")
+        raise errors.CorpusError(
+            "expected documents to read more than once, got a stream: write it first"
+        )
     texts: DataFrame = frame.select(named(column).alias("text"))
     return texts
 
@@ -107,7 +106,9 @@ def named_texts(frame: Any, id_column: str, text_column: str) -> tuple[DataFrame
     require_text_column(frame, text_column)
     kind = dict(frame.dtypes).get(id_column, "none")
     if kind not in ID_TYPES:
-        raise CorpusError(f"expected ids, strings or whole numbers, in {id_column!r}, got {kind}")
+        raise errors.CorpusError(
+            f"expected ids, strings or whole numbers, in {id_column!r}, got {kind}"
+        )
     return frame.select(named(id_column).alias("id"), named(text_column).alias("text")), kind
 
 
@@ -128,12 +129,12 @@ def failing_clearly() -> Iterator[None]:
         found = OUR_ERROR.search(str(error))
         if found is None:
             if missing := NO_MODULE.search(str(error)):
-                raise MissingDependencyError(
+                raise errors.MissingDependencyError(
                     f"the executors' Python has no module {missing[1]!r}: let PYSPARK_PYTHON name "
                     f"a Python with deltavec[spark] on every machine (here it is {sys.executable})"
                 ) from None
             raise  # an error of the caller's own function
-        kind = getattr(errors, found[1], DeltavecError)
+        kind = getattr(errors, found[1], errors.DeltavecError)
         raise kind(found[2].strip()) from None
 
 
@@ -160,7 +161,7 @@ def opened_model(
         return model
     if isinstance(model, str | PathLike):
         return load(model, trust=trust)
-    raise InputError(f"expected a model or the folder of one, got {type(model).__name__}")
+    raise errors.InputError(f"expected a model or the folder of one, got {type(model).__name__}")
 
 
 def ship_model(
@@ -263,17 +264,19 @@ def require_arrival(session: SparkSession, opener: str, *asked: str | bool | int
     one = session.range(0, 1, 1, 1)
     answer = one.mapInArrow(tried, "version string, problem string").collect()[0]
     if answer.version == "":
-        raise DeltavecError(
+        raise errors.DeltavecError(
             f"an executor cannot import deltavec ({answer.problem}): install it in the Python that "
             "executors run (PYSPARK_PYTHON), or ship an environment with spark.archives"
         )
     if answer.version != __version__:
-        raise DeltavecError(
+        raise errors.DeltavecError(
             f"the driver has deltavec {__version__}, an executor {answer.version}: "
             "install the same version on both"
         )
     if answer.problem:
-        raise DeltavecError(f"an executor cannot open what the driver sent: {answer.problem}")
+        raise errors.DeltavecError(
+            f"an executor cannot open what the driver sent: {answer.problem}"
+        )
 
 
 def shipped_name(key: str, name: str) -> str:
@@ -324,7 +327,7 @@ def arrived_model(key: str, trust: bool = False) -> EmbeddingModel:
             (fresh / name).symlink_to(root / shipped_name(key, name))
         model = load(fresh, verify=False, trust=trust)
         if model.fingerprint != key:
-            raise ModelError(
+            raise errors.ModelError(
                 f"the model {key} arrived as {model.fingerprint}: was its folder replaced "
                 "meanwhile? load it again"
             )

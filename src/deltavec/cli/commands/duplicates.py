@@ -14,6 +14,8 @@ from deltavec.cli.progress import stages
 from deltavec.errors import InputError
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from deltavec.collection.collection import Collection
     from deltavec.collection.overlap import Example, Overlap, Report
     from deltavec.io.corpus.corpus import Corpus
@@ -222,14 +224,11 @@ def print_pair(collection: Collection, what: str, pair: Example | None) -> None:
     part = f"shared {pair.shared:.2f}, contained {pair.contained:.2f}"
     out.print(Text.assemble("\n", (what, "bold"), f": {part}"))
     texts = collection.documents([pair.a, pair.b]).column("text").to_pylist()
-    marked = shared_spans(*texts)
-    for id, text, spans in zip((pair.a, pair.b), texts, marked, strict=True):
+    for id, text, spans in zip((pair.a, pair.b), texts, shared_spans(*texts), strict=True):
         shown = Text(printing.visible(re.sub(r"\s", " ", text[:LENGTH])))
         for begin, end in spans:
             shown.stylize("bold", begin, end)
-        line = Text.assemble("  ", printing.plain(id, 24), "  ", shown)
-        line.truncate(max(out.width, 20), overflow="ellipsis")
-        out.print(line, soft_wrap=True)
+        print_text(id, shown)
 
 
 def print_overlap(collection: Collection, found: Overlap, most: int) -> None:
@@ -253,14 +252,19 @@ def print_overlap(collection: Collection, found: Overlap, most: int) -> None:
 
 def print_texts(collection: Collection, ids: list[str]) -> None:
     """Print the beginnings of documents."""
+    table = collection.documents(ids)
+    for id, text in zip(table["id"].to_pylist(), table["text"].to_pylist(), strict=True):
+        print_text(id, printing.shortened(text, 200))
+
+
+def print_text(id: str, text: Text | str) -> None:
+    """Print the id and the text of a document in one line."""
     from rich.text import Text
 
     out = printing.console()
-    table = collection.documents(ids)
-    for id, text in zip(table["id"].to_pylist(), table["text"].to_pylist(), strict=True):
-        line = Text.assemble("  ", printing.plain(id, 24), "  ", printing.shortened(text, 200))
-        line.truncate(max(out.width, 20), overflow="ellipsis")
-        out.print(line, soft_wrap=True)
+    line = Text.assemble("  ", printing.plain(id, 24), "  ", text)
+    line.truncate(max(out.width, 20), overflow="ellipsis")
+    out.print(line, soft_wrap=True)
 
 
 def similar_pairs(

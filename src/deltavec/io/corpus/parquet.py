@@ -109,21 +109,17 @@ class Compact:
         """A value of this type, in a list or as a field."""
         if depth > DEEPEST:
             raise ValueError("too deep")
-        if kind in (1, 2, 3):
-            return self.byte()
-        if kind in (4, 5, 6):
-            return self.zigzag()
-        if kind == 7:
-            return self.take(8)
-        if kind == 8:
-            return self.take(self.varint())
         if kind in (9, 10):
             head = self.byte()
             count = head >> 4 if head >> 4 != 15 else self.varint()
             return [self.value(head & 15, depth + 1) for _ in range(count)]
         if kind == 12:
             return self.struct(depth + 1)
-        raise ValueError("a type that footers do not have")
+        if kind in (7, 8):
+            return self.take(8 if kind == 7 else self.varint())
+        if kind not in range(1, 7):
+            raise ValueError("a type that footers do not have")
+        return self.byte() if kind < 4 else self.zigzag()
 
     def byte(self) -> int:
         """The next byte."""
