@@ -305,8 +305,8 @@ def is_exact(documents: list[str], threshold: float = 0.5) -> dict[str, int]:
     room = 1_000_000
     rows, shares = np.empty((2, room), np.int64), np.empty((2, room), np.float32)
     every = kernels.TextPairs(*rows, *shares)
-    index = index_prefixes(texts, weights, 1)
-    count = kernels.pairs_of_texts(0, len(shingles), texts, index, weights, threshold, every)
+    index = index_prefixes(texts, 1)
+    count = kernels.pairs_of_texts(0, len(shingles), texts, index, threshold, every)
     expected = set(zip(rows[0][:count].tolist(), rows[1][:count].tolist(), strict=True))
     return {"pairs": len(expected), "missed": len(expected - found), "wrong": len(found - expected)}
 

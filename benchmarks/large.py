@@ -47,24 +47,25 @@ SECONDS_BETWEEN_LOOKS = 0.2
 FIT = """
 import json, sys, time
 import deltavec as dv
-from deltavec.core.learning import spectral, spill
+from deltavec.core.learning import spectral
+from deltavec.core import arrays
 
 begun, stages, seen = [time.perf_counter(), time.process_time()], [], {"spilled_bytes": 0}
 
 def told(name):
     stages.append([name, time.perf_counter() - begun[0], time.process_time() - begun[1]])
 
-def telling_of_room(size, tell=spill.telling_of_room):
+def report_full_disk(size, tell=arrays.report_full_disk):
     seen["spilled_bytes"] += size
     return tell(size)
 
-def counted_pairs(*arguments, count=spectral.counted_pairs):
+def count_pairs(*arguments, count=spectral.count_pairs):
     pairs, folds = count(*arguments)
     seen["pairs"] = sum(len(block.columns) for block in pairs.blocks)
     seen["pairs_of_folds"] = sum(len(block.columns) for block in folds.pairs.blocks)
     return pairs, folds
 
-spill.telling_of_room, spectral.counted_pairs = telling_of_room, counted_pairs
+arrays.report_full_disk, spectral.count_pairs = report_full_disk, count_pairs
 model = dv.fit(dv.read_corpus(sys.argv[1], column="text"), on_stage=told)
 told("end")
 model.save(sys.argv[2])

@@ -14,8 +14,8 @@ from problems import Draw, Vectors, counts_of
 from safetensors.numpy import load_file
 
 import deltavec as dv
-from deltavec.core.components import SecondMoment, leading_components
 from deltavec.core.learning.vocabulary_builder import usual_min_count
+from deltavec.core.statistics import SecondMoment, leading_components
 from deltavec.core.vectors import WordVectors
 from deltavec.core.weights import idf
 from deltavec.lab.baselines import Lsa, tfidf, train_doc2vec, unit_rows

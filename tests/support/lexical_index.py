@@ -13,8 +13,7 @@ from deltavec.core.text.batches import as_text_batch
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.search.hybrid.score_scale import ScoreScale
 from deltavec.search.lexical.index import InvertedIndex
-from deltavec.search.lexical.storage import StoredPostings, map_postings
-from deltavec.search.lexical.writer import PostingsWriter, WordTerms
+from deltavec.search.lexical.writer import PostingsWriter, StoredPostings, WordTerms, map_postings
 from deltavec.search.matrix import ChunkedMatrix
 
 WORDS = ["sea", "seas", "room", "rooms", "quiet", "x", "и", "日本", "the"]

@@ -27,7 +27,7 @@ from deltavec.core.explain import Contributions, Shares, WordPair, decompose, sh
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.text.tokenize import Spans, Tokenized, find_spans, spans
 from deltavec.notebook import table
-from deltavec.search.lexical.storage import StoredPostings
+from deltavec.search.lexical.writer import StoredPostings
 
 SHOWN = 8  # words or hits in a repr
 SENTENCE_END = re.compile(r"[.!?。！？]\s|\n")

@@ -35,8 +35,8 @@ from deltavec.core.model import EmbeddingModel
 from deltavec.core.threads import stop_if_cancelled
 from deltavec.errors import InputError
 from deltavec.search import Index
-from deltavec.search.hybrid.search import TopDocuments
-from deltavec.search.lexical.storage import StoredPostings
+from deltavec.search.lexical.writer import StoredPostings
+from deltavec.search.topk import TopDocuments
 
 if TYPE_CHECKING:
     from deltavec.collection.export.encoder import QueryEncoder

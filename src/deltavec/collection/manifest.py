@@ -50,7 +50,7 @@ from deltavec.io.artifacts.manifest import (
 from deltavec.io.artifacts.model import MODEL_FOLDER, MODEL_OF_COLLECTION
 from deltavec.io.remote import KEPT, address_of
 from deltavec.search.kernels import MOST_DIMENSIONS
-from deltavec.search.lexical.storage import Sizes
+from deltavec.search.lexical.writer import Sizes
 from deltavec.search.matrix import LARGEST_ERROR
 
 VERSION = 1

@@ -17,7 +17,7 @@ from deltavec.io.artifacts.model import load
 from deltavec.io.remote import address_of, fetch
 from deltavec.search.index import Index
 from deltavec.search.lexical.index import InvertedIndex
-from deltavec.search.lexical.storage import StoredPostings
+from deltavec.search.lexical.writer import StoredPostings
 from deltavec.search.matrix import ChunkedMatrix, length_error
 
 

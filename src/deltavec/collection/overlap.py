@@ -22,8 +22,8 @@ from deltavec.errors import InputError
 from deltavec.io.corpus.corpus import read_corpus
 from deltavec.io.output.tables import require_table_name, writing_table
 from deltavec.search.duplicates import DUPLICATE, Duplicates
+from deltavec.search.pairs import require_threshold
 from deltavec.search.shingles import Shingles, text_matches
-from deltavec.search.similar import require_threshold
 
 if TYPE_CHECKING:
     from deltavec.collection.collection import Collection

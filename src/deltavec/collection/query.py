@@ -26,19 +26,25 @@ import numpy.typing as npt
 
 from deltavec.core.arguments import require_one_of, require_whole
 from deltavec.core.arrays import Float64s, Int64s
-from deltavec.core.explain import Contributions, QuerySum, QueryWeights, decompose, query_sum
+from deltavec.core.explain import (
+    Contributions,
+    QuerySum,
+    QueryWeights,
+    decompose,
+    known_words,
+    query_sum,
+)
 from deltavec.core.model import EmbeddingModel
-from deltavec.core.text.alignment import known_words
 from deltavec.core.text.rules import is_marked
 from deltavec.core.text.tokenize import Tokenized
 from deltavec.core.threads import stop_if_cancelled
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import InputError
 from deltavec.search import Index
-from deltavec.search.hybrid.search import TopDocuments, best_documents
 from deltavec.search.lexical.index import HybridQuery, TermStatistics
-from deltavec.search.lexical.storage import StoredPostings
+from deltavec.search.lexical.writer import StoredPostings
 from deltavec.search.matrix import ChunkedMatrix
+from deltavec.search.topk import TopDocuments, best_documents
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 

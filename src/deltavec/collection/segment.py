@@ -42,7 +42,7 @@ from deltavec.io.artifacts.tensors import Layout, Shapes, layout, mapped_tensors
 from deltavec.io.output.tables import value_of
 from deltavec.search.hybrid.score_scale import ScoreScale
 from deltavec.search.lexical.index import PostingsSegment
-from deltavec.search.lexical.storage import map_postings
+from deltavec.search.lexical.writer import map_postings
 from deltavec.search.matrix import ChunkedMatrix, as_rows
 from deltavec.search.quantized.build import LazyQuantizer, code_shapes, from_arrays
 

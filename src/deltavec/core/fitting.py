@@ -13,6 +13,7 @@ from deltavec.core.learning.cooccurrence import DEFAULT_MEMORY
 from deltavec.core.learning.corpora import LearningCorpus, LocalCorpus
 from deltavec.core.learning.ppmi import ppmi_vectors
 from deltavec.core.learning.spectral import spectral
+from deltavec.core.learning.vocabulary_builder import AskedUnits
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.recipes import Choice, Recipe, resolve
 from deltavec.core.statistics import (
@@ -22,7 +23,6 @@ from deltavec.core.statistics import (
     warn_low_coverage,
 )
 from deltavec.core.text.batches import Tokenizer, as_corpus, require_reiterable
-from deltavec.core.text.feature_choice import AskedUnits
 from deltavec.core.threads import one_blas_thread
 from deltavec.core.vectors import WordVectors
 from deltavec.errors import RecipeError, VectorsError

@@ -14,8 +14,7 @@ import numpy.typing as npt
 
 from deltavec.core.arrays import Float64s, allocate_rows, as_fixed_size_lists, require_mapped
 from deltavec.core.batching import EmbeddedBatch, ShareSum, count_batch, embed_batch
-from deltavec.core.components import SecondMoment, leading_components
-from deltavec.core.explain import Contributions, Explanation, compare, decompose
+from deltavec.core.explain import Contributions, Explanation, compare, decompose, unknown_words
 from deltavec.core.forms import EmbeddingTable
 from deltavec.core.learning.cooccurrence import ids_of
 from deltavec.core.learning.split_half import (
@@ -25,8 +24,13 @@ from deltavec.core.learning.split_half import (
     half_vectors,
 )
 from deltavec.core.recipes import Recipe
-from deltavec.core.statistics import CorpusStatistics, TextCounts, require_known_words
-from deltavec.core.text.alignment import unknown_words
+from deltavec.core.statistics import (
+    CorpusStatistics,
+    SecondMoment,
+    TextCounts,
+    leading_components,
+    require_known_words,
+)
 from deltavec.core.text.batches import Chunked, InMemory, Tokenizer, as_corpus, as_text_batch
 from deltavec.core.text.external import NamedTokenizer
 from deltavec.core.text.rules import (

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from deltavec.core.arrays import offsets_of, pack
 from deltavec.core.jit import BUDGET
-from deltavec.core.kernels import hashing, utf8
+from deltavec.core.kernels import hashing
 from deltavec.core.text.batches import encode
 from deltavec.core.text.rules import rule
 from deltavec.core.tokens import TermBuffers
@@ -61,7 +61,7 @@ class Vocabulary:
         slots = np.zeros(4 * power_of_two(max(count, 8)), np.uint64)
         longest = int(np.diff(self.offsets).max(initial=0))
         table = hashing.VocabTable(slots, self.data, self.offsets, longest, SECRET)
-        clash = utf8.fill_slots(table, rule("words"), 0)
+        clash = hashing.fill_slots(table, rule("words"), 0)
         if clash >= 0:
             raise duplicate_token(self.word(clash))
         slots.flags.writeable = False

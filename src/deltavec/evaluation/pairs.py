@@ -21,7 +21,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from deltavec.core.arrays import blocks
-from deltavec.core.learning.stemming_kernels import pair_products
+from deltavec.core.learning.stemming import pair_products
 from deltavec.core.threads import parallel_map, thread_count
 from deltavec.errors import CorpusError
 

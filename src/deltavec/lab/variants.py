@@ -18,10 +18,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from deltavec.core.components import SecondMoment, leading_components
 from deltavec.core.kernels.embed import ROUNDING
 from deltavec.core.recipes import RECIPES, Recipe
-from deltavec.core.statistics import CorpusStatistics
+from deltavec.core.statistics import CorpusStatistics, SecondMoment, leading_components
 from deltavec.core.vectors import WordVectors
 from deltavec.lab.words import Counts
 

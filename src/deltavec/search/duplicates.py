@@ -21,10 +21,17 @@ from deltavec.io.artifacts.atomic import replacing
 from deltavec.notebook import table
 from deltavec.search import kernels
 from deltavec.search.ids import Ids, IdsLike
-from deltavec.search.pairs import MOST_PAIRS, RowGroups, UnionFind, collect, join
+from deltavec.search.pairs import (
+    MOST_PAIRS,
+    RowGroups,
+    UnionFind,
+    collect,
+    join,
+    require_output,
+    require_threshold,
+)
 from deltavec.search.shingle_kernels import TextPairs
 from deltavec.search.shingles import Shingles, text_pairs
-from deltavec.search.similar import require_output, require_threshold
 
 DUPLICATE = 0.5  # of the heavier text
 KEEP = ("first", "longest")

@@ -14,8 +14,7 @@ import numpy.typing as npt
 
 from deltavec.core.arrays import Float32s, Float64s, Int32s, Int64s, UInt8s, UInt64s, signed
 from deltavec.core.jit import compiled
-from deltavec.core.kernels.hashing import HALF, MIX_1, ONE, hash_word, mix
-from deltavec.core.kernels.utf8 import class_at
+from deltavec.core.kernels.hashing import HALF, MIX_1, ONE, class_at, hash_word, mix
 from deltavec.core.text.rules import MARK, UNSPACED, Rule
 
 UInt32s = npt.NDArray[np.uint32]
@@ -50,6 +49,7 @@ class Texts(NamedTuple):
     totals: Float64s  # the weight of each
     cuts: Float64s  # the least weight of a shingle in its prefix
     rests: Float64s  # the weight of its other shingles
+    weights: Weights
 
 
 class Index(NamedTuple):
@@ -234,18 +234,18 @@ def weight_of(key: np.uint32, weights: Weights) -> float:
 
 
 @compiled
-def weigh(texts: Texts, weights: Weights, share: float) -> None:
+def weigh(texts: Texts, share: float) -> None:
     """Write the weight of each text, and the weight from which on its shingles are its prefix.
 
     The shingles that weigh less make less than a share of the whole. They are put into `LEVELS`
     classes by weight, so that nothing has to be sorted.
     """
-    highest = NUMBER * weights.table.max()
+    highest = NUMBER * texts.weights.table.max()
     levels = np.empty(LEVELS)
     for text in range(texts.totals.size):
         levels[:] = 0
         for place in range(texts.offsets[text], texts.offsets[text + 1]):
-            weight = weight_of(texts.keys[place], weights)
+            weight = weight_of(texts.keys[place], texts.weights)
             levels[int(weight / highest * (LEVELS - 1))] += weight
         total = levels.sum()
         level = 0
@@ -261,7 +261,7 @@ def weigh(texts: Texts, weights: Weights, share: float) -> None:
 
 @compiled
 def list_postings(
-    texts: Texts, weights: Weights, shift: np.uint32, sizes: Int64s, ends: Int64s, postings: Int32s
+    texts: Texts, shift: np.uint32, sizes: Int64s, ends: Int64s, postings: Int32s
 ) -> None:
     """Count the shingles in the prefixes of texts by their highest bits, then list the texts.
 
@@ -271,7 +271,7 @@ def list_postings(
     for text in range(texts.cuts.size):
         for place in range(texts.offsets[text], texts.offsets[text + 1]):
             counter = texts.keys[place] >> shift
-            if weight_of(texts.keys[place], weights) < texts.cuts[text]:
+            if weight_of(texts.keys[place], texts.weights) < texts.cuts[text]:
                 continue
             if postings.size == 0:
                 sizes[counter] += 1
@@ -281,12 +281,17 @@ def list_postings(
 
 
 @compiled
-def common_weight(
-    keys: UInt32s, i: int, end: int, others: UInt32s, j: int, other_end: int, weights: Weights
-) -> float:
+def keys_of(texts: Texts, text: int) -> UInt32s:
+    """The keys of a text."""
+    return texts.keys[texts.offsets[text] : texts.offsets[text + 1]]
+
+
+@compiled
+def common_weight(keys: UInt32s, others: UInt32s, weights: Weights) -> float:
     """The weight of the shingles that two texts have in common."""
     total = 0.0
-    while i < end and j < other_end:
+    i = j = 0
+    while i < keys.size and j < others.size:
         if keys[i] == others[j]:
             total += weight_of(keys[i], weights)
             i += 1
@@ -299,42 +304,27 @@ def common_weight(
 
 
 @compiled
-def own_share(a: int, texts: Texts, b: int, others: Texts, weights: Weights) -> float:
+def own_share(a: int, texts: Texts, b: int, others: Texts) -> float:
     """The share of a text's own lines, where it quotes others, that is in another text."""
     if texts.own_offsets[a] == texts.own_offsets[a + 1]:
         return 1.0
     own = texts.own_keys[texts.own_offsets[a] : texts.own_offsets[a + 1]]
-    total = common_weight(own, 0, own.size, own, 0, own.size, weights)
-    begin, end = others.offsets[b], others.offsets[b + 1]
-    return common_weight(own, 0, own.size, others.keys, begin, end, weights) / total
+    total = common_weight(own, own, texts.weights)
+    return common_weight(own, keys_of(others, b), texts.weights) / total
 
 
 @compiled
-def overlap(a: int, texts: Texts, b: int, others: Texts, weights: Weights) -> tuple[float, float]:
+def overlap(a: int, texts: Texts, b: int, others: Texts) -> tuple[float, float]:
     """The share of the heavier of two texts that the other has too, and that of the first."""
-    common = common_weight(
-        texts.keys,
-        texts.offsets[a],
-        texts.offsets[a + 1],
-        others.keys,
-        others.offsets[b],
-        others.offsets[b + 1],
-        weights,
-    )
+    common = common_weight(keys_of(texts, a), keys_of(others, b), texts.weights)
     shared = common / max(texts.totals[a], others.totals[b])
-    own = min(own_share(a, texts, b, others, weights), own_share(b, others, a, texts, weights))
+    own = min(own_share(a, texts, b, others), own_share(b, others, a, texts))
     return min(shared, own), common / texts.totals[a]
 
 
 @compiled
 def pairs_of_texts(
-    first: int,
-    last: int,
-    texts: Texts,
-    index: Index,
-    weights: Weights,
-    threshold: float,
-    found: TextPairs,
+    first: int, last: int, texts: Texts, index: Index, threshold: float, found: TextPairs
 ) -> int:
     """Write the pairs a < b, a from ``first`` to ``last``, that share as much as the threshold.
 
@@ -348,7 +338,7 @@ def pairs_of_texts(
     for a in range(first, last):
         many = 0
         for place in range(texts.offsets[a], texts.offsets[a + 1]):
-            weight = weight_of(texts.keys[place], weights)
+            weight = weight_of(texts.keys[place], texts.weights)
             if weight < cuts[a]:
                 continue
             counter = texts.keys[place] >> index.shift
@@ -368,7 +358,7 @@ def pairs_of_texts(
             sums[b] = 0
             if most < threshold * max(totals[a], totals[b]) * (1 - ROUNDING):
                 continue
-            shared, part = overlap(a, texts, b, texts, weights)
+            shared, part = overlap(a, texts, b, texts)
             if np.float32(shared) >= np.float32(threshold):
                 if count == found.a.size:
                     return -1
@@ -386,7 +376,6 @@ def match_texts(
     index: Index,
     others: Texts,
     begin: int,
-    weights: Weights,
     limits: tuple[float, float],
     best: TextMatches,
 ) -> None:
@@ -404,7 +393,7 @@ def match_texts(
                 if seen[a] == b:
                     continue
                 seen[a] = b
-                shared, part = overlap(a, texts, b, others, weights)
+                shared, part = overlap(a, texts, b, others)
                 enough = np.float32(shared) >= np.float32(limits[0])
                 if not enough and np.float32(part) < np.float32(limits[1]):
                     continue

@@ -38,15 +38,16 @@ from typing import Any
 
 import numpy as np
 
-from deltavec.core.arrays import Int64s, UInt64s, extend, offsets_of, read_only
+from deltavec.core.arrays import Int64s, UInt64s, collect, extend, offsets_of, read_only
 from deltavec.core.batching import map_ranges
-from deltavec.core.learning.spill import collect
 from deltavec.core.learning.vocabulary_builder import MOST_APART, WordCounts
 from deltavec.core.text.batches import as_text_batch
 from deltavec.core.text.rules import TextBatch, rule
+from deltavec.core.text.tokenize import spans
 from deltavec.search import shingle_kernels as kernels
 from deltavec.search.pairs import in_strips
 from deltavec.search.shingle_kernels import (
+    WINDOW,
     Index,
     TextMatches,
     TextPairs,
@@ -60,6 +61,7 @@ COUNTERS = range(20, 27)  # powers of two
 SHORT = 5  # words
 REST = 0.75  # of the threshold, behind a prefix: more would leave more texts to compare
 STRIP, PAIRS_A_STRIP = 1024, 1 << 18
+NO_WEIGHTS = Weights(np.uint32(31), np.ones(2, np.float32))
 IN_MEMORY = 4 << 30  # bytes of keys, of which there are 12 a word; beyond, they are in a file
 
 
@@ -132,17 +134,17 @@ class Shingles:
         counts, shift = np.zeros(1 << bits, np.int64), np.uint32(32 - bits)
         texts = self.texts()
         texts.cuts[:] = np.where(chosen, -1, np.inf)
-        unknown = Weights(np.uint32(31), np.zeros(2, np.float32))
-        kernels.list_postings(texts, unknown, shift, counts, counts, np.zeros(0, np.int32))
+        kernels.list_postings(texts, shift, counts, counts, np.zeros(0, np.int32))
         return weights_of(counts, int(chosen.sum()))
 
     def texts(self, weights: Weights | None = None, share: float = 1.0) -> Texts:
         """What the kernels read: documents with their weights, and prefixes for a share."""
-        numbers = np.empty((3, len(self)))
-        texts = Texts(self.keys, self.offsets, self.own_keys, self.own_offsets, *numbers)
+        totals, cuts, rests = np.empty((3, len(self)))
+        keys = self.keys, self.offsets, self.own_keys, self.own_offsets
+        texts = Texts(*keys, totals, cuts, rests, weights or NO_WEIGHTS)
         if weights is not None:
-            kernels.weigh(texts, weights, share)
-            texts.cuts[self.words < SHORT] = np.inf
+            kernels.weigh(texts, share)
+            cuts[self.words < SHORT] = np.inf
         return texts
 
 
@@ -195,15 +197,15 @@ def weights_of(counts: Any, documents: int) -> Weights:
     return Weights(np.uint32(33 - len(table).bit_length()), table)
 
 
-def index_prefixes(texts: Texts, weights: Weights, least: int) -> Index:
+def index_prefixes(texts: Texts, least: int) -> Index:
     """The texts by the shingles in their prefixes, where at least so many have them."""
     bits = counter_bits(len(texts.keys) // 4)
     shift, sizes = np.uint32(32 - bits), np.zeros(1 << bits, np.int64)
-    kernels.list_postings(texts, weights, shift, sizes, sizes, np.zeros(0, np.int32))
+    kernels.list_postings(texts, shift, sizes, sizes, np.zeros(0, np.int32))
     sizes[sizes < least] = 0
     begins = offsets_of(sizes)
     index = Index(shift, sizes, begins[:-1], np.empty(begins[-1] + 1, np.int32))
-    kernels.list_postings(texts, weights, *index)
+    kernels.list_postings(texts, *index)
     return index
 
 
@@ -215,16 +217,15 @@ def text_pairs(
     on_progress: Callable[[float], None] | None = None,
 ) -> Iterator[TextPairs]:
     """All pairs of distinct texts that share at least the threshold, in ascending order."""
-    weights = shingles.weights()
-    texts = shingles.texts(weights, REST * threshold)
+    texts = shingles.texts(shingles.weights(), REST * threshold)
     texts.cuts[shingles.firsts < np.arange(len(shingles))] = np.inf  # equal to one before
-    index = index_prefixes(texts, weights, 2)
+    index = index_prefixes(texts, 2)
 
     def strip(first: int, last: int) -> TextPairs | None:
         room = max(PAIRS_A_STRIP, len(shingles))
         rows, shares = np.empty((2, room), np.int64), np.empty((2, room), np.float32)
         found = TextPairs(*rows, *shares)
-        count = kernels.pairs_of_texts(first, last, texts, index, weights, threshold, found)
+        count = kernels.pairs_of_texts(first, last, texts, index, threshold, found)
         if count < 0:
             return None
         return found.at(np.lexsort((found.b[:count], found.a[:count])))
@@ -242,13 +243,13 @@ def text_matches(
     """
     weights = shingles.weights()
     texts = shingles.texts(weights, min(shared, contained))
-    index = index_prefixes(texts, weights, 1)
+    index = index_prefixes(texts, 1)
     rows, shares = np.full(len(shingles), -1), np.zeros((2, len(shingles)), np.float32)
     best = TextMatches(rows, *shares)
     begin = 0
     for block in others:
         about = block.texts(weights)
-        kernels.match_texts(texts, index, about, begin, weights, (shared, contained), best)
+        kernels.match_texts(texts, index, about, begin, (shared, contained), best)
         # Of equal texts the first; short ones are compared in no other way.
         places = np.flatnonzero(block.words > 0)
         digests, first = np.unique(block.digests[places], return_index=True)
@@ -259,3 +260,53 @@ def text_matches(
         best.shared[same] = best.contained[same] = 1
         begin += len(block)
     return best
+
+
+Marks = list[tuple[int, int]]
+
+
+def shared_spans(a: str, b: str) -> tuple[Marks, Marks]:
+    """The offsets of what each text has in common with the other, as beginnings and ends.
+
+    A word is marked if the other text has two of its shingles: see `deltavec.search.shingles`.
+
+    Examples
+    --------
+    >>> shared_spans("Open on Sunday from 9 to 5.", "New: on Sunday from 9 to 4")
+    ([(5, 24)], [(5, 24)])
+    """
+    listed = [shingles(spans(text, "words").words) for text in (a, b)]
+    common = {one for one, _, _ in listed[0]} & {one for one, _, _ in listed[1]}
+    return mark(a, listed[0], common), mark(b, listed[1], common)
+
+
+def shingles(words: list[str]) -> list[tuple[tuple[str, str], int, int]]:
+    """The shingles of a text, and the positions of their two words."""
+    ahead = range(1, WINDOW + 1)
+    return [
+        ((word, words[place + step]), place, place + step)
+        for place, word in enumerate(words)
+        for step in ahead
+        if place + step < len(words)
+    ]
+
+
+def mark(
+    text: str, listed: list[tuple[tuple[str, str], int, int]], common: set[tuple[str, str]]
+) -> Marks:
+    """What to mark of a text: neighboring words in one piece."""
+    _, begins, ends = spans(text, "words")
+    counts = [0] * len(begins)
+    for shingle, first, second in listed:
+        if shingle in common:
+            counts[first] += 1
+            counts[second] += 1
+    marks: Marks = []
+    for place, (begin, end) in enumerate(zip(begins.tolist(), ends.tolist(), strict=True)):
+        if counts[place] < 2:
+            continue
+        if place and counts[place - 1] >= 2:
+            marks[-1] = marks[-1][0], end
+        else:
+            marks.append((begin, end))
+    return marks

@@ -11,6 +11,11 @@ far is the threshold for the next one. In each there are three ways, all of them
 
 So the scores of all rows are never stored or sorted. Threads share the rows of a batch, or take a
 batch of queries each.
+
+The first searches of a process (`deltavec.core.jit`) do without the compiler: every row is scored,
+nothing is passed over. A score is the same sum, taken in the same order, as
+`deltavec.search.kernels.cosine` and `deltavec.search.lexical.kernels.lexical_score` take it, and so
+the same to the last bit.
 """
 
 from __future__ import annotations
@@ -33,16 +38,68 @@ from deltavec.core.arrays import (
 )
 from deltavec.core.jit import BUDGET
 from deltavec.core.threads import one_blas_thread, parallel_map, thread_count
-from deltavec.search import fallback, kernels
-from deltavec.search.hybrid.bounds import HIGHEST_SCORE, scan_codes, scan_products
-from deltavec.search.hybrid.maxscore import TINY, lightest_terms, search_candidates
-from deltavec.search.hybrid.threshold import MOST, seed_thresholds
+from deltavec.search import kernels
+from deltavec.search.hybrid.bounds import HIGHEST_SCORE, Search, scan_codes, scan_products
+from deltavec.search.hybrid.maxscore import (
+    MOST,
+    TINY,
+    lightest_terms,
+    search_candidates,
+    seed_thresholds,
+)
 from deltavec.search.kernels import Queries, Rows, TopK
+from deltavec.search.lexical.bm25 import saturate
 from deltavec.search.lexical.index import NUMBERS_A_POSTING, HybridQuery, InvertedIndex
 from deltavec.search.lexical.kernels import Postings, QueryTerms
-from deltavec.search.matrix import ChunkedMatrix
+from deltavec.search.matrix import ChunkedMatrix, in_turn
 from deltavec.search.quantized.build import quantize_queries
 from deltavec.search.quantized.kernels import ROWS
+
+
+def search_rows(rows: Rows, queries: Queries, terms: QueryTerms, best: TopK) -> None:
+    """Search rows for the best of each query, as the kernels of `deltavec.search.topk` do."""
+    places = np.flatnonzero(rows.allowed) if len(rows.allowed) else np.arange(len(rows.vectors))
+    for query, scale in enumerate(queries.scales.tolist()):
+        scores = lexical_scores(rows, terms, query)
+        if scale:
+            near = cosines(rows.vectors, queries.vectors[query])
+            scores = scale * near.astype(np.float64) + scores
+        kept = places[~np.isnan(scores[places]) if scale else scores[places] > 0]
+        ranks = rows.ranks[rows.begin + kept] if len(rows.ranks) else rows.begin + kept
+        one = best.at(slice(query, query + 1))
+        both = np.append(one.scores, scores[None, kept], axis=1)
+        keep_best(one, both, np.append(one.ranks, ranks[None], axis=1))
+
+
+def keep_best(best: TopK, scores: Float64s, ranks: Int64s) -> None:
+    """Keep the best of these rows; those that are not there have the score minus infinity."""
+    k = best.scores.shape[1]
+    line = np.arange(len(scores))[:, None]
+    order = np.lexsort((ranks, -scores))[:, :k][:, ::-1]
+    # Ascending, those that are not there behind the others: a heap, full or not.
+    order = order[line, np.argsort(scores[line, order] == -np.inf, axis=1, kind="stable")]
+    best.scores[:], best.ranks[:] = scores[line, order], ranks[line, order]
+    best.sizes[:] = (best.scores > -np.inf).sum(axis=1)
+
+
+def cosines(rows: Float32s, query: Float32s) -> Float32s:
+    """The cosine of each row with the query."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        squares = in_turn(query[None], query) * in_turn(rows, rows)
+        return np.where(squares == 0, 0, in_turn(rows, query) / np.sqrt(squares)).astype(np.float32)
+
+
+def lexical_scores(rows: Rows, terms: QueryTerms, query: int) -> Float64s:
+    """What the terms of a query add to each row."""
+    added = np.zeros(len(rows.vectors))
+    for place in range(terms.begins[query], terms.ends[query]):
+        begin, end = terms.postings.begins[terms.terms[place] : terms.terms[place] + 2]
+        documents, counts = terms.postings.documents[begin:end], terms.postings.counts[begin:end]
+        inside = (documents >= 0) & (documents < len(added))  # others: a file from elsewhere
+        documents, counts = documents[inside], counts[inside]
+        added[documents] += terms.weights[place] * saturate(counts, terms.norms[documents])
+    return added
+
 
 NONE = read_only(np.empty(0, np.int64))
 ALL = read_only(np.empty(0, np.uint8))
@@ -193,7 +250,7 @@ def best_rows(
         return rank(best)
     if BUDGET.allows(work):
         for one in arrays:
-            fallback.search_rows(one.rows, batch.queries, one.terms, best)
+            search_rows(one.rows, batch.queries, one.terms, best)
         return rank(best)
     for one in arrays:
         if not one.is_hopeless(batch.queries, best):
@@ -285,12 +342,13 @@ class ArrayOfRows(NamedTuple):
             self.scan(batch, terms, best, threads, cut)
         else:
             if not len(chosen) and best.scores.shape[1] <= MOST and best.sizes.min() == 0:
-                seed_thresholds(rows, queries, terms, best)
+                seed_thresholds(Search(rows, queries, terms, best))
             before = TopK(best.scores.copy(), best.ranks.copy(), best.sizes.copy())
             given_up = np.zeros(batch.size, np.uint8)
 
             def look(first: int, last: int, best: TopK) -> None:
-                search_candidates(rows, first, last, queries, terms, chosen, best, given_up)
+                mine = Search(rows, queries, terms, best)
+                search_candidates(mine, first, last, chosen, given_up)
 
             workers = cut.workers(self.work, threads, is_quantized=True)
             split_rows(
@@ -321,7 +379,7 @@ class ArrayOfRows(NamedTuple):
         memory = batch.size * ROWS * -(-held // ROWS) if len(terms.terms) else 0
 
         def look(first: int, last: int, best: TopK) -> None:
-            scan_codes(rows, codes, first, last, queries, terms, np.empty(memory), best)
+            scan_codes(Search(rows, queries, terms, best), codes, first, last, np.empty(memory))
 
         count, workers = len(rows.vectors), cut.workers(self.work, threads, is_quantized=True)
         size = min(share(count, workers), cut.most_rows)
@@ -369,7 +427,7 @@ def multiply(
     def look(first: int, last: int, best: TopK) -> None:
         products = queries.vectors @ rows.vectors[first:last].T
         memory = np.empty(last - first)
-        scan_products(rows, first, products, queries, terms, memory, best)
+        scan_products(Search(rows, queries, terms, best), first, products, memory)
 
     with one_blas_thread():
         split_rows(look, 1, len(rows.vectors), cut.rows, best, workers, cut.rows)
@@ -424,7 +482,7 @@ def split_rows(
         pool.shutdown(wait=False, cancel_futures=True)
     scores = np.concatenate([one.scores for one in (best, *found)], axis=1)
     ranks = np.concatenate([one.ranks for one in (best, *found)], axis=1)
-    fallback.keep_best(best, scores, ranks)
+    keep_best(best, scores, ranks)
 
 
 def no_rows(queries: int, k: int) -> TopK:
@@ -440,3 +498,39 @@ def rank(best: TopK) -> TopRows:
     line = np.arange(len(order))[:, None]
     scores, ranks = best.scores[line, order], best.ranks[line, order]
     return TopRows(np.where(ranks < NOBODY, scores, -np.inf), ranks)
+
+
+class TopDocuments(NamedTuple):
+    """Scores and row numbers of the best documents, best first."""
+
+    scores: Float64s
+    numbers: Int64s
+
+
+def best_documents(
+    pieces: ChunkedMatrix,
+    index: InvertedIndex | None,
+    wanted: Sequence[HybridQuery],
+    k: int,
+    *,
+    allowed: UInt8s = ALL,
+    threads: int | None = None,
+    sizes: Sizes | None = None,
+) -> list[TopDocuments]:
+    """The k best documents for each query, by score and then by number.
+
+    Parameters are those of `deltavec.search.topk.best_rows`.
+    """
+    cut, found = sizes or Sizes(), {}
+    for with_vector in (True, False):
+        places = [n for n, one in enumerate(wanted) if bool(one.scale) == with_vector]
+        for first in range(0, len(places), cut.queries):
+            some = places[first : first + cut.queries]
+            batch = QueryBatch.of([wanted[place] for place in some], pieces)
+            best = best_rows(
+                pieces, batch, k, index=index, allowed=allowed, threads=threads, sizes=cut
+            )
+            for place, scores, ranks in zip(some, *best, strict=True):
+                there = ranks < NOBODY
+                found[place] = TopDocuments(scores[there], ranks[there])
+    return [found[place] for place in range(len(wanted))]

@@ -28,8 +28,8 @@ from deltavec.core.explain import Contributions, Removal, WordShare, removal, sh
 from deltavec.core.threads import stop_if_cancelled
 from deltavec.errors import InputError
 from deltavec.io.output.tables import json_value, rows_of
-from deltavec.search.hybrid.search import TopDocuments
-from deltavec.search.marks import Marks, shared_spans
+from deltavec.search.shingles import Marks, shared_spans
+from deltavec.search.topk import TopDocuments
 from deltavec.server.batching import TurnLock
 from deltavec.server.errors import EXACT_INTEGERS, SCHEMAS, RequestError, as_json, invalid, plain
 from deltavec.server.limits import Limits

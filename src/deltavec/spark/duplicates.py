@@ -21,10 +21,9 @@ from deltavec.errors import CorpusError, InputError
 from deltavec.search import shingle_kernels as kernels
 from deltavec.search.duplicates import DUPLICATE, Duplicates
 from deltavec.search.ids import Ids
-from deltavec.search.pairs import MOST_PAIRS
+from deltavec.search.pairs import MOST_PAIRS, require_threshold
 from deltavec.search.shingle_kernels import TextPairs, Weights
 from deltavec.search.shingles import COUNTED, REST, SHORT, Shingles, counter_bits, weights_of
-from deltavec.search.similar import require_threshold
 from deltavec.spark.reduce import ONE_THREAD
 from deltavec.spark.ship import failing_clearly, named_texts, ship_arrays
 
@@ -186,7 +185,7 @@ def compare(pairs: DataFrame, kind: str, least: float, table: Table) -> DataFram
             a = from_lists(*batch.columns[2:4]).texts(weights)
             b = from_lists(*batch.columns[4:]).texts(weights)
             shares = np.array(
-                [kernels.overlap(row, a, row, b, weights) for row in range(len(batch))]
+                [kernels.overlap(row, a, row, b) for row in range(len(batch))]
             ).reshape(-1, 2)
             contained = shares[:, 1] * a.totals / np.minimum(a.totals, b.totals)
             columns = [pa.array(one.astype(np.float32)) for one in (shares[:, 0], contained)]

@@ -15,13 +15,17 @@ from deltavec.core.fitting import fit_recipe, require_use, resolve_recipe
 from deltavec.core.learning.cooccurrence import DEFAULT_MEMORY
 from deltavec.core.learning.corpora import LearnedVocabulary, LearningCorpus
 from deltavec.core.learning.ppmi import DIMENSIONS, WINDOW, ppmi_vectors
-from deltavec.core.learning.vocabulary_builder import WordCounts, frequent_words
+from deltavec.core.learning.vocabulary_builder import (
+    AskedUnits,
+    WordCounts,
+    frequent_words,
+    units_for,
+)
 from deltavec.core.model import EmbeddingModel
 from deltavec.core.recipes import Recipe
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.text.batches import Tokenizer, as_text_batch
 from deltavec.core.text.external import NamedTokenizer
-from deltavec.core.text.feature_choice import AskedUnits, units_for
 from deltavec.core.text.rules import are_unspaced, units_of
 from deltavec.core.vectors import WordVectors
 from deltavec.core.vocabulary import Vocabulary

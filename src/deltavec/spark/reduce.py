@@ -16,10 +16,15 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from deltavec.core.batching import EmbeddedBatch, ShareSum, count_batch, embed_batch
-from deltavec.core.components import SecondMoment, leading_components
 from deltavec.core.learning.split_half import COLLECTION_DOCUMENTS, HalfSample
 from deltavec.core.model import EmbeddingModel, half_vectors_of, recentered
-from deltavec.core.statistics import CorpusStatistics, TextCounts, warn_low_coverage
+from deltavec.core.statistics import (
+    CorpusStatistics,
+    SecondMoment,
+    TextCounts,
+    leading_components,
+    warn_low_coverage,
+)
 from deltavec.core.text.batches import Tokenizer, as_text_batch
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import InputError

@@ -18,8 +18,7 @@ from deltavec.core.text.batches import as_text_batch
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.search.hybrid.score_scale import ScoreScale
 from deltavec.search.lexical.index import InvertedIndex
-from deltavec.search.lexical.storage import StoredPostings, map_postings
-from deltavec.search.lexical.writer import PostingsWriter, WordTerms
+from deltavec.search.lexical.writer import PostingsWriter, StoredPostings, WordTerms, map_postings
 
 FORMS = [stem + end for stem in ("flow", "wing", "plate", "layer") for end in ("", "s", "ed")]
 CORPUS = [f"{a} {b} near the {a}s" for a in FORMS for b in FORMS[:7]] * 2

@@ -1,7 +1,14 @@
+import numpy as np
 import pytest
 
 from deltavec.core.learning.corpora import corpus_statistics
-from deltavec.core.statistics import CorpusStatistics, TextCounts, warn_low_coverage
+from deltavec.core.statistics import (
+    CorpusStatistics,
+    SecondMoment,
+    TextCounts,
+    leading_components,
+    warn_low_coverage,
+)
 from deltavec.core.text.batches import as_corpus
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import InputError, LowCoverageWarning
@@ -90,3 +97,34 @@ def test_all_that_was_seen_is_said_in_one_warning() -> None:
 )
 def test_a_text_that_is_known_or_too_small_to_tell_is_not_warned_of(counts: TextCounts) -> None:
     warn_low_coverage(counts, seen_once=counts.tokens // 2)
+
+
+ROWS = np.array([[1, 0, 0], [1, 0, 0], [0, -1, 0]], np.float32)
+
+
+def test_the_moment_is_the_sum_of_outer_products():
+    moment = SecondMoment.of(ROWS)
+    assert moment.matrix.tolist() == [[2, 0, 0], [0, 1, 0], [0, 0, 0]]
+    assert moment.documents == 3
+
+
+def test_moments_add():
+    total = SecondMoment.of(ROWS[:1]) + SecondMoment.of(ROWS[1:]) + SecondMoment.empty(3)
+    assert total.matrix.tolist() == SecondMoment.of(ROWS).matrix.tolist()
+    assert total.documents == 3
+
+
+def test_moments_of_other_dimensions_do_not_add():
+    with pytest.raises(InputError, match="got 3 and 2"):
+        SecondMoment.empty(3) + SecondMoment.empty(2)
+
+
+def test_components_come_longest_first_with_their_largest_entry_positive():
+    components = leading_components(SecondMoment.of(-ROWS), 2)
+    assert components == pytest.approx(np.array([[1, 0, 0], [0, 1, 0]]))
+
+
+def test_documents_that_span_less_give_fewer_components():
+    assert len(leading_components(SecondMoment.of(ROWS), 3)) == 2
+    assert len(leading_components(SecondMoment.empty(3), 3)) == 0
+    assert len(leading_components(SecondMoment.of(ROWS), 0)) == 0

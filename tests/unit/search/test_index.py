@@ -11,7 +11,7 @@ import pytest
 import deltavec as dv
 from deltavec.core.arrays import read_only
 from deltavec.core.jit import BUDGET
-from deltavec.search.hits import Hit
+from deltavec.search.index import Hit
 from deltavec.search.matrix import SHORT, ChunkedMatrix
 from deltavec.search.topk import Sizes, nearest_rows
 from support import search_reference

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from deltavec.search import shingles as layer
-from deltavec.search.marks import shared_spans
-from deltavec.search.shingles import Shingles, text_matches, text_pairs
+from deltavec.search.shingles import Shingles, shared_spans, text_matches, text_pairs
 from support import overlap_reference
 
 NOTICE = "The pool is closed on Monday from nine to noon for cleaning"

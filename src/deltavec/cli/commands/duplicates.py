@@ -216,7 +216,7 @@ def print_pair(collection: Collection, what: str, pair: Example | None) -> None:
     """Print two documents, the text that both have in bold."""
     from rich.text import Text
 
-    from deltavec.search.marks import shared_spans
+    from deltavec.search.shingles import shared_spans
 
     if pair is None:
         return

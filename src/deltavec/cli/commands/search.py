@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from deltavec.collection.collection import Collection
     from deltavec.collection.query import Query
     from deltavec.core.explain import Explanation, WordShare
-    from deltavec.search.hybrid.search import TopDocuments
+    from deltavec.search.topk import TopDocuments
 
 
 def explain(

@@ -33,7 +33,7 @@ from deltavec.core.model import EmbeddingModel
 from deltavec.errors import InputError
 from deltavec.search.hybrid.score_scale import LEAST_SPREAD, ScoreScale
 from deltavec.search.lexical.index import InvertedIndex, TermStatistics
-from deltavec.search.lexical.storage import StoredPostings
+from deltavec.search.lexical.writer import StoredPostings
 
 SUMS = 7  # of a term: see `deltavec.search.lexical.kernels.measure_postings`
 

@@ -49,7 +49,7 @@ def sum_rows(
     Eight rows are added in one go: the sum is then read and written once for all of them, and the
     processor fetches the next rows while it waits for the first. Products and sums are rounded
     each by itself, so that every processor gives the same bits, and numpy too
-    (`deltavec.core.fallback`); rows are fetched no faster than that.
+    (`deltavec.core.batching`); rows are fetched no faster than that.
     """
     ids, counts, ends, lengths = documents
     rows, penalties, norms, offset = table.rows, table.penalties, table.norms, table.offset

@@ -14,24 +14,21 @@ from deltavec.core.kernels.hashing import (
     HALF,
     LENGTH,
     LOW,
+    NOT_AS_WRITTEN,
     ONE,
     PACKED,
     TWO,
     VocabTable,
+    class_at,
+    decode_bytes,
+    decode_three,
     insert,
     load_eight,
     look_up,
     mix,
-)
-from deltavec.core.kernels.ngrams import scan_ngrams
-from deltavec.core.kernels.unspaced import FOUR, THREE, scan_unspaced
-from deltavec.core.kernels.utf8 import (
-    NOT_AS_WRITTEN,
-    class_at,
-    decode_bytes,
-    decode_three,
     scan_non_ascii,
 )
+from deltavec.core.kernels.ngrams import FOUR, THREE, scan_ngrams, scan_unspaced
 from deltavec.core.text.rules import SEPARATOR, UNSPACED, Rule, TextBatch
 
 IDS_AT_ONCE = 1 << 16
@@ -128,21 +125,27 @@ def scan(
     """
     known = signed(0)
     passed = signed(0)
-    if len(unspaced) > 0 and position < 0:
-        position, known, passed, length, h = scan_unspaced(
-            data, position, end, rule, words, word, ids, known, stop_at_unknown
-        )
-        if length > 0 or position < 0:
-            return position, known, passed, length, h
+    is_unspaced = position < 0  # whether a run of a script without spaces begins, or goes on
     folded, decodes, page_of, pages = rule.bytes, rule.decodes, rule.page_of, rule.pages
     slots, vocabulary, offsets, secret = words.slots, words.data, words.offsets, words.secret
     mask = np.uint64(slots.size // 2 - 1)
     longest = np.uint64(word.size)
     # Unsigned places: numba looks at every signed one to see whether it counts from the end.
-    place = np.uint64(position)
+    place = np.uint64(max(position, 0))
     stop = np.uint64(end)
     decoded_to = EMPTY
     while known < ids.size:
+        if is_unspaced:
+            if len(unspaced) == 0:
+                return position, known, passed, -1, EMPTY
+            position, known, more, length, h = scan_unspaced(
+                data, position, end, rule, words, word, ids, known, stop_at_unknown
+            )
+            passed += more
+            if length > 0 or position < 0:
+                return position, known, passed, length, h
+            place, is_unspaced = np.uint64(position), False
+            continue
         while place < stop and folded[data[place]] == 0:
             place += ONE
         if place >= stop:
@@ -154,15 +157,7 @@ def scan(
             page = np.uint64(page_of[np.uint64(code_point >> 8)])
             kind = pages[page, np.uint64(code_point & 255)]
             if kind == UNSPACED:
-                if len(unspaced) == 0:
-                    return signed(place), known, passed, -1, EMPTY
-                position, known, more, length, h = scan_unspaced(
-                    data, signed(place), end, rule, words, word, ids, known, stop_at_unknown
-                )
-                passed += more
-                if length > 0 or position < 0:
-                    return position, known, passed, length, h
-                place = np.uint64(position)
+                position, is_unspaced = signed(place), True
                 continue
             if kind == SEPARATOR:
                 place += THREE if code_point else ONE
@@ -233,18 +228,8 @@ def scan(
             if beyond:
                 position, length, h = scan_non_ascii(data, signed(begin), end, rule, word, secret)
                 place = np.uint64(position)
-                if length == 0:
-                    continue
-                if length < 0:
-                    if len(unspaced) == 0:
-                        return position, known, passed, -1, EMPTY
-                    position, known, more, length, h = scan_unspaced(
-                        data, position, end, rule, words, word, ids, known, stop_at_unknown
-                    )
-                    passed += more
-                    if length > 0 or position < 0:
-                        return position, known, passed, length, h
-                    place = np.uint64(position)
+                is_unspaced = length < 0
+                if length <= 0:
                     continue
                 if length <= word.size:
                     number = look_up(h, word[:length], words)

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from deltavec.core.arrays import Int32s, Int64s, blocks, offsets_of
+from deltavec.core.arrays import Allocate, Int32s, Int64s, blocks, collect, offsets_of
 from deltavec.core.batching import map_ranges
 from deltavec.core.learning import kernels as pair_kernels
-from deltavec.core.learning.spill import Allocate, collect
 from deltavec.core.text.batches import Chunked, Tokenizer, as_text_batch
 from deltavec.core.text.rules import TextBatch
 from deltavec.core.threads import equal_shares, parallel_map, thread_count

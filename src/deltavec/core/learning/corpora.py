@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from deltavec.core.arguments import require_whole
-from deltavec.core.arrays import Int32s
+from deltavec.core.arrays import Allocate, Int32s
 from deltavec.core.batching import count_batch
 from deltavec.core.kernels.count import count_ids
 from deltavec.core.learning.cooccurrence import (
@@ -20,13 +20,17 @@ from deltavec.core.learning.cooccurrence import (
     cooccurrence,
     list_token_ids,
 )
-from deltavec.core.learning.spill import Allocate
 from deltavec.core.learning.split_half import Folds, folds_of
-from deltavec.core.learning.vocabulary_builder import WordCounts, frequent_words, word_counts
+from deltavec.core.learning.vocabulary_builder import (
+    WORDS_AS_USUAL,
+    WordCounts,
+    count_units,
+    frequent_words,
+    word_counts,
+)
 from deltavec.core.model import EmbeddingModel, remove_components
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.text.batches import Chunked, Tokenizer, as_text_batch, resolve_tokenizer
-from deltavec.core.text.feature_choice import WORDS_AS_USUAL, count_units
 from deltavec.core.vocabulary import Vocabulary
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deltavec.core.arguments import require_whole
-from deltavec.core.arrays import Float32s, Float64s, read_only
+from deltavec.core.arrays import Allocate, Float32s, Float64s, Spill, read_only
 from deltavec.core.kernels.embed import ROUNDING
 from deltavec.core.learning import kernels as pair_kernels
 from deltavec.core.learning.cooccurrence import (
@@ -19,7 +19,6 @@ from deltavec.core.learning.cooccurrence import (
     split_rows,
 )
 from deltavec.core.learning.corpora import LearningCorpus
-from deltavec.core.learning.spill import Allocate, Spill
 from deltavec.core.learning.svd import leading_left_singular
 from deltavec.core.threads import equal_shares, parallel_map, thread_count
 from deltavec.core.vectors import WordVectors

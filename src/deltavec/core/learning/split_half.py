@@ -38,11 +38,10 @@ from typing import NamedTuple
 import numpy as np
 
 from deltavec.core.arrays import Float32s, Float64s, Int32s, UInt64s, blocks, fix_signs, offsets_of
-from deltavec.core.components import ROWS_AT_ONCE
 from deltavec.core.forms import EmbeddingTable, project
 from deltavec.core.learning import kernels
 from deltavec.core.learning.svd import LeftSingular
-from deltavec.core.statistics import CorpusStatistics
+from deltavec.core.statistics import ROWS_AT_ONCE, CorpusStatistics
 from deltavec.core.threads import equal_shares, parallel_map
 
 FEWEST_WORDS = 20

@@ -18,9 +18,8 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from deltavec.core.arrays import Float32s, Float64s, blocks, fix_signs
-from deltavec.core.components import ROWS_AT_ONCE, SecondMoment
-from deltavec.core.learning.spill import Allocate
+from deltavec.core.arrays import Allocate, Float32s, Float64s, blocks, fix_signs
+from deltavec.core.statistics import ROWS_AT_ONCE, SecondMoment
 from deltavec.core.threads import one_blas_thread, parallel_map
 
 Product: TypeAlias = Callable[[Float32s], Float32s]

@@ -30,6 +30,15 @@ FEW_ROWS = 4  # of a block: reading these costs no more than reading all codes
 ROUNDED = 2.0**-22  # more than the rounding to float32
 
 
+class Search(NamedTuple):
+    """Rows of one array, what is looked for in them, and the best so far."""
+
+    rows: Rows
+    queries: Queries
+    terms: QueryTerms
+    best: TopK
+
+
 class Candidates(NamedTuple):
     """Rows that may be among the best, upper bounds of their scores, and their lexical scores.
 
@@ -136,29 +145,21 @@ def candidate_rows(
 
 @compiled
 def rescore_top(
-    rows: Rows,
-    queries: Queries,
-    query: int,
-    terms: QueryTerms,
-    rest: float,
-    high: Candidates,
-    first: int,
-    found: int,
-    best: TopK,
+    search: Search, query: int, rest: float, high: Candidates, first: int, found: int
 ) -> None:
     """Rescore the k candidates from ``first`` on with the highest bounds, to raise the threshold.
 
     Their bounds become minus infinity.
     """
-    k = best.scores.shape[1]
+    best, k = search.best, search.best.scores.shape[1]
     likely = TopK(np.empty((1, k)), np.empty((1, k), np.int64), np.zeros(1, np.int64))
     for number in range(first, found):
         if likely.sizes[0] < k or high.bounds[number] > likely.scores[0, 0]:
             keep(likely, 0, high.bounds[number], number)
     for number in likely.ranks[0, : likely.sizes[0]]:
         place, added = high.places[number], high.added[number]
-        if fast_score(rows, place, queries, query, added) >= kth_best(best, query) - rest:
-            rescore(rows, place, queries, query, terms, added, rest, best)
+        if fast_score(search, place, query, added) >= kth_best(best, query) - rest:
+            rescore(search, place, query, added, rest)
         high.bounds[number] = -np.inf
 
 
@@ -179,41 +180,27 @@ def drop_hopeless(high: Candidates, first: int, found: int, least: Any) -> int:
 
 @compiled
 def rescore_rest(
-    rows: Rows,
-    queries: Queries,
-    query: int,
-    terms: QueryTerms,
-    rest: float,
-    high: Candidates,
-    found: int,
-    best: TopK,
-    missing: float,
+    search: Search, query: int, rest: float, high: Candidates, found: int, missing: float
 ) -> None:
     """Rescore the remaining candidates, whose bounds lack as much as is ``missing``."""
-    least = kth_best(best, query) - rest
+    least = kth_best(search.best, query) - rest
     for number in range(found):
         place, added = high.places[number], high.added[number]
         may_win = high.bounds[number] + missing >= least
-        if may_win and fast_score(rows, place, queries, query, added) >= least:
-            rescore(rows, place, queries, query, terms, added, rest, best)
-            least = kth_best(best, query) - rest
+        if may_win and fast_score(search, place, query, added) >= least:
+            rescore(search, place, query, added, rest)
+            least = kth_best(search.best, query) - rest
 
 
 @compiled
 def scan_codes(
-    rows: Rows,
-    codes: QuantizedSearch,
-    first: int,
-    last: int,
-    queries: Queries,
-    terms: QueryTerms,
-    memory: Float64s,
-    best: TopK,
+    search: Search, codes: QuantizedSearch, first: int, last: int, memory: Float64s
 ) -> None:
     """Search rows ``first``, a multiple of `ROWS`, to ``last`` for the best of each query.
 
     ``memory`` holds the lexical scores of so many rows, a multiple of `ROWS`, of all queries.
     """
+    rows, queries, terms, best = search
     count = queries.scales.size
     lexical = terms.terms.size > 0
     size = memory.size // count if lexical else max(last - first, 1)
@@ -237,39 +224,32 @@ def scan_codes(
                 high = Candidates(places[query], numbers[0, query], numbers[1, query])
                 rest = rests[query]
                 if left[query] > room - (stop - begin) * ROWS:
-                    rescore_rest(rows, queries, query, terms, rest, high, left[query], best, 0.0)
+                    rescore_rest(search, query, rest, high, left[query], 0.0)
                     left[query] = 0
                 least, before = kth_best(best, query) - rest, left[query]
                 own = added[query, begin * ROWS - start :] if lexical else added[0]
                 found = candidate_rows(
                     rows, codes, begin, stop, query, least, queries.scales[query], own, high, before
                 )
-                rescore_top(rows, queries, query, terms, rest, high, before, found, best)
+                rescore_top(search, query, rest, high, before, found)
                 least = kth_best(best, query) - rest
                 left[query] = drop_hopeless(high, before, found, least)
             # The higher the threshold, the fewer candidates a block has.
             begin, blocks = stop, min(2 * blocks, most)
         for query in range(count):
             high = Candidates(places[query], numbers[0, query], numbers[1, query])
-            rescore_rest(rows, queries, query, terms, rests[query], high, left[query], best, 0.0)
+            rescore_rest(search, query, rests[query], high, left[query], 0.0)
             left[query] = 0
 
 
 @compiled
-def scan_products(
-    rows: Rows,
-    first: int,
-    products: Float32s,
-    queries: Queries,
-    terms: QueryTerms,
-    memory: Float64s,
-    best: TopK,
-) -> None:
+def scan_products(search: Search, first: int, products: Float32s, memory: Float64s) -> None:
     """Search the rows from ``first`` on, given their products.
 
     ``products`` has a row for each query and a column for each row looked at, and ``memory`` room
     for as many lexical scores.
     """
+    rows, queries, terms, best = search
     columns = products.shape[1]
     needed = np.empty(ROWS, np.float32)
     for query in range(products.shape[0]):
@@ -289,35 +269,27 @@ def scan_products(
                 allowed = rows.allowed.size == 0 or rows.allowed[place] > 0
                 if allowed and line[row] >= needed[row]:
                     lexical = added[begin + row] if added.size > 0 else 0.0
-                    rescore(rows, place, queries, query, terms, lexical, rest, best)
+                    rescore(search, place, query, lexical, rest)
 
 
 @inlined
-def fast_score(rows: Rows, place: int, queries: Queries, query: int, added: Any) -> Any:
+def fast_score(search: Search, place: int, query: int, added: Any) -> Any:
     """An upper bound of a row's score by a fast product, given its lexical score."""
-    scale = queries.scales[query]
+    scale = search.queries.scales[query]
     if scale == 0:
         return added
-    product = fast_dot(rows.vectors[place], queries.vectors[query])
-    return scale * (np.float64(product) + queries.margin) + added
+    product = fast_dot(search.rows.vectors[place], search.queries.vectors[query])
+    return scale * (np.float64(product) + search.queries.margin) + added
 
 
 @compiled
-def rescore(
-    rows: Rows,
-    place: int,
-    queries: Queries,
-    query: int,
-    terms: QueryTerms,
-    added: float,
-    rest: float,
-    best: TopK,
-) -> None:
+def rescore(search: Search, place: int, query: int, added: float, rest: float) -> None:
     """Compute the exact score of a row and keep it if it is among the best.
 
     Its lexical score is ``added``, to be looked up if there may be a ``rest``. In keyword search a
     row without any term of the query is not a hit.
     """
+    rows, queries, terms, best = search
     # Looking terms up takes longer than a product: only if some were left out.
     score = lexical_score(terms, query, place, False) if rest > 0 else added
     if queries.scales[query] > 0:

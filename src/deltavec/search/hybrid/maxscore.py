@@ -8,6 +8,9 @@ term a document can gain less, and fewer candidates remain. The last ones are sc
 
 Sums are taken in a different order than in `deltavec.search.lexical.kernels`; the difference is
 below `TINY` of the sum of weights, which is always granted.
+
+A search starts with a threshold: the lowest score of k documents that contain the heaviest query
+terms. It changes how much is scored, never what is found.
 """
 
 from __future__ import annotations
@@ -16,12 +19,18 @@ from itertools import pairwise
 
 import numpy as np
 
-from deltavec.core.arrays import Float64s, Int64s, UInt8s, read_only
+from deltavec.core.arrays import Float64s, Int32s, Int64s, UInt8s, read_only
 from deltavec.core.jit import compiled
-from deltavec.search.hybrid.bounds import HIGHEST_SCORE, Candidates, rescore_rest, rescore_top
-from deltavec.search.kernels import Queries, Rows, TopK, kth_best
+from deltavec.search.hybrid.bounds import (
+    HIGHEST_SCORE,
+    Candidates,
+    Search,
+    rescore_rest,
+    rescore_top,
+)
+from deltavec.search.kernels import Rows, cosine, kth_best
 from deltavec.search.lexical.bm25 import saturation
-from deltavec.search.lexical.kernels import QueryTerms, first_posting_from
+from deltavec.search.lexical.kernels import QueryTerms, first_posting_from, lexical_score
 
 TINY = 1e-9
 SCORED = 32  # at most one in so many rows is scored alone; scanning blocks beats more
@@ -149,20 +158,14 @@ def narrow(terms: QueryTerms, index: int, least: float, known: Candidates, count
 
 @compiled
 def search_candidates(
-    rows: Rows,
-    first: int,
-    last: int,
-    queries: Queries,
-    terms: QueryTerms,
-    chosen: Int64s,
-    best: TopK,
-    given_up: UInt8s,
+    search: Search, first: int, last: int, chosen: Int64s, given_up: UInt8s
 ) -> None:
     """Search rows ``first`` to ``last`` by the postings of essential terms, or only some rows.
 
     ``chosen`` are the only rows to look at, if there are any. A query with too many candidates is
     marked in ``given_up``; some of its best rows may be found, and must be dropped.
     """
+    rows, queries, terms, best = search
     documents, sums = np.empty((2, last - first), np.int64), np.empty((2, last - first))
     for query in range(queries.scales.size):
         if given_up[query] > 0:
@@ -183,35 +186,123 @@ def search_candidates(
             known, wider = wider, known
         any_number = chosen.size > 0 or scale == 0
         if essential < 0 or not finish_candidates(
-            rows, queries, query, terms, order[essential:], known, count, best, any_number
+            search, query, order[essential:], known, count, any_number
         ):
             given_up[query] = 1
 
 
 @compiled
 def finish_candidates(
-    rows: Rows,
-    queries: Queries,
-    query: int,
-    terms: QueryTerms,
-    others: Int64s,
-    known: Candidates,
-    count: int,
-    best: TopK,
-    any_number: bool,
+    search: Search, query: int, others: Int64s, known: Candidates, count: int, any_number: bool
 ) -> bool:
     """Look up the other terms of candidates, and score those that are left if they are few."""
-    highest = queries.scales[query] * HIGHEST_SCORE
+    terms, best = search.terms, search.best
+    highest = search.queries.scales[query] * HIGHEST_SCORE
     rest = TINY * terms.limits[terms.begins[query] : terms.ends[query]].sum()
     rest += terms.limits[others].sum()
     for place in range(others.size):
         if rest <= FINE * highest:
             break
         if place == LATER:
-            rescore_top(rows, queries, query, terms, rest, known, 0, count, best)
+            rescore_top(search, query, rest, known, 0, count)
         rest -= terms.limits[others[place]]
         count = narrow(terms, others[place], kth_best(best, query) - highest - rest, known, count)
     if not any_number and count > max(FEW, terms.norms.size // SCORED):
         return False
-    rescore_rest(rows, queries, query, terms, rest, known, count, best, highest)
+    rescore_rest(search, query, rest, known, count, highest)
+    return True
+
+
+SAMPLED = 512  # documents of each query
+MOST = 64  # largest k; beyond it the threshold costs as much as it saves
+HEAVIEST = 3  # terms that choose the documents
+
+
+@compiled
+def seed_thresholds(search: Search) -> None:
+    """Fill the empty heaps of queries with the lowest score of k seed documents.
+
+    They are places to be taken: any document with this score or a higher one is better. Terms that
+    may be left out are, since no term contribution is negative: the full scores are no lower.
+    """
+    rows, queries, terms, best = search
+    k = best.scores.shape[1]
+    seeds = np.empty(k, np.int64)
+    for query in range(queries.scales.size):
+        if best.sizes[query] > 0 or not write_seeds(rows, terms, query, seeds):
+            continue
+        lowest = np.inf
+        for place in range(k):
+            score = lexical_score(terms, query, seeds[place], True)
+            if queries.scales[query] > 0:
+                near = cosine(queries.vectors[query], rows.vectors[seeds[place]])
+                score += queries.scales[query] * np.float64(near)
+            lowest = min(lowest, score)
+        if lowest > -np.inf:
+            best.scores[query] = lowest
+            best.sizes[query] = k
+
+
+@compiled
+def heaviest_terms(terms: QueryTerms, query: int, k: int, heaviest: Int64s) -> int:
+    """Write a query's heaviest terms, first one with at least k postings; return how many."""
+    found = 0
+    begin, end = terms.begins[query], terms.ends[query]
+    while found < heaviest.size:
+        best = -1
+        for place in range(begin, end):
+            term = terms.terms[place]
+            if found == 0 and terms.postings.begins[term + 1] - terms.postings.begins[term] < k:
+                continue
+            taken = False
+            for other in range(found):
+                taken = taken or heaviest[other] == place
+            if not taken and (best < 0 or terms.weights[place] > terms.weights[best]):
+                best = place
+        if best < 0:
+            break
+        heaviest[found] = best
+        found += 1
+    return found
+
+
+@compiled
+def sample_postings(rows: Rows, listed: Int32s) -> Int64s:
+    """Some documents of a posting list that may be found, from all over it."""
+    kept, count = np.empty(listed.size if rows.allowed.size > 0 else 0, np.int64), 0
+    for place in range(kept.size):
+        if 0 <= listed[place] < rows.allowed.size and rows.allowed[listed[place]] > 0:
+            kept[count] = listed[place]
+            count += 1
+    count = count if rows.allowed.size > 0 else listed.size
+    documents = np.empty(min(SAMPLED, count), np.int64)
+    for index in range(documents.size):
+        place = index * count // documents.size
+        documents[index] = kept[place] if rows.allowed.size > 0 else listed[place]
+    return documents
+
+
+@compiled
+def write_seeds(rows: Rows, terms: QueryTerms, query: int, seeds: Int64s) -> bool:
+    """Write k distinct seed documents; return whether there are so many."""
+    heaviest = np.empty(HEAVIEST, np.int64)
+    count = heaviest_terms(terms, query, seeds.size, heaviest)
+    if count == 0:
+        return False
+    begins, term = terms.postings.begins, terms.terms[heaviest[0]]
+    documents = sample_postings(rows, terms.postings.documents[begins[term] : begins[term + 1]])
+    if documents.size < seeds.size:
+        return False
+    if documents.min() < 0 or documents.max() >= terms.norms.size:  # a file from elsewhere
+        return False
+    sums = np.zeros(documents.size)
+    known = Candidates(documents, sums, sums)
+    for place in heaviest[:count]:
+        narrow(terms, place, 0.0, known, documents.size)
+    for found in range(seeds.size):
+        best = np.argmax(sums)
+        if sums[best] <= 0:  # only deleted documents are left
+            return False
+        sums[best] = -1.0
+        seeds[found] = documents[best]
     return True

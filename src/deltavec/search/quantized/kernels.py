@@ -2,7 +2,7 @@ r"""int8 scalar quantization with exact rescoring: codes of rows, and upper boun
 
 A search reads every row and is bound by memory bandwidth. A quarter of the bytes almost always
 shows that a row is not among the best, and only the others are read in full. Before the codes of a
-block, the smaller codes of its heads are read (`deltavec.search.quantized.pca_bound`). If these
+block, the smaller codes of its heads are read (`deltavec.search.quantized.build`). If these
 leave few candidates, nothing else of the block is read.
 
 Codes

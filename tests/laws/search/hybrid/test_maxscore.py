@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from deltavec.core.kernels.count import TOTALS
 from deltavec.search.hybrid import maxscore
+from deltavec.search.hybrid.bounds import Search
 from deltavec.search.kernels import cosine, margin
 from deltavec.search.lexical.kernels import add_query_scores, first_posting_from
 from deltavec.search.topk import NONE, no_rows
@@ -54,7 +55,8 @@ def test_what_is_found_is_what_a_look_at_all_documents_finds(seed, scale, with_p
     for first in range(0, DOCUMENTS, 320) if in_parts else (0,):
         last = first + 320 if in_parts else DOCUMENTS
         rows = rows_of(vectors)
-        maxscore.search_candidates(rows, first, last, queries, words, NONE, best, given_up)
+        search = Search(rows, queries, words, best)
+        maxscore.search_candidates(search, first, last, NONE, given_up)
     if not given_up[0]:
         found = np.lexsort((best.ranks[0], -best.scores[0]))
         assert best.ranks[0][found].tolist() == order.tolist()

@@ -3,8 +3,7 @@ import pytest
 
 import deltavec as dv
 import reference
-from deltavec.core.learning.basis import Prior
-from deltavec.core.learning.crossfit import recovery
+from deltavec.core.learning.spectral import Prior, recovery
 from deltavec.core.learning.split_half import HalfSample
 from deltavec.core.vocabulary import Vocabulary
 from deltavec.errors import RecipeError, VectorsError

@@ -5,7 +5,7 @@ import pytest
 
 import deltavec as dv
 import reference
-from deltavec.core.learning import crossfit, split_half
+from deltavec.core.learning import spectral, split_half
 from deltavec.core.learning.split_half import (
     Folds,
     HalfSample,
@@ -39,7 +39,7 @@ def recipe(**parameters):
 
 @pytest.mark.parametrize("collection", [None, corpus(40, seed=1)])
 def test_vectors_are_those_of_the_reference(collection, monkeypatch):
-    monkeypatch.setattr(crossfit, "FOLD_ITERATIONS", 30)
+    monkeypatch.setattr(spectral, "FOLD_ITERATIONS", 30)
     documents = corpus()
     model = dv.fit(
         documents,

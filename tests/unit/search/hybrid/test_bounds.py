@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from deltavec.search.hybrid import bounds
-from deltavec.search.hybrid.bounds import FEWER_BLOCKS, Candidates
+from deltavec.search.hybrid.bounds import FEWER_BLOCKS, Candidates, Search
 from deltavec.search.kernels import TopK
 from deltavec.search.lexical.kernels import Postings, QueryTerms
 from deltavec.search.quantized.build import quantize, quantize_queries
@@ -98,10 +98,10 @@ def sums_found(scale, k=2, allowed=ALL, by_products=False, best=None, rows=VECTO
     there = rows_of(rows, 10, allowed)
     if by_products:
         products, room = wanted.vectors @ rows.T, np.empty(len(rows))
-        bounds.scan_products(there, 0, products, wanted, words, room, best)
+        bounds.scan_products(Search(there, wanted, words, best), 0, products, room)
     else:
         room = np.empty(ROWS)
-        bounds.scan_codes(there, codes, 0, len(rows), wanted, words, room, best)
+        bounds.scan_codes(Search(there, wanted, words, best), codes, 0, len(rows), room)
     return hits(best)
 
 
@@ -141,7 +141,7 @@ def test_in_keyword_search_a_row_without_a_term_is_no_hit():
     _, wanted = asked(VECTORS[:1], scale=0.0)
     best = nothing_found(1, 4)
     for place, added in enumerate(ADDED):
-        bounds.rescore(rows_of(VECTORS), place, wanted, 0, WORDS, added, 0.0, best)
+        bounds.rescore(Search(rows_of(VECTORS), wanted, WORDS, best), place, 0, added, 0.0)
     assert hits(best) == [(3.0, 1), (2.25, 2), (0.25, 3)]
 
 
@@ -161,9 +161,9 @@ def test_queries_without_terms_find_the_highest_cosines(queries, allowed, by_pro
     terms = no_terms(queries)
     if by_products:
         products = wanted.vectors @ VECTORS.T
-        bounds.scan_products(rows, 0, products, wanted, terms, np.empty(4), best)
+        bounds.scan_products(Search(rows, wanted, terms, best), 0, products, np.empty(4))
     else:
-        bounds.scan_codes(rows, codes, 0, 4, wanted, terms, np.empty(0), best)
+        bounds.scan_codes(Search(rows, wanted, terms, best), codes, 0, 4, np.empty(0))
     left = [(1.0, 10), (np.float32(0.6), 12)]
     assert hits(best) == (left if len(allowed) == 0 else [(np.float32(0.6), 12), (0.0, 11)])
 
@@ -174,7 +174,8 @@ def test_many_blocks_are_looked_through():
     best = nothing_found(1, 3)
     for first in (0, ROWS):  # the second time heaps are full, and blocks are taken many at once
         last = ROWS if first == 0 else len(many)
-        bounds.scan_codes(rows_of(many), codes, first, last, wanted, no_terms(1), np.empty(0), best)
+        search = Search(rows_of(many), wanted, no_terms(1), best)
+        bounds.scan_codes(search, codes, first, last, np.empty(0))
     assert hits(best) == [(1.0, 2), (1.0, 6), (1.0, 10)]
 
 
@@ -185,7 +186,7 @@ def test_rows_for_which_there_is_no_more_room_are_scored_and_none_is_lost():
     codes, wanted = asked(VECTORS[[2, 2]], equals)
     best = nothing_found(2, 3)
     rows = rows_of(equals, ranks=ranks)
-    bounds.scan_codes(rows, codes, 0, len(equals), wanted, no_terms(2), np.empty(0), best)
+    bounds.scan_codes(Search(rows, wanted, no_terms(2), best), codes, 0, len(equals), np.empty(0))
     assert hits(best, 0) == hits(best, 1) == [(1.0, 0), (1.0, 1), (1.0, 2)]
 
 
@@ -194,5 +195,6 @@ def test_what_is_no_number_is_not_found():
     rows[0] = np.nan
     _, wanted = asked(VECTORS[:1])
     best, products = nothing_found(1, 4), wanted.vectors @ rows.T
-    bounds.scan_products(rows_of(rows), 0, products, wanted, no_terms(1), np.empty(4), best)
+    search = Search(rows_of(rows), wanted, no_terms(1), best)
+    bounds.scan_products(search, 0, products, np.empty(4))
     assert [rank for _, rank in hits(best)] == [2, 1, 3]

@@ -5,12 +5,11 @@ import pytest
 
 from deltavec.core.learning.stemming import Rules
 from deltavec.core.vocabulary import Vocabulary
-from deltavec.search.hybrid.search import best_documents
 from deltavec.search.lexical.index import HybridQuery, InvertedIndex, PostingsSegment
 from deltavec.search.lexical.kernels import Postings, QueryTerms, add_query_scores
 from deltavec.search.matrix import ChunkedMatrix
 from deltavec.search.quantized.build import quantize
-from deltavec.search.topk import ALL, Sizes
+from deltavec.search.topk import ALL, Sizes, best_documents
 from support.search_strategies import unit_rows
 
 DOCUMENTS, TERMS = 700, 12

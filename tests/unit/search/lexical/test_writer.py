@@ -8,8 +8,7 @@ import pytest
 from deltavec.core.learning.stemming import Rules, Stems
 from deltavec.core.text.batches import as_text_batch
 from deltavec.errors import InputError
-from deltavec.search.lexical.storage import map_postings, postings_layout
-from deltavec.search.lexical.writer import PostingsWriter, WordTerms
+from deltavec.search.lexical.writer import PostingsWriter, WordTerms, map_postings, postings_layout
 
 
 @pytest.fixture

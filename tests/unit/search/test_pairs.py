@@ -11,8 +11,7 @@ import pytest
 import deltavec as dv
 from deltavec.search.ids import Ids
 from deltavec.search.matrix import ChunkedMatrix
-from deltavec.search.pairs import Strips, row_pairs
-from deltavec.search.similar import write_pairs
+from deltavec.search.pairs import Strips, row_pairs, write_pairs
 from support import search_reference
 from support.search_strategies import unit_rows
 
@@ -85,7 +84,7 @@ def test_very_many_pairs_come_in_small_portions(strips, threads, tmp_path):
 
 
 def test_too_many_pairs_for_memory_are_an_error_that_says_what_to_do(tmp_path, monkeypatch):
-    monkeypatch.setattr(sys.modules["deltavec.search.similar"], "MOST_PAIRS", 4000)
+    monkeypatch.setattr(sys.modules["deltavec.search.pairs"], "MOST_PAIRS", 4000)
     rows = np.repeat(drawn(1), 100, axis=0)
     with pytest.raises(dv.InputError, match=r"more than 4,000 pairs .* write_similar_pairs"):
         dv.similar_pairs(rows, 0.9)
