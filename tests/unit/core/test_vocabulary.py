@@ -6,6 +6,7 @@ from deltavec.core.arrays import pack
 from deltavec.core.batching import count_batch
 from deltavec.core.kernels import hashing
 from deltavec.core.kernels import tokenize as token_kernels
+from deltavec.core.kernels.ngrams import ScanInput
 from deltavec.core.learning import vocabulary_builder
 from deltavec.core.text.batches import as_text_batch
 from deltavec.core.text.rules import TextBatch, rule
@@ -57,9 +58,8 @@ def test_words_of_equal_hashes_are_told_apart_by_their_bytes():
     assert count_batch(texts, only_first).token_counts.tolist() == [1]
     ids, word = np.empty(2, np.int32), np.empty(16, np.uint8)
     for one, known in ((colliding, 2), (only_first, 1)):
-        found = token_kernels.scan(
-            texts.data, 0, len(texts.data), texts.rule, one.table, word, ids, False, ()
-        )
+        text = ScanInput(texts.data, texts.rule, one.table, word, ids, False)
+        found = token_kernels.scan(text, 0, len(texts.data), ())
         assert found[1] == known
         assert ids[:known].tolist() == [0, 1][:known]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from deltavec.core.arrays import Int32s, UInt8s, signed
@@ -27,6 +29,21 @@ from deltavec.core.kernels.hashing import (
 )
 from deltavec.core.text.rules import LONGEST_WORD, MARK, SEPARATOR, UNSPACED, Rule
 
+
+class ScanInput(NamedTuple):
+    """What a scan reads, and where it writes one word and the ids of words.
+
+    If it ``learns``, it stops behind an unknown word.
+    """
+
+    data: UInt8s
+    rule: Rule
+    words: VocabTable
+    word: UInt8s
+    ids: Int32s
+    learns: bool
+
+
 THREE = np.uint64(3)
 FOUR = np.uint64(4)
 FIVE = np.uint64(5)
@@ -45,21 +62,14 @@ def three_bytes(data: UInt8s, place: np.uint64) -> np.uint64:
 
 @compiled
 def scan_unspaced(
-    data: UInt8s,
-    place: int,
-    end: int,
-    rule: Rule,
-    words: VocabTable,
-    word: UInt8s,
-    ids: Int32s,
-    known: int,
-    stop_at_unknown: bool,
+    text: ScanInput, place: int, end: int, known: int
 ) -> tuple[int, int, int, int, np.uint64]:
     """What `scan` gives, for runs of characters of a script without spaces; one begins here.
 
     Each character is a word with the marks behind it, then it is one with the next. The place is
     below zero if the run goes on with a pair. Stops where no other run follows a separator.
     """
+    data, rule, words, word, ids, stop_at_unknown = text
     folded, page_of, pages = rule.bytes, rule.page_of, rule.pages
     slots, vocabulary, offsets, secret = words.slots, words.data, words.offsets, words.secret
     found_before = place < 0
@@ -171,17 +181,10 @@ WITHIN_WORD = 1 << 48  # times the number of units found before; a chunk has few
 
 @compiled
 def scan_ngrams(
-    data: UInt8s,
-    place: int,
-    end: int,
-    rule: Rule,
-    words: VocabTable,
-    word: UInt8s,
-    ids: Int32s,
-    stop_at_unknown: bool,
-    unspaced: tuple[bool, ...],
+    text: ScanInput, place: int, end: int, unspaced: tuple[bool, ...]
 ) -> tuple[int, int, int, int, np.uint64]:
     """What `scan` gives, where the units are runs of the characters of words."""
+    data, rule, words, word, ids, stop_at_unknown = text
     folded = rule.bytes
     slots, vocabulary, offsets, secret = words.slots, words.data, words.offsets, words.secret
     spelled = np.empty(4 * LONGEST_WORD + 2 + PACKED, np.uint8)
@@ -197,9 +200,7 @@ def scan_ngrams(
         if is_unspaced:
             if len(unspaced) == 0:
                 return place, known, passed, -1, EMPTY
-            place, known, more, length, h = scan_unspaced(
-                data, place, end, rule, words, word, ids, known, stop_at_unknown
-            )
+            place, known, more, length, h = scan_unspaced(text, place, end, known)
             passed += more
             if length > 0 or place < 0:
                 return place, known, passed, length, h

@@ -28,7 +28,7 @@ from deltavec.core.kernels.hashing import (
     mix,
     scan_non_ascii,
 )
-from deltavec.core.kernels.ngrams import FOUR, THREE, scan_ngrams, scan_unspaced
+from deltavec.core.kernels.ngrams import FOUR, THREE, ScanInput, scan_ngrams, scan_unspaced
 from deltavec.core.text.rules import SEPARATOR, UNSPACED, Rule, TextBatch
 
 IDS_AT_ONCE = 1 << 16
@@ -103,15 +103,7 @@ def load_eight_lowered(data: UInt8s, place: np.uint64, folded: UInt8s) -> np.uin
 
 @compiled
 def scan(
-    data: UInt8s,
-    position: int,
-    end: int,
-    rule: Rule,
-    words: VocabTable,
-    word: UInt8s,
-    ids: Int32s,
-    stop_at_unknown: bool,
-    unspaced: tuple[bool, ...],
+    text: ScanInput, position: int, end: int, unspaced: tuple[bool, ...]
 ) -> tuple[int, int, int, int, np.uint64]:
     """Fill ``ids`` with the known words from ``position`` on.
 
@@ -125,6 +117,7 @@ def scan(
     """
     known = signed(0)
     passed = signed(0)
+    data, rule, words, word, ids, stop_at_unknown = text
     is_unspaced = position < 0  # whether a run of a script without spaces begins, or goes on
     folded, decodes, page_of, pages = rule.bytes, rule.decodes, rule.page_of, rule.pages
     slots, vocabulary, offsets, secret = words.slots, words.data, words.offsets, words.secret
@@ -138,9 +131,7 @@ def scan(
         if is_unspaced:
             if len(unspaced) == 0:
                 return position, known, passed, -1, EMPTY
-            position, known, more, length, h = scan_unspaced(
-                data, position, end, rule, words, word, ids, known, stop_at_unknown
-            )
+            position, known, more, length, h = scan_unspaced(text, position, end, known)
             passed += more
             if length > 0 or position < 0:
                 return position, known, passed, length, h
@@ -271,19 +262,12 @@ def load_from_block(block: UInt64s, at: np.uint64) -> np.uint64:
 
 @compiled
 def scan_blocks(
-    data: UInt8s,
-    ends: Int64s,
+    texts: TextBatch,
     document: int,
     position: int,
     last: int,
-    folded: UInt8s,
-    decodes: bool,
-    slots: UInt64s,
-    vocabulary: UInt8s,
-    offsets: Int64s,
-    secret: np.uint64,
-    block: UInt64s,
-    ids: Int32s,
+    words: VocabTable,
+    buffers: TokenBuffers,
     known: int,
     stop_at_unknown: bool,
 ) -> tuple[int, int, int, int, bool]:
@@ -297,9 +281,12 @@ def scan_blocks(
     64 bytes are put into lower case at once, and which of them are in words becomes the bits of
     one integer. Where words begin and end is then a matter of arithmetic: nothing about a word
     waits for the word before it, and its length decides no branch unless it is beyond eight bytes.
-    Arrays come one by one, for as many documents as possible: numba counts the users of each
-    array that is taken out of a tuple, which for a short document takes longer than its words.
+    It goes through as many documents as possible: numba counts the users of each array that is
+    taken out of a tuple, which for a short document takes longer than its words.
     """
+    data, ends, rule = texts
+    folded, decodes, ids, block = rule.bytes, rule.decodes, buffers.ids, buffers.block
+    slots, vocabulary, offsets, secret = words.slots, words.data, words.offsets, words.secret
     mask = np.uint64(slots.size // 2 - 1)
     size = np.uint64(data.size)
     passed = 0
@@ -436,28 +423,13 @@ def scan_documents(
         end = texts.ends[document + 1]
         close = end
         if len(ngrams) > 0:
-            position, found_here, more, length, h = scan_ngrams(
-                data, position, end, texts.rule, words, buffers.word, ids[known:], learns, unspaced
-            )
+            text = ScanInput(data, texts.rule, words, buffers.word, ids[known:], learns)
+            position, found_here, more, length, h = scan_ngrams(text, position, end, unspaced)
         else:
             if position >= 0:
                 begun = position
                 document, position, known, more, goes_on = scan_blocks(
-                    data,
-                    texts.ends,
-                    document,
-                    position,
-                    last,
-                    folded,
-                    texts.rule.decodes,
-                    words.slots,
-                    words.data,
-                    words.offsets,
-                    words.secret,
-                    buffers.block,
-                    ids,
-                    known,
-                    learns,
+                    texts, document, position, last, words, buffers, known, learns
                 )
                 passed += more
                 if not goes_on:
@@ -474,17 +446,8 @@ def scan_documents(
                     close = here
                     break
                 here += 1
-            position, found_here, more, length, h = scan(
-                data,
-                position,
-                close,
-                texts.rule,
-                words,
-                buffers.word,
-                ids[known:],
-                learns,
-                unspaced,
-            )
+            text = ScanInput(data, texts.rule, words, buffers.word, ids[known:], learns)
+            position, found_here, more, length, h = scan(text, position, close, unspaced)
         known += found_here
         passed += more
         if length < 0:
