@@ -24,9 +24,9 @@ from deltavec.search.ids import Ids, IdsLike
 from deltavec.search.pairs import (
     MOST_PAIRS,
     RowGroups,
-    UnionFind,
     collect,
     join,
+    linked_rows,
     require_output,
     require_threshold,
 )
@@ -93,10 +93,8 @@ class Duplicates:
 
     @cached_property
     def _groups(self) -> RowGroups:
-        links = UnionFind(len(self.firsts))
-        links.add(self.firsts[self.copies], self.copies)
-        links.add(self.rows.a, self.rows.b)
-        return links.groups()
+        a = np.append(self.firsts[self.copies], self.rows.a)
+        return linked_rows(len(self.firsts), a, np.append(self.copies, self.rows.b))
 
     @property
     def groups(self) -> tuple[npt.NDArray[Any], ...]:
@@ -112,26 +110,16 @@ class Duplicates:
         it. So no two that stay are duplicates, and each that goes has a duplicate that stays.
         """
         count = len(self.firsts)
-        order = np.argsort(-self.words, kind="stable") if self.keep == "longest" else None
-        ranks = np.arange(count)
-        if order is not None:
+        order, ranks = np.arange(count), np.arange(count)
+        if self.keep == "longest":
+            order = np.argsort(-self.words, kind="stable")
             ranks[order] = np.arange(count)
         a, b = ranks[self.rows.a], ranks[self.rows.b]
         a, b = np.minimum(a, b), np.maximum(a, b)
-        sorted_pairs = np.lexsort((b, a))
+        pairs = np.lexsort((b, a))
         nearest, shared = np.full(count, -1), np.zeros(count, np.float32)
-        kernels.keep_first(
-            nearest,
-            shared,
-            a[sorted_pairs],
-            b[sorted_pairs],
-            self.rows.shared[sorted_pairs],
-            np.float32(0),
-        )
-        stays_for = nearest[ranks]
-        if order is not None:
-            stays_for = np.where(stays_for < 0, -1, order[stays_for])
-        shared = shared[ranks]
+        kernels.keep_first(nearest, shared, a[pairs], b[pairs], self.rows.shared[pairs])
+        stays_for, shared = np.where(nearest < 0, -1, order[nearest])[ranks], shared[ranks]
         first = self.firsts[self.copies]
         stays_for[self.copies] = np.where(stays_for[first] < 0, first, stays_for[first])
         shared[self.copies] = np.where(stays_for[first] < 0, np.float32(1), shared[first])
@@ -155,16 +143,15 @@ class Duplicates:
         stays = stays_for < 0
         same = self.firsts[members] == self.firsts[np.maximum(stays_for, 0)]
         why = np.where(stays, "kept", np.where(same, "same words", "shared text"))
+        ids = self.names.values
         return pa.table(
             {
-                "id": self.names.values.take(pa.array(members)),
-                "group": pa.array(np.repeat(np.arange(len(begins) - 1), np.diff(begins))),
-                "keep": pa.array(stays),
-                "representative": self.names.values.take(
-                    pa.array(np.where(stays, members, stays_for))
-                ),
-                "shared": pa.array(np.where(stays, np.float32(1), shared), pa.float32()),
-                "why": pa.array(why.tolist(), pa.string()),
+                "id": ids.take(pa.array(members)),
+                "group": np.repeat(np.arange(len(begins) - 1), np.diff(begins)),
+                "keep": stays,
+                "representative": ids.take(pa.array(np.where(stays, members, stays_for))),
+                "shared": np.where(stays, np.float32(1), shared),
+                "why": why,
             }
         )
 

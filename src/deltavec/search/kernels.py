@@ -214,43 +214,16 @@ def pairs_in_products(
 
 
 @compiled
-def keep_first(
-    nearest: Int64s, scores: Float32s, a: Int64s, b: Int64s, score: Float32s, least: Any
-) -> None:
-    """Mark rows as duplicates of an earlier row that is kept and at least this similar.
+def keep_first(nearest: Int64s, scores: Float32s, a: Int64s, b: Int64s, score: Float32s) -> None:
+    """Mark rows as duplicates of an earlier row that is kept.
 
     Pairs come in ascending order, so all pairs that could remove row a were seen before the pairs
     by which a removes others. ``nearest`` is the most similar row that is kept, the first of
     several; -1 for a row that is kept itself.
     """
     for pair in range(a.size):
-        if score[pair] < least or nearest[a[pair]] >= 0:
+        if nearest[a[pair]] >= 0:
             continue
         if nearest[b[pair]] < 0 or score[pair] > scores[b[pair]]:
             nearest[b[pair]] = a[pair]
             scores[b[pair]] = score[pair]
-
-
-@compiled
-def root_of(parents: Int64s, row: int) -> int:
-    """The root of a row's group, its lowest row, with path halving."""
-    while parents[row] != row:
-        parents[row] = parents[parents[row]]
-        row = parents[row]
-    return row
-
-
-@compiled
-def join_groups(parents: Int64s, a: Int64s, b: Int64s) -> None:
-    """Union the groups of each pair."""
-    for pair in range(a.size):
-        root_a = root_of(parents, a[pair])
-        root_b = root_of(parents, b[pair])
-        parents[max(root_a, root_b)] = min(root_a, root_b)
-
-
-@compiled
-def flatten_groups(parents: Int64s) -> None:
-    """Write the lowest row of its group for each row."""
-    for row in range(parents.size):
-        parents[row] = root_of(parents, row)

@@ -166,37 +166,21 @@ class RowGroups(NamedTuple):
     begins: Int64s  # where each group begins, and where the last one ends
 
 
-class UnionFind:
-    """Groups as they form while pairs come in; memory for one number a row.
+def linked_rows(rows: int, a: Int64s, b: Int64s) -> RowGroups:
+    """The groups of rows that pairs link, directly or through other ones."""
+    from scipy import sparse
 
-    Parameters
-    ----------
-    rows
-        How many rows there are.
-    """
-
-    def __init__(self, rows: int) -> None:
-        self._parents = np.arange(rows)
-
-    def add(self, a: Int64s, b: Int64s) -> None:
-        """Link the two rows of each pair."""
-        kernels.join_groups(self._parents, a, b)
-
-    def groups(self) -> RowGroups:
-        """The groups that all pairs together make."""
-        lowest = self._parents.copy()
-        kernels.flatten_groups(lowest)
-        sizes = np.bincount(lowest, minlength=len(lowest))
-        members = np.flatnonzero(sizes[lowest] > 1)
-        members = members[np.lexsort((members, lowest[members], -sizes[lowest[members]]))]
-        lengths = sizes[lowest[members]]
-        begins = [0]
-        while begins[-1] < len(members):
-            begins.append(begins[-1] + int(lengths[begins[-1]]))
-        return RowGroups(members, np.array(begins))
-
-
-PAIRS_A_ROW_GROUP = 100_000
+    links = sparse.coo_array((np.ones(len(a), bool), (a, b)), (rows, rows))
+    _, firsts, groups = np.unique(
+        sparse.csgraph.connected_components(links, directed=False)[1],
+        return_index=True,
+        return_inverse=True,
+    )
+    lowest, sizes = firsts[groups], np.bincount(groups)[groups]
+    members = np.flatnonzero(sizes > 1)
+    members = members[np.lexsort((members, lowest[members], -sizes[members]))]
+    begins = np.flatnonzero(np.diff(lowest[members], prepend=-1))
+    return RowGroups(members, np.append(begins, len(members)))
 
 
 class Pairs(NamedTuple):
@@ -268,9 +252,18 @@ def write_similar_pairs(
 
     The file has the columns a, b and score, and appears when it is complete.
     """
+    from pyarrow import parquet
+
     path = require_output(output)
     names, found = find_pairs(U, threshold, ids, threads, on_progress)
-    return write_pairs(found, names, path)
+    kind, count = names.values.type, 0
+    schema = pa.schema([("a", kind), ("b", kind), ("score", pa.float32())])
+    with replacing(path) as temporary, parquet.ParquetWriter(temporary, schema) as writer:
+        for a, b, score in found:
+            columns = [*(names.values.take(pa.array(rows)) for rows in (a, b)), pa.array(score)]
+            writer.write_table(pa.table(columns, schema=schema))
+            count += len(a)
+    return count
 
 
 def find_pairs(
@@ -286,33 +279,6 @@ def find_pairs(
     pieces = ChunkedMatrix.of(U, "U", threads)
     names = Ids.of(ids, len(pieces))
     return names, row_pairs(pieces, cosine, threads=threads, on_progress=on_progress)
-
-
-def write_pairs(found: Iterator[RowPairs], names: Ids, path: Path) -> int:
-    """How many pairs there were to write to a Parquet file, which appears when it is complete."""
-    from pyarrow import parquet
-
-    kind = names.values.type
-    schema = pa.schema([("a", kind), ("b", kind), ("score", pa.float32())])
-    count = 0
-    with replacing(path) as temporary, parquet.ParquetWriter(temporary, schema) as writer:
-        for a, b, score in row_groups(found):
-            ids = (names.values.take(pa.array(rows)) for rows in (a, b))
-            writer.write_table(pa.table([*ids, pa.array(score)], schema=schema))
-            count += len(a)
-    return count
-
-
-def row_groups(found: Iterator[RowPairs]) -> Iterator[RowPairs]:
-    """The pairs, as many at a time as make a group of rows in a file."""
-    waiting: list[RowPairs] = []
-    for part in found:
-        waiting.append(part)
-        if sum(len(part.a) for part in waiting) >= PAIRS_A_ROW_GROUP:
-            yield join(waiting)
-            waiting.clear()
-    if waiting:
-        yield join(waiting)
 
 
 def require_threshold(threshold: float, what: str = "cosine") -> float:

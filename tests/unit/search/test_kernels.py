@@ -111,20 +111,13 @@ def test_stretches_without_a_pair_are_passed_over():
     assert (found[0][0], found[1][0]) == (0, 199)
 
 
-def test_links_join_groups_under_their_lowest_row():
-    parents = np.arange(8)
-    kernels.join_groups(parents, np.array([6, 2, 4, 4]), np.array([7, 3, 6, 2]))
-    kernels.flatten_groups(parents)
-    assert parents.tolist() == [0, 1, 2, 2, 2, 5, 2, 2]
-
-
 def test_the_first_of_duplicates_stays():
     nearest, scores = np.full(5, -1), np.zeros(5, np.float32)
-    a, b = np.array([0, 0, 1, 1, 2]), np.array([1, 3, 2, 3, 4])
-    score = np.array([0.9, 0.9, 0.95, 0.99, 0.8], np.float32)
-    kernels.keep_first(nearest, scores, a, b, score, np.float32(0.85))
-    # 2 is like 1 alone, which went for 0; and 4 is not enough like 2.
+    a, b = np.array([0, 0, 1, 1]), np.array([1, 3, 2, 3])
+    score = np.array([0.9, 0.9, 0.95, 0.99], np.float32)
+    kernels.keep_first(nearest, scores, a, b, score)
+    # 2 is like 1 alone, which went for 0.
     assert nearest.tolist() == [-1, 0, -1, 0, -1]
-    kernels.keep_first(nearest, scores, np.array([2]), np.array([3]), score[2:3], np.float32(0.85))
+    kernels.keep_first(nearest, scores, np.array([2]), np.array([3]), score[2:3])
     assert nearest.tolist() == [-1, 0, -1, 2, -1]
     assert scores[3] == np.float32(0.95)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,10 +18,6 @@ from deltavec.core.text.rules import TextBatch
 from deltavec.core.threads import equal_shares, parallel_map, thread_count
 from deltavec.core.tokens import TokenStream
 from deltavec.core.vocabulary import Vocabulary
-from deltavec.errors import InputError
-
-if TYPE_CHECKING:  # a fit on one machine makes no such matrix, and they are slow to import
-    from scipy import sparse
 
 BYTES_PER_COUNT = 12  # an int32 column, and an int64 count or two of int32
 DEFAULT_MEMORY = 2 << 30
@@ -47,7 +43,7 @@ class SparseRows(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Cooccurrence:
-    """How often word j occurs within a window around word i, in both directions; adds.
+    """How often word j occurs within a window around word i, in both directions.
 
     Attributes
     ----------
@@ -59,37 +55,6 @@ class Cooccurrence:
 
     words: int
     blocks: tuple[SparseRows, ...]
-
-    @classmethod
-    def empty(cls, words: int) -> Cooccurrence:
-        """The counts of no text at all."""
-        from scipy import sparse
-
-        return cls.of_matrix(sparse.csr_matrix((words, words), dtype=np.int64))
-
-    @classmethod
-    def of_matrix(cls, matrix: sparse.csr_matrix) -> Cooccurrence:
-        """The counts in a sparse matrix."""
-        rows = SparseRows(
-            0, matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data
-        )
-        return cls(matrix.shape[0], (rows,))
-
-    def matrix(self) -> sparse.csr_matrix:
-        """The counts as one sparse matrix."""
-        from scipy import sparse
-
-        begins = offsets_of(np.concatenate([np.diff(block.begins) for block in self.blocks]))
-        columns = np.concatenate([block.columns for block in self.blocks])
-        counts = np.concatenate([block.values for block in self.blocks], dtype=np.int64)
-        return sparse.csr_matrix((counts, columns, begins), (self.words, self.words))
-
-    def __add__(self, other: Cooccurrence) -> Cooccurrence:
-        if self.words != other.words:
-            raise InputError(
-                f"counts add only over one vocabulary, got {self.words} and {other.words} words"
-            )
-        return Cooccurrence.of_matrix(self.matrix() + other.matrix())
 
     @property
     def totals(self) -> Int64s:

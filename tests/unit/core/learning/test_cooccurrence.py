@@ -1,12 +1,11 @@
 import mmap
 
 import numpy as np
-import pytest
 
-from deltavec.core.learning.cooccurrence import Cooccurrence, cooccurrence, list_token_ids, ranges
+from deltavec.core.learning.cooccurrence import cooccurrence, list_token_ids, ranges
 from deltavec.core.text.batches import as_corpus
 from deltavec.core.vocabulary import Vocabulary
-from deltavec.errors import InputError
+from support.pair_counts import dense
 
 IDS = np.array([0, 1, 2, -1, 0, 0, -1], np.int32)
 
@@ -19,12 +18,12 @@ def test_ids_of_known_words_with_documents_closed():
 
 
 def test_neighbors_within_the_window_are_counted_in_both_directions():
-    counts = cooccurrence(IDS, 3, 1).matrix().toarray()
+    counts = dense(cooccurrence(IDS, 3, 1))
     assert counts.tolist() == [[2, 1, 0], [1, 0, 1], [0, 1, 0]]
 
 
 def test_a_wider_window_reaches_further_but_not_into_the_next_document():
-    counts = cooccurrence(IDS, 3, 10).matrix().toarray()
+    counts = dense(cooccurrence(IDS, 3, 10))
     assert counts.tolist() == [[2, 1, 1], [1, 0, 1], [1, 1, 0]]
 
 
@@ -40,7 +39,7 @@ def test_any_memory_and_any_threads_give_the_same_counts():
     pieces = cooccurrence(ids, 20, 5, threads=2, max_memory=1)
     assert len(whole.blocks) == 1
     assert len(pieces.blocks) == 20
-    assert np.array_equal(whole.matrix().toarray(), pieces.matrix().toarray())
+    assert np.array_equal(dense(whole), dense(pieces))
     assert np.array_equal(whole.totals, pieces.totals)
 
 
@@ -55,7 +54,7 @@ def test_only_rows_that_can_be_large_have_large_counts(monkeypatch):
     ids = np.array([0, 0, 0, 0, 1, 0, -1], np.int32)
     counts = cooccurrence(ids, 2, 3, max_memory=1)
     assert [block.values.dtype for block in counts.blocks] == [np.int64, np.int32]
-    assert counts.matrix().toarray().tolist() == [[16, 4], [4, 0]]
+    assert dense(counts).tolist() == [[16, 4], [4, 0]]
 
 
 def test_ids_of_a_large_corpus_lie_in_a_file():
@@ -63,16 +62,6 @@ def test_ids_of_a_large_corpus_lie_in_a_file():
     ids = list_token_ids(as_corpus(["a x b", "", "b"] * 3), vocabulary, "words", max_memory=8)
     assert isinstance(ids.base.base, mmap.mmap)
     assert ids.tolist() == [0, 1, -1, -1, 1, -1] * 3
-
-
-def test_counts_add():
-    total = cooccurrence(IDS, 3, 1) + cooccurrence(IDS, 3, 1) + Cooccurrence.empty(3)
-    assert total.matrix().toarray().tolist() == [[4, 2, 0], [2, 0, 2], [0, 2, 0]]
-
-
-def test_counts_of_other_vocabularies_do_not_add():
-    with pytest.raises(InputError, match="got 3 and 2 words"):
-        Cooccurrence.empty(3) + Cooccurrence.empty(2)
 
 
 def test_no_text_has_no_counts():

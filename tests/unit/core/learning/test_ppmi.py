@@ -6,6 +6,7 @@ from deltavec.core.learning.kernels import CACHED_BYTES
 from deltavec.core.learning.ppmi import LOGS, Ppmi
 from deltavec.errors import CorpusError
 from deltavec.training import train_vectors
+from support.pair_counts import dense as dense_counts
 
 IDS = np.array([0, 1, 0, 1, -1, 2, 3, 2, 3, -1, 0, 2, -1], np.int32)
 
@@ -19,7 +20,7 @@ def dense_ppmi(counts):
 
 def test_products_are_those_of_the_dense_matrix():
     counts = cooccurrence(IDS, 4, 2)
-    dense = dense_ppmi(counts.matrix().toarray())
+    dense = dense_ppmi(dense_counts(counts))
     matrix = np.eye(4, dtype=np.float32)
     ppmi = Ppmi(counts, 0.75)
     assert ppmi.times(matrix) == pytest.approx(dense, abs=1e-6)
@@ -32,14 +33,14 @@ def test_a_matrix_beyond_the_cache_is_multiplied_in_parts():
     counts = cooccurrence(rng.integers(-1, words, 9_000).astype(np.int32), words, 4)
     matrix = rng.integers(-4, 5, (words, 1_000)).astype(np.float32)
     assert matrix.nbytes > 2 * CACHED_BYTES
-    dense = dense_ppmi(counts.matrix().toarray())
+    dense = dense_ppmi(dense_counts(counts))
     assert Ppmi(counts, 0.75).times(matrix) == pytest.approx(dense @ matrix, abs=1e-3)
 
 
 def test_counts_of_a_part_are_taken_off():
     counted = count_blocks(IDS, 5, 4, 2, np.empty, 1, 1 << 20)
     whole, front = (Cooccurrence(4, rows) for rows in zip(*counted, strict=True))
-    rest = dense_ppmi(cooccurrence(IDS[5:], 4, 2).matrix().toarray())
+    rest = dense_ppmi(dense_counts(cooccurrence(IDS[5:], 4, 2)))
     ppmi = Ppmi(whole, 0.75, without=front)
     matrix = np.eye(4, dtype=np.float32)
     assert ppmi.times(matrix) == pytest.approx(np.nan_to_num(rest), abs=1e-6)
@@ -51,8 +52,8 @@ def test_counts_of_a_part_are_taken_off():
 def test_counts_beyond_the_listed_logarithms():
     ids = np.array([0, 1] * (len(LOGS) + 5) + [-1, 2, 3, -1], np.int32)
     counts = cooccurrence(ids, 4, 1)
-    assert counts.matrix().max() > len(LOGS)
-    dense = dense_ppmi(counts.matrix().toarray())
+    assert dense_counts(counts).max() > len(LOGS)
+    dense = dense_ppmi(dense_counts(counts))
     assert Ppmi(counts, 0.75).times(np.eye(4, dtype=np.float32)) == pytest.approx(dense, abs=1e-6)
 
 
