@@ -97,8 +97,13 @@ def measure(path: str, texts: list[str]) -> dict[str, object]:
         ids = [f"new{number}-{place}" for place in range(len(some))]
         collection = collection.add(table(collection, some, ids), threads=1)
     found["segments"] = [segment.live for segment in collection.description.segments]
+    several = {by: search_time(collection, queries, by) for by in modes}
+    merged = collection.compact()
+    same = {by: search_time(merged, queries, by) for by in modes}
     found["search_ms_one_segment"] = one
-    found["search_ms_these_segments"] = {by: search_time(collection, queries, by) for by in modes}
+    found["search_ms_these_segments"] = several
+    found["search_ms_the_same_in_one"] = same
+    found["rate_of_one_segment"] = {by: round(same[by] / several[by], 2) for by in modes}
     return found
 
 

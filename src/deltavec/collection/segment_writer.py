@@ -56,7 +56,7 @@ from deltavec.search.hybrid.score_scale import ScoreScale
 from deltavec.search.lexical.index import InvertedIndex, word_prefixes
 from deltavec.search.lexical.writer import PostingsWriter, WordTerms
 from deltavec.search.matrix import as_rows, length_error
-from deltavec.search.quantized.build import FEWEST_NUMBERS, as_arrays, quantize
+from deltavec.search.quantized.build import FEWEST_NUMBERS, FEWEST_OF_MANY, as_arrays, quantize
 
 OnProgress = Callable[[Progress], None]
 Mask = npt.NDArray[np.bool_]
@@ -358,7 +358,8 @@ def write_segment(
         stored = documents.finish(), vectors.finish()
     mapped = map_vectors(folder, stored[1], model.dimensions, dtype)
     hashes = np.concatenate([ids.hash_ids(some) for some in names])
-    codes = write_rows(file_path(folder, "rows", number), mapped, hashes, threads)
+    fewest = FEWEST_NUMBERS if number == 1 else FEWEST_OF_MANY
+    codes = write_rows(file_path(folder, "rows", number), mapped, hashes, threads, fewest)
     measured = vectors.zero_rows, vectors.length_error
     return WrittenSegment((*stored, codes), *measured, counts, names)
 
@@ -372,10 +373,14 @@ def write_words(
 
 
 def write_rows(
-    path: Path, vectors: Float32s, hashes: UInt64s, threads: int | None = None
+    path: Path,
+    vectors: Float32s,
+    hashes: UInt64s,
+    threads: int | None = None,
+    fewest: int = FEWEST_OF_MANY,
 ) -> RowsFile:
     """Write the codes of vectors, if they are many, and the hashes of ids to a new file."""
-    made = quantize(vectors, threads) if vectors.size >= FEWEST_NUMBERS else None
+    made = quantize(vectors, threads) if vectors.size >= fewest else None
     heads = made.directions.shape[1] + 1 if made and made.directions.shape[1] else 0
     order = np.argsort(hashes, kind="stable")
     planned = RowsFile(path.name, len(vectors), 0, "", int(made is not None), heads)

@@ -72,6 +72,12 @@ class ChunkedMatrix:
         """The offsets of the arrays."""
         return np.cumsum([0, *map(len, self.arrays)])
 
+    @cached_property
+    def largest_first(self) -> list[int]:
+        """The numbers of the arrays that have rows, by their size."""
+        filled = [number for number, array in enumerate(self.arrays) if len(array)]
+        return sorted(filled, key=lambda number: -len(self.arrays[number]))
+
     def __iter__(self) -> Iterator[tuple[int, Float32s]]:
         """The number of the first row, and the array, for each array."""
         return zip(self.begins.tolist(), self.arrays, strict=False)

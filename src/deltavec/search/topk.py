@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
@@ -139,7 +140,8 @@ class Sizes(NamedTuple):
     def workers(self, numbers: int, threads: int | None, *, is_quantized: bool = False) -> int:
         """How many threads this many multiplications are worth."""
         worth = self.scan_worth_a_thread if is_quantized else self.worth_a_thread
-        return max(1, min(thread_count(threads), numbers // max(1, worth)))
+        most = numbers // max(1, worth)
+        return min(thread_count(threads), most) if most > 1 else 1
 
 
 class QueryBatch(NamedTuple):
@@ -252,9 +254,12 @@ def best_rows(
         for one in arrays:
             search_rows(one.rows, batch.queries, one.terms, best)
         return rank(best)
-    for one in arrays:
-        if not one.is_hopeless(batch.queries, best):
-            one.search(batch, best, threads, cut)
+    # Set once for many arrays: without terms, each of them may multiply.
+    multiplies = len(arrays) > 1 and not len(batch.terms.terms)
+    with one_blas_thread() if multiplies else nullcontext():
+        for one in arrays:
+            if not one.is_hopeless(batch.queries, best):
+                one.search(batch, best, threads, cut)
     return rank(best)
 
 
@@ -308,6 +313,8 @@ class ArrayOfRows(NamedTuple):
         The terms of the queries, as places in the postings of these rows.
     work : int
         The cost of a look at all rows, in multiplications.
+    lexical : float
+        The most that all terms which are here add to a row.
     """
 
     pieces: ChunkedMatrix
@@ -315,14 +322,14 @@ class ArrayOfRows(NamedTuple):
     rows: Rows
     terms: QueryTerms
     work: int
+    lexical: float
 
     def is_hopeless(self, queries: Queries, best: TopK) -> bool:
         """Whether no row can be among the best of a single query, by the terms that are here."""
         if len(queries.scales) > 1 or best.sizes[0] < best.scores.shape[1]:
             return False
-        there = self.terms.terms < len(self.terms.postings.begins) - 2  # the last list is empty
-        lexical = float(self.terms.limits[there].sum()) * (1 + TINY)
-        return lexical + float(queries.scales[0]) * HIGHEST_SCORE < float(best.scores[0, 0])
+        most = self.lexical * (1 + TINY) + queries.scales.item(0) * HIGHEST_SCORE
+        return most < best.scores.item(0)
 
     def search(self, batch: QueryBatch, best: TopK, threads: int | None, cut: Sizes) -> None:
         """Search these rows for a batch of queries."""
@@ -341,7 +348,7 @@ class ArrayOfRows(NamedTuple):
         elif not has_terms and not len(chosen):
             self.scan(batch, terms, best, threads, cut)
         else:
-            if not len(chosen) and best.scores.shape[1] <= MOST and best.sizes.min() == 0:
+            if not len(chosen) and best.scores.shape[1] <= MOST and not best.sizes.all():
                 seed_thresholds(Search(rows, queries, terms, best))
             before = TopK(best.scores.copy(), best.ranks.copy(), best.sizes.copy())
             given_up = np.zeros(batch.size, np.uint8)
@@ -396,20 +403,24 @@ def arrays_of(
     """The arrays to search, the largest first."""
     require_mapped(*pieces.arrays)
     arrays, vectors = [], int(np.count_nonzero(batch.queries.scales))
-    filled = [number for number, array in enumerate(pieces.arrays) if len(array)]
-    for number in sorted(filled, key=lambda number: -len(pieces.arrays[number])):
+    limits = batch.terms.limits.tolist()
+    for number in pieces.largest_first:
         array, begin, terms = pieces.arrays[number], int(pieces.begins[number]), batch.terms
-        mask = allowed[begin : begin + len(array)] if len(allowed) else pieces.live_masks[number]
-        work = array.size * vectors
+        mask = pieces.live_masks[number]
+        if len(allowed):
+            mask = read_only(allowed[begin : begin + len(array)])
+        work, lexical = array.size * vectors, 0.0
         if index is not None and len(terms.terms):
             segment, norms = index.parts[number]
             require_mapped(segment.lengths)
             places = read_only(segment.locate(terms.terms))
-            begins = segment.postings.begins
-            work += NUMBERS_A_POSTING * int((begins[places + 1] - begins[places]).sum())
+            begin_of = segment.postings.begins.item  # for few terms, quicker than arrays are
+            for place, limit in zip(places.tolist(), limits, strict=True):
+                work += NUMBERS_A_POSTING * (begin_of(place + 1) - begin_of(place))
+                lexical += limit if place < len(segment.terms) else 0
             terms = terms._replace(postings=segment.postings, norms=norms, terms=places)
-        rows = Rows(array, begin, read_only(mask), ranks)
-        arrays.append(ArrayOfRows(pieces, number, rows, terms, work))
+        rows = Rows(array, begin, mask, ranks)
+        arrays.append(ArrayOfRows(pieces, number, rows, terms, work, lexical))
     return arrays
 
 

@@ -244,50 +244,41 @@ def seed_thresholds(search: Search) -> None:
 
 
 @compiled
-def heaviest_terms(terms: QueryTerms, query: int, k: int, heaviest: Int64s) -> int:
-    """Write a query's heaviest terms, first one with at least k postings; return how many."""
-    found = 0
-    begin, end = terms.begins[query], terms.ends[query]
-    while found < heaviest.size:
-        best = -1
-        for place in range(begin, end):
-            term = terms.terms[place]
-            if found == 0 and terms.postings.begins[term + 1] - terms.postings.begins[term] < k:
-                continue
-            taken = False
-            for other in range(found):
-                taken = taken or heaviest[other] == place
-            if not taken and (best < 0 or terms.weights[place] > terms.weights[best]):
-                best = place
-        if best < 0:
-            break
-        heaviest[found] = best
-        found += 1
-    return found
+def heaviest_terms(terms: QueryTerms, query: int, k: int) -> Int64s:
+    """A query's heaviest terms, first one with at least k postings; none if no term has so many."""
+    begin, lists = terms.begins[query], terms.postings.begins
+    order: Int64s = begin + np.argsort(-terms.weights[begin : terms.ends[query]])
+    for nth in range(order.size):
+        term = terms.terms[order[nth]]
+        if lists[term + 1] - lists[term] >= k:
+            first = order[nth]
+            for place in range(nth, 0, -1):
+                order[place] = order[place - 1]
+            order[0] = first
+            return order[:HEAVIEST]
+    return order[:0]
 
 
 @compiled
 def sample_postings(rows: Rows, listed: Int32s) -> Int64s:
     """Some documents of a posting list that may be found, from all over it."""
-    kept, count = np.empty(listed.size if rows.allowed.size > 0 else 0, np.int64), 0
+    kept, count = np.empty(listed.size if rows.allowed.size > 0 else 0, np.int32), 0
     for place in range(kept.size):
         if 0 <= listed[place] < rows.allowed.size and rows.allowed[listed[place]] > 0:
             kept[count] = listed[place]
             count += 1
-    count = count if rows.allowed.size > 0 else listed.size
-    documents = np.empty(min(SAMPLED, count), np.int64)
+    source = kept[:count] if rows.allowed.size > 0 else listed
+    documents = np.empty(min(SAMPLED, source.size), np.int64)
     for index in range(documents.size):
-        place = index * count // documents.size
-        documents[index] = kept[place] if rows.allowed.size > 0 else listed[place]
+        documents[index] = source[index * source.size // documents.size]
     return documents
 
 
 @compiled
 def write_seeds(rows: Rows, terms: QueryTerms, query: int, seeds: Int64s) -> bool:
     """Write k distinct seed documents; return whether there are so many."""
-    heaviest = np.empty(HEAVIEST, np.int64)
-    count = heaviest_terms(terms, query, seeds.size, heaviest)
-    if count == 0:
+    heaviest = heaviest_terms(terms, query, seeds.size)
+    if heaviest.size == 0:
         return False
     begins, term = terms.postings.begins, terms.terms[heaviest[0]]
     documents = sample_postings(rows, terms.postings.documents[begins[term] : begins[term + 1]])
@@ -297,7 +288,7 @@ def write_seeds(rows: Rows, terms: QueryTerms, query: int, seeds: Int64s) -> boo
         return False
     sums = np.zeros(documents.size)
     known = Candidates(documents, sums, sums)
-    for place in heaviest[:count]:
+    for place in heaviest:
         narrow(terms, place, 0.0, known, documents.size)
     for found in range(seeds.size):
         best = np.argmax(sums)

@@ -125,9 +125,10 @@ class PostingsSegment:
 
     def locate(self, terms: Int64s) -> Int64s:
         """The place of each term's posting list, that of the empty list for a term not here."""
-        places = np.searchsorted(self.terms, terms)
+        wanted = terms.astype(self.terms.dtype)  # of another type, all terms would be converted
+        places = self.terms.searchsorted(wanted)
         if len(self.terms):
-            places[self.terms.take(places, mode="clip") != terms] = len(self.terms)
+            places[self.terms.take(places, mode="clip") != wanted] = len(self.terms)
         return places
 
     def postings_at(self, place: int) -> tuple[Int32s, UInt8s]:
@@ -286,7 +287,9 @@ class InvertedIndex(TermStatistics):
         found = np.full(len(words), -1, np.int64)
         for segment in self.segments:
             left = np.flatnonzero(found < 0)
-            if len(left) and len(segment.words):
+            if not len(left):
+                break
+            if len(segment.words):
                 ids = segment.words.ids([words[place] for place in left.tolist()])
                 found[left[ids >= 0]] = segment.groups[ids[ids >= 0]]
         return found

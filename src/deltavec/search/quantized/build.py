@@ -77,6 +77,7 @@ def project_heads(vectors: Float32s, directions: Float64s) -> Float32s:
 
 
 FEWEST_NUMBERS = 1 << 20  # smaller matrices are in the cache anyway
+FEWEST_OF_MANY = 1 << 18  # where there are others beside a matrix, all of them are not
 BLOCKS_A_TASK = 64
 
 
