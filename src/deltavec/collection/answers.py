@@ -202,7 +202,7 @@ class AnalyzedText:
     @cached_property
     def terms(self) -> Tokenized:
         """Its words, as the inverted index counts them."""
-        return self.model.terms(self.text)
+        return self.model.terms(self.text) if self.model.gram else self.tokens
 
     @cached_property
     def contributions(self) -> Contributions:

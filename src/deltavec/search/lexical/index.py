@@ -321,11 +321,12 @@ class InvertedIndex(TermStatistics):
         number = int(np.searchsorted(self.begins, document, side="right")) - 1
         segment, norms = self.parts[number]
         here = document - int(self.begins[number])
-        values = np.zeros(len(query.terms))
+        values, (begins, documents, counts) = np.zeros(len(query.terms)), segment.postings
+        wanted = documents.dtype.type(here)  # of another type, all documents would be converted
         for place, listed in enumerate(segment.locate(query.terms).tolist()):
-            documents, counts = segment.postings_at(listed)
-            found = int(np.searchsorted(documents, here))
-            if found < len(documents) and documents[found] == here:
+            begin, end = begins[listed : listed + 2].tolist()
+            found = begin + int(documents[begin:end].searchsorted(wanted))
+            if found < end and documents[found] == here:
                 values[place] = saturate(counts[found], norms[here])
         return query.shares(values)
 
