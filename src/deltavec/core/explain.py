@@ -19,7 +19,6 @@ Where units are not words, the share of a unit is aligned with the words that it
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -67,24 +66,22 @@ class WordAlignment(NamedTuple):
         return of_words
 
 
-def align(documents: Sequence[Tokenized], vocabulary: Vocabulary, ids: Int64s) -> WordAlignment:
-    """The alignment of these documents, whose distinct known units are ``ids``.
+def align(tokenized: Tokenized, numbers: Int64s, ids: Int64s) -> WordAlignment:
+    """The alignment of a document whose units have these numbers, the distinct known ones ``ids``.
 
     A unit that came from two words counts half for each. Words are in the order of their units in
     ``ids``.
     """
-    counts = Counter(word for document in documents for word in document.words)
-    if all(document.units == document.words for document in documents):
-        words = [vocabulary.word(number) for number in ids.tolist()]
+    counts = Counter(tokenized.words)
+    if tokenized.units == tokenized.words:
+        spelled = dict(zip(numbers.tolist(), tokenized.units, strict=True))
+        words = [spelled[number] for number in ids.tolist()]
         return WordAlignment(words, np.array([counts[word] for word in words], np.int64), None)
     columns = {number: column for column, number in enumerate(ids.tolist())}
     origins: defaultdict[tuple[int, str], float] = defaultdict(float)
-    for document in documents:
-        numbers = vocabulary.ids(document.units).tolist()
-        for number, (first, last) in zip(numbers, document.origins, strict=True):
-            if number >= 0:
-                for word in document.words[first : last + 1]:
-                    origins[columns[number], word] += 1 / (last - first + 1)
+    for number, (first, last) in zip(numbers.tolist(), tokenized.origins, strict=True):
+        for word in tokenized.words[first : last + 1] if number >= 0 else ():
+            origins[columns[number], word] += 1 / (last - first + 1)
     places = sorted(origins, key=lambda origin: origin[0])
     rows = {word: row for row, word in enumerate(dict.fromkeys(word for _, word in places))}
     values = np.array([origins[place] for place in places], np.float64)
@@ -99,12 +96,8 @@ def align(documents: Sequence[Tokenized], vocabulary: Vocabulary, ids: Int64s) -
 
 def known_words(tokenized: Tokenized, numbers: Int64s) -> set[str]:
     """The words of which a unit is known; ``numbers`` are the ids of all units, -1 for none."""
-    return {
-        word
-        for number, (first, last) in zip(numbers.tolist(), tokenized.origins, strict=True)
-        if number >= 0
-        for word in tokenized.words[first : last + 1]
-    }
+    origins = (tokenized.origins[place] for place in np.flatnonzero(numbers >= 0).tolist())
+    return {word for first, last in origins for word in tokenized.words[first : last + 1]}
 
 
 def unknown_words(tokenized: Tokenized, numbers: Int64s) -> tuple[str, ...]:
@@ -311,7 +304,7 @@ def decompose(
 ) -> Contributions:
     """The document of these words and units, taken apart; its sum may be known already."""
     whole = whole or query_sum(tokenized, vocabulary, folded)
-    own = align([tokenized], vocabulary, whole.ids)
+    own = align(tokenized, whole.numbers, whole.ids)
     return Contributions(
         own.words,
         own.counts,
