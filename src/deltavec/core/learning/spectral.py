@@ -363,8 +363,8 @@ def reweight(model: EmbeddingModel, found: Evidence, steepness: float = 0.0) -> 
         f"measured: split-half covariance of {found.documents:,} documents, against "
         f"{PRIOR_DOCUMENTS:,} for the spectrum; {made.carrying_half} directions carry half of it"
     )
-    signal, deflation = made.signal
-    turned = replace(model.table.turned(*made.axes), signal=signal, deflation=deflation)
+    turned = model.table.turned(*made.axes)
+    turned = replace(turned, signal=made.signal, deflation=made.deflation)
     return replace(model, table=turned, notes={**model.notes, "spectrum": note})
 
 

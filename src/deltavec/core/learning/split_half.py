@@ -96,21 +96,6 @@ class HalfSample(NamedTuple):
         )
 
 
-class Signal(NamedTuple):
-    """Split-half covariance in the axes of a table, the prior included.
-
-    Attributes
-    ----------
-    covariance : ndarray of float64, shape (dimensions, dimensions)
-        B.
-    deflation : ndarray of float64, shape (dimensions, dimensions)
-        D: what is left of a covariance measured in a table that learned from its documents.
-    """
-
-    covariance: Float64s
-    deflation: Float64s
-
-
 class Folds(NamedTuple):
     """Documents in two folds, one after the other.
 
@@ -265,10 +250,23 @@ class Evidence(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """The axes of the evidence, the signal in them, and how many axes carry half of it."""
+    """Split-half covariance in its own axes, the prior included.
+
+    Attributes
+    ----------
+    axes : Axes
+        The axes.
+    signal : ndarray of float64, shape (dimensions, dimensions)
+        The covariance B along them.
+    deflation : ndarray of float64, shape (dimensions, dimensions)
+        D: what is left of a covariance measured in a table that learned from its documents.
+    carrying_half : int
+        How many axes carry half of the signal.
+    """
 
     axes: Axes
-    signal: Signal
+    signal: Float64s
+    deflation: Float64s
     carrying_half: int
 
 
@@ -339,7 +337,8 @@ def measure(
     running = np.cumsum(variance_along(signal, axes))
     return Measured(
         axes,
-        Signal(project(signal, axes.directions), project(deflation, axes.directions)),
+        project(signal, axes.directions),
+        project(deflation, axes.directions),
         int(np.searchsorted(running, running[-1] / 2)) + 1,
     )
 

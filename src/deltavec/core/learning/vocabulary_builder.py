@@ -23,7 +23,7 @@ from deltavec.core.text.rules import TextBatch, Units, are_unspaced, rule, with_
 from deltavec.core.threads import ordered_map, thread_count
 from deltavec.core.tokens import TermBuffers, TokenStream
 from deltavec.core.vectors import WordVectors
-from deltavec.core.vocabulary import SECRET, Vocabulary, power_of_two
+from deltavec.core.vocabulary import SECRET, Vocabulary
 from deltavec.errors import CorpusError, InputError
 
 FIRST_ROOM = 1 << 14
@@ -51,15 +51,6 @@ class WordCounts:
         self._offsets = np.zeros(1, np.int64)
         self._counts = np.zeros(0, np.int64)
         self._make_room(FIRST_ROOM)
-
-    @classmethod
-    def of(cls, vocabulary: Vocabulary) -> WordCounts:
-        """The words of a vocabulary, none of them seen yet; their numbers are its ids."""
-        counts = cls()
-        counts._data, counts._offsets = vocabulary.data, vocabulary.offsets
-        counts.distinct = len(vocabulary)
-        counts._make_room(max(FIRST_ROOM, 2 * power_of_two(len(vocabulary) + 1)))
-        return counts
 
     @property
     def vocabulary(self) -> Vocabulary:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from typing import Any
@@ -69,7 +69,10 @@ class NamedTokenizer:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A pickle is code already: what was resolved is resolved again.
-        return (NamedTokenizer if self.function is None else resolve), (self.name, self.version)
+        return (NamedTokenizer if self.function is None else named_tokenizer), (
+            self.name,
+            self.version,
+        )
 
     @property
     def stored(self) -> str:
@@ -94,8 +97,8 @@ def is_name(name: str) -> bool:
     return bool(colon) and module not in TABLES and dotted and bool(function)
 
 
-def named_tokenizer(name: str) -> NamedTokenizer:
-    """The tokenizer of this name, imported.
+def named_tokenizer(name: str, seen: str | None = None) -> NamedTokenizer:
+    """The tokenizer of this name, imported, with the version that was seen before, if any.
 
     Raises
     ------
@@ -114,12 +117,8 @@ def named_tokenizer(name: str) -> NamedTokenizer:
             f"the tokenizer {name!r} needs the module {missing!r}, which is not here: install it "
             f"(pip install {PACKAGES.get(missing, missing)}), or put it on the path of Python"
         ) from None
-    return NamedTokenizer(name, version_of(imported), made(module, rest))
-
-
-def resolve(name: str, seen: str) -> NamedTokenizer:
-    """The tokenizer of this name, imported, of which this version was seen before."""
-    return replace(named_tokenizer(name), version=seen)
+    found = version_of(imported) if seen is None else seen
+    return NamedTokenizer(name, found, made(module, rest))
 
 
 def version_of(module: str) -> str:

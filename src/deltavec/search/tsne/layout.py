@@ -62,15 +62,8 @@ PIECES = 4  # of the points that are shared out side by side; their sum has a fi
 Complexes = npt.NDArray[np.complexfloating]
 
 
-class Repulsion(NamedTuple):
-    """The push on each point, not yet divided by the sum over all pairs."""
-
-    pushes: Float64s  # (points, 2)
-    total: float
-
-
-def repulsion(places: Float64s, threads: int = 1) -> Repulsion:
-    """What pushes each of these points away from all others."""
+def repulsion(places: Float64s, threads: int = 1) -> tuple[Float64s, float]:
+    """The push on each point, not yet divided by the sum over all pairs, and that sum."""
     low, high = places.min(axis=0), places.max(axis=0)
     reach = float((high - low).max())
     step = step_for(reach)
@@ -91,7 +84,7 @@ def repulsion(places: Float64s, threads: int = 1) -> Repulsion:
         return values
 
     values = np.concatenate(list(parallel_map(read_off, shares, threads)))
-    return Repulsion(values[:, 1:], max(float(values[:, 0].sum()) - len(places), 1e-12))
+    return values[:, 1:], max(float(values[:, 0].sum()) - len(places), 1e-12)
 
 
 def step_for(reach: float) -> float:
