@@ -81,11 +81,7 @@ class EmbeddingTable:
 
     @classmethod
     def of_rows(
-        cls,
-        rows: Float32s,
-        norms: Float32s | None = None,
-        *,
-        spectrum: Float64s | None = None,
+        cls, rows: Float32s, norms: Float32s | None = None, *, spectrum: Float64s | None = None
     ) -> EmbeddingTable:
         """The table of these rows, nothing taken off; the norms are theirs unless told."""
         words, dimensions = rows.shape

@@ -14,12 +14,7 @@ import numpy as np
 from deltavec.core.arrays import Int32s, extend
 from deltavec.core.kernels.count import DocumentTerms, collect_terms
 from deltavec.core.kernels.hashing import VocabTable
-from deltavec.core.kernels.tokenize import (
-    IDS_AT_ONCE,
-    GrowingTable,
-    TokenBuffers,
-    scan_documents,
-)
+from deltavec.core.kernels.tokenize import IDS_AT_ONCE, GrowingTable, TokenBuffers, scan_documents
 from deltavec.core.text.rules import TextBatch
 
 TERMS_AT_ONCE = 1 << 20

@@ -425,12 +425,7 @@ def arrays_of(
 
 
 def multiply(
-    rows: Rows,
-    batch: QueryBatch,
-    terms: QueryTerms,
-    best: TopK,
-    threads: int | None,
-    cut: Sizes,
+    rows: Rows, batch: QueryBatch, terms: QueryTerms, best: TopK, threads: int | None, cut: Sizes
 ) -> None:
     """Multiply blocks of rows with all queries, and score the candidates among them."""
     queries, workers = batch.queries, cut.workers(rows.vectors.size * batch.size, threads)

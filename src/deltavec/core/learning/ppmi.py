@@ -89,12 +89,7 @@ class Ppmi:
         self._on_rows(work)
         return np.sqrt(squares)
 
-    def times(
-        self,
-        matrix: Float32s,
-        own: float = 0.0,
-        scales: Float32s | None = None,
-    ) -> Float32s:
+    def times(self, matrix: Float32s, own: float = 0.0, scales: Float32s | None = None) -> Float32s:
         """diag(scales) (M + own I) times the matrix; the scales are 1 unless told."""
         return self._product(np.zeros_like(self._to_transpose), matrix, own, scales)
 
@@ -103,11 +98,7 @@ class Ppmi:
         return self._product(self._to_transpose, matrix, own, None)
 
     def _product(
-        self,
-        shifts: Float32s,
-        matrix: Float32s,
-        own: float,
-        scales: Float32s | None,
+        self, shifts: Float32s, matrix: Float32s, own: float, scales: Float32s | None
     ) -> Float32s:
         product = np.empty_like(matrix)
         scales = np.ones(self.size, np.float32) if scales is None else scales

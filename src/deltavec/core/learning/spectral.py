@@ -295,10 +295,7 @@ def spectral(
 
 
 def learn_table(
-    corpus: LearningCorpus,
-    choice: Choice,
-    allocate: Spill,
-    vectors: WordVectors | None = None,
+    corpus: LearningCorpus, choice: Choice, allocate: Spill, vectors: WordVectors | None = None
 ) -> tuple[EmbeddingModel, FoldCounts | None]:
     """The model of a corpus, and the folds of its documents if they are to be measured."""
     recipe, words = choice.recipe, corpus.words()
@@ -336,11 +333,7 @@ def learn_table(
 
 
 def count_pairs(
-    words: LearnedVocabulary,
-    corpus: LearningCorpus,
-    window: int,
-    recipe: Recipe,
-    allocate: Spill,
+    words: LearnedVocabulary, corpus: LearningCorpus, window: int, recipe: Recipe, allocate: Spill
 ) -> tuple[Cooccurrence, FoldCounts | None]:
     """The pairs of a corpus, and those of its folds if they are to be measured.
 

@@ -170,12 +170,7 @@ def is_linked(neighbors: Int64s, begin: int, end: int, word: int) -> bool:
 
 @compiled
 def merge_groups(
-    a: Int64s,
-    b: Int64s,
-    link_begins: Int64s,
-    neighbors: Int64s,
-    groups: Int32s,
-    fixed: int,
+    a: Int64s, b: Int64s, link_begins: Int64s, neighbors: Int64s, groups: Int32s, fixed: int
 ) -> None:
     """Merge the groups that each link joins, where half of the pairs between them are linked.
 

@@ -30,14 +30,7 @@ import numpy.typing as npt
 from deltavec.core.arrays import Float32s, Float64s, read_only
 from deltavec.core.threads import one_blas_thread, parallel_map, thread_count
 from deltavec.search.quantized import kernels
-from deltavec.search.quantized.kernels import (
-    ROWS,
-    TOGETHER,
-    UP,
-    Codes,
-    QuantizedSearch,
-    QueryCodes,
-)
+from deltavec.search.quantized.kernels import ROWS, TOGETHER, UP, Codes, QuantizedSearch, QueryCodes
 
 SAMPLED = 8192  # rows that the axes are computed from
 LEFT = 1 / 6  # of the variance, at most, outside of the axes
@@ -194,11 +187,7 @@ def farthest(kept: Codes) -> float:
 
 
 def quantize_queries(
-    queries: Float32s,
-    query_error: float,
-    row_error: float,
-    made: QuantizedMatrix,
-    margin: float,
+    queries: Float32s, query_error: float, row_error: float, made: QuantizedMatrix, margin: float
 ) -> QuantizedSearch:
     """Quantize queries, and search these quantized rows with them.
 
