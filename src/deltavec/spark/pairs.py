@@ -16,7 +16,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from deltavec.core.arrays import Allocate, Int32s, offsets_of
-from deltavec.core.learning.cooccurrence import Cooccurrence, SparseRows, count_blocks, ids_of
+from deltavec.core.learning.cooccurrence import Cooccurrence, count_blocks, ids_of
+from deltavec.core.learning.kernels import SparseRows
 from deltavec.core.learning.split_half import Folds, folds_of
 from deltavec.core.statistics import CorpusStatistics
 from deltavec.core.text.batches import Tokenizer, as_text_batch

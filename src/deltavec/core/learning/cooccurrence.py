@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from deltavec.core.arrays import Allocate, Int32s, Int64s, blocks, collect, offsets_of
 from deltavec.core.batching import map_ranges
 from deltavec.core.learning import kernels as pair_kernels
+from deltavec.core.learning.kernels import SparseRows
 from deltavec.core.text.batches import Chunked, Tokenizer, as_text_batch
 from deltavec.core.text.rules import TextBatch
 from deltavec.core.threads import equal_shares, parallel_map, thread_count
@@ -23,22 +24,6 @@ BYTES_PER_COUNT = 12  # an int32 column, and an int64 count or two of int32
 DEFAULT_MEMORY = 2 << 30
 SHARES_PER_THREAD = 8
 MOST_SMALL = 2**31 - 1
-
-
-class SparseRows(NamedTuple):
-    """What is not zero in some successive rows of a matrix."""
-
-    first: int
-    begins: Int64s
-    columns: Int32s
-    values: npt.NDArray[Any]
-
-    def write_sums(self, sums: npt.NDArray[Any], values: npt.NDArray[Any]) -> None:
-        """Write the sum over each row of what was made of the values."""
-        filled = np.flatnonzero(np.diff(self.begins))
-        if len(filled):
-            whole = np.add.reduceat(values, self.begins[filled], dtype=sums.dtype)
-            sums[self.first + filled] = whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +46,10 @@ class Cooccurrence:
         """How many neighbors each word has, repeats counted."""
         sums = np.zeros(self.words, np.int64)
         for block in self.blocks:
-            block.write_sums(sums, block.values)
+            filled = np.flatnonzero(np.diff(block.begins))
+            if len(filled):
+                found = np.add.reduceat(block.values, block.begins[filled], dtype=np.int64)
+                sums[block.first + filled] = found
         return sums
 
 

@@ -10,6 +10,8 @@ hashed or sorted on its own, and rows are independent of each other, so threads 
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -18,6 +20,16 @@ from deltavec.core.jit import compiled
 from deltavec.core.kernels.hashing import mix
 
 Bools = npt.NDArray[np.bool_]
+
+
+class SparseRows(NamedTuple):
+    """What is not zero in some successive rows of a matrix."""
+
+    first: int  # the number of the first row
+    begins: Int64s
+    columns: Int32s
+    values: npt.NDArray[Any]
+
 
 BETWEEN_DOCUMENTS = -1
 IDS_AT_ONCE = 1 << 24
@@ -161,14 +173,11 @@ def add_neighbors(
 
 @compiled
 def ppmi_inplace(
-    begins: Int64s,
-    columns: Int32s,
-    counts: Int64s,
+    rows: SparseRows,
     without: Int64s,
     row_shifts: Float32s,
     column_shifts: Float32s,
     logs: Float32s,
-    first_row: int,
     first: int,
     last: int,
     lengths: Int64s,
@@ -181,6 +190,7 @@ def ppmi_inplace(
     are symmetric, so that one has the shifts exchanged. The counts ``without`` are taken off first,
     if there are any; the logarithms of small counts are listed. Gives how many were kept.
     """
+    first_row, begins, columns, counts = rows
     written = 0
     for index in range(first, last):
         written_before = written
@@ -201,26 +211,21 @@ def ppmi_inplace(
 
 
 @compiled
-def square_sums(
-    begins: Int64s, values: Float32s, first_row: int, first: int, last: int, sums: Float64s
-) -> None:
+def square_sums(rows: SparseRows, first: int, last: int, sums: Float64s) -> None:
     """Write the sum of squares of what is above zero in each row."""
     for index in range(first, last):
         total = 0.0
-        for entry in range(begins[index], begins[index + 1]):
-            total += max(0.0, values[entry]) ** 2
-        sums[first_row + index] = total
+        for entry in range(rows.begins[index], rows.begins[index + 1]):
+            total += max(0.0, rows.values[entry]) ** 2
+        sums[rows.first + index] = total
 
 
 @compiled
 def times_positive(
-    begins: Int64s,
-    columns: Int32s,
-    values: Float32s,
+    rows: SparseRows,
     shifts: Float32s,
     own: float,
     scales: Float32s,
-    first_row: int,
     first: int,
     last: int,
     matrix: Float32s,
@@ -236,6 +241,7 @@ def times_positive(
     what they need of them; columns are in order, so each target goes on where it stopped. It adds
     the same fours in the same order however many rows these are.
     """
+    first_row, begins, columns, values = rows
     share = np.float32(own)
     for index in range(first_row + first, first_row + last):
         target, row = product[index], matrix[index]

@@ -15,10 +15,10 @@ from deltavec.core.learning import kernels as pair_kernels
 from deltavec.core.learning.cooccurrence import (
     SHARES_PER_THREAD,
     Cooccurrence,
-    SparseRows,
     split_rows,
 )
 from deltavec.core.learning.corpora import LearningCorpus
+from deltavec.core.learning.kernels import SparseRows
 from deltavec.core.learning.svd import leading_left_singular
 from deltavec.core.threads import equal_shares, parallel_map, thread_count
 from deltavec.core.vectors import WordVectors
@@ -84,7 +84,7 @@ class Ppmi:
         squares = np.zeros(self.size)
 
         def work(rows: SparseRows, first: int, last: int) -> None:
-            pair_kernels.square_sums(rows.begins, rows.values, rows.first, first, last, squares)
+            pair_kernels.square_sums(rows, first, last, squares)
 
         self._on_rows(work)
         return np.sqrt(squares)
@@ -104,10 +104,7 @@ class Ppmi:
         scales = np.ones(self.size, np.float32) if scales is None else scales
 
         def work(rows: SparseRows, first: int, last: int) -> None:
-            pair_kernels.times_positive(
-                rows.begins, rows.columns, rows.values, shifts, own, scales,
-                rows.first, first, last, matrix, product,
-            )  # fmt: skip
+            pair_kernels.times_positive(rows, shifts, own, scales, first, last, matrix, product)
 
         self._on_rows(work)
         return product
@@ -134,9 +131,8 @@ def kept_rows(
 
     def write(first: int, last: int, *rows: npt.NDArray[Any]) -> int:
         return pair_kernels.ppmi_inplace(
-            counts.begins, counts.columns, counts.values, without, row_shifts, column_shifts, LOGS,
-            counts.first, first, last, *rows,
-        )  # fmt: skip
+            counts, without, row_shifts, column_shifts, LOGS, first, last, *rows
+        )
 
     begins, columns, values = split_rows(
         write, counts.begins, counts.begins, [np.float32], threads, allocate
