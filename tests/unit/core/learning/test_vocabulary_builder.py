@@ -115,12 +115,6 @@ def test_documents_list_their_different_words_without_single_characters():
     assert counts.tokens == 8
 
 
-def test_listing_goes_on_from_a_vocabulary():
-    counts = WordCounts.of(Vocabulary.of(["room", "x" * 1000]))
-    assert listed(counts, ["sea room"]) == ([[(2, 1, 2), (0, 1, 2)]], [4])
-    assert counts.vocabulary.words == ["room", "x" * 1000, "sea"]
-
-
 def test_listing_makes_room_in_the_middle_of_a_document(monkeypatch):
     monkeypatch.setattr("deltavec.core.learning.vocabulary_builder.FIRST_ROOM", 2)
     words = [f"w{i}" for i in range(200)]
