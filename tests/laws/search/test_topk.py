@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -102,6 +103,7 @@ def test_the_best_documents_are_those_of_the_kernels(parts, query, seed, k, filt
             assert found.scores.tobytes() == expected.scores.tobytes()
 
 
+@pytest.mark.nojit
 @settings(max_examples=100)
 @given(
     st.lists(documents, min_size=1, max_size=3),
@@ -185,6 +187,7 @@ def test_the_best_documents_are_those_of_the_reference(
     assert set(found.numbers) <= set(allowed.tolist())
 
 
+@pytest.mark.nojit
 @settings(max_examples=30)
 @given(st.lists(documents, min_size=1, max_size=4), st.integers(0, 2**32 - 1), st.booleans())
 def test_segments_and_what_is_merged_of_them_have_the_statistics_of_a_fresh_build(

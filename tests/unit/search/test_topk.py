@@ -12,6 +12,7 @@ from deltavec.search.quantized.build import quantize
 from deltavec.search.topk import ALL, Sizes, best_documents
 from support.search_strategies import unit_rows
 
+pytestmark = pytest.mark.nojit  # hybrid search
 DOCUMENTS, TERMS = 700, 12
 
 
