@@ -335,12 +335,8 @@ class Collection:
             narrow = partial(self._best_of, find=find)
             return find_broad(replace(query, broad=False), narrow, self.index, self.words)
         if query.quoted:
-            return find_quoted(query, lambda wider: find([wider])[0], self._texts)
+            return find_quoted(query, find, self.store)
         return find([query])[0]
-
-    def _texts(self, rows: npt.NDArray[np.int64]) -> list[str]:
-        """The texts of some rows."""
-        return [text or "" for text in self.documents(rows)[TEXT].to_pylist()]
 
     def hits(
         self,

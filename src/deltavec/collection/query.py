@@ -24,6 +24,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from deltavec.collection.segment import TEXT, Documents
 from deltavec.core.arguments import require_one_of, require_whole
 from deltavec.core.arrays import Float64s, Int64s
 from deltavec.core.explain import (
@@ -247,7 +248,7 @@ def whole_terms(tokens: Tokenized, model: EmbeddingModel) -> list[str]:
 
 
 def find_quoted(
-    query: Query, find: Callable[[Query], TopDocuments], texts: Callable[[Int64s], list[str]]
+    query: Query, find: Callable[[Sequence[Query]], list[TopDocuments]], store: Documents
 ) -> TopDocuments:
     """The best documents that contain the quoted words of a query as written.
 
@@ -257,11 +258,11 @@ def find_quoted(
     count = LOOKED_AT * query.k
     while True:
         stop_if_cancelled()
-        best = find(replace(query, k=count))
+        [best] = find([replace(query, k=count)])
         matches = [
             place
-            for place, text in enumerate(texts(best.numbers))
-            if contains_all(query.model.terms(text).words, query.quoted)
+            for place, text in enumerate(store.rows(best.numbers)[TEXT].to_pylist())
+            if contains_all(query.model.terms(text or "").words, query.quoted)
         ]
         if len(matches) >= query.k or len(best.numbers) < count:
             chosen = np.array(matches[: query.k], np.int64)
