@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,6 +36,16 @@ COMMANDS = dict(commands(typer.main.get_command(app)))
 def test_a_public_name_is_in_the_reference(name: str) -> None:
     reference = (DOCS / "api.md").read_text("utf-8")
     assert re.search(rf"deltavec\.{name}\b", reference)
+
+
+OBJECTS = re.findall(r"^   (deltavec\.[\w.]+)$", (DOCS / "api.md").read_text("utf-8"), re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", sorted({*OBJECTS} - {"deltavec.RECIPES"}))
+def test_every_page_of_the_reference_has_an_example(name: str) -> None:
+    module, _, last = name.rpartition(".")
+    said = inspect.getdoc(getattr(importlib.import_module(module), last)) or ""
+    assert "\nExamples\n--------\n>>> " in said
 
 
 @pytest.mark.parametrize("command", sorted(COMMANDS))

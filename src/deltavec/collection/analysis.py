@@ -234,6 +234,12 @@ class Comparison:
         corrected for the number of words. The most significant ones first.
     words : int
         How many words were compared.
+
+    Examples
+    --------
+    >>> found = dv.compare(["a quiet room"] * 20, ["a loud room"] * 20)
+    >>> found.table.select(["word", "share_a", "share_b"]).to_pylist()[0]
+    {'word': 'quiet', 'share_a': 1.0, 'share_b': 0.0}
     """
 
     table: pa.Table

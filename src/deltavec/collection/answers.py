@@ -37,7 +37,13 @@ Piece = tuple[str, float | None]
 
 
 class Keyword(NamedTuple):
-    """A word of a document, and its share of the document's own direction."""
+    """A word of a document, and its share of the document's own direction.
+
+    Examples
+    --------
+    >>> [word.word for word in news.keywords("s7", 3)]
+    ['by', 'wickets', 'ten']
+    """
 
     word: str
     share: float
@@ -149,6 +155,12 @@ class Hit:
         What each of its words adds to its cosine with the query, if an explanation was asked for.
     why : SearchExplanation or None
         What each word of the query adds to the score, if an explanation was asked for.
+
+    Examples
+    --------
+    >>> hit = news.search("cricket test", k=1)[0]
+    >>> hit.id, hit.text, hit.columns
+    ('s7', 'Australia won the first cricket test by ten wickets', {'year': 2001})
     """
 
     id: str

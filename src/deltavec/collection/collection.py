@@ -77,6 +77,23 @@ class Collection:
         Where documents stand in two dimensions; None if no map was drawn.
     segments : tuple of OpenSegment
         The files that are open.
+
+    Examples
+    --------
+    >>> news = dv.open_collection("news.idx")
+    >>> news.search("cricket test", k=2)
+    [Hit(id='s7', score=5.06, text='Australia won the first cricket test by ten wickets'),
+     Hit(id='s8', score=4.72, text='Rain stopped play in the second cricket test')]
+    >>> news.search("cricket", k=1, filter="year == 2000")
+    [Hit(id='s9', score=..., text='The captain made a hundred in the cricket final')]
+    >>> news.why("cricket test", "s7")
+    SearchExplanation(hybrid score 5.06: test 3.45, cricket 1.65)
+    >>> news.similar("s4", k=1)[0].id
+    's6'
+    >>> news.cluster(3)
+    Clusters(3 clusters: 6 fires, homes, bush; 3 shares, interest, rose; 3 cricket, test, play)
+    >>> len(news.vectors(["s1", "s2"]))
+    2
     """
 
     path: Path

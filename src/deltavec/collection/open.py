@@ -43,6 +43,11 @@ def open_collection(
     ------
     InputError
         If the folder is missing, damaged, no collection, or written by a newer version.
+
+    Examples
+    --------
+    >>> dv.open_collection("news.idx")
+    Collection('news.idx', 12 documents)
     """
     folder = fetch(address) if (address := address_of(path)) else Path(path)
     return open_latest(folder, None, verify=verify, trust=trust)

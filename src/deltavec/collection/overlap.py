@@ -51,6 +51,12 @@ class Overlap:
         ``contained``, the share of this document that is in the other.
     removed : ndarray of int64
         The rows of these documents, ascending: what to remove so that the rest is new.
+
+    Examples
+    --------
+    >>> found = news.against(["Shares fell as interest rates rose", "Snow in the Alps"])
+    >>> found.table.to_pylist()
+    [{'id': 's11', 'match': '0', 'shared': 1.0, 'contained': 1.0}]
     """
 
     threshold: float

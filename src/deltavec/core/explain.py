@@ -185,6 +185,15 @@ class Explanation:
         Words that have no vector, in their order.
     text_a, text_b : tuple of str
         All words of each document, in their order.
+
+    Examples
+    --------
+    >>> found = model.explain("bush fires", "fires in the mountains")
+    >>> found
+    Explanation(cosine 0.489: fires/fires 0.270, bush/fires 0.183, ...)
+    >>> total = sum(word.share for word in found.words_a) + found.offset_a
+    >>> abs(total - found.cosine) < 1e-6
+    True
     """
 
     cosine: float

@@ -78,6 +78,17 @@ class EmbeddingModel:
         What parts a document into words.
     notes : Mapping[str, str]
         Where the word vectors came from, and what was noticed on the way.
+
+    Examples
+    --------
+    >>> model = dv.fit(texts)
+    >>> model.embed(["storm and rain", "cricket test"]).shape
+    (2, 63)
+    >>> model.explain("bush fires", "fires in the mountains").pairs[0].word_a
+    'fires'
+    >>> model.save("mine.dv")
+    >>> dv.load("mine.dv").embed(["storm"]).tobytes() == model.embed(["storm"]).tobytes()
+    True
     """
 
     recipe: Recipe

@@ -65,6 +65,15 @@ class Duplicates:
         The pairs of distinct texts, as rows.
     keep : str
         ``first`` or ``longest``: which document of two stays.
+
+    Examples
+    --------
+    >>> notice = "The pool is closed on Monday from nine to noon for cleaning"
+    >>> found = dv.duplicates([notice, "The bar is open", f"{notice} again"])
+    >>> found
+    Duplicates(1 pairs that share 0.5 or more, 1 documents would go)
+    >>> found.table.select(["id", "representative", "why"]).to_pylist()[1]
+    {'id': 2, 'representative': 0, 'why': 'shared text'}
     """
 
     threshold: float

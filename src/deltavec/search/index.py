@@ -43,6 +43,14 @@ class Hits:
         The ids of the rows: int64, or Python strings.
     scores : float32 array of shape (queries, k)
         Their cosines with the query.
+
+    Examples
+    --------
+    >>> found = dv.Index(model.embed(texts)).search(model.embed(["bush fires"]), k=2)
+    >>> found
+    Hits(1 queries, 2 found for each)
+    >>> found.ids.tolist()
+    [[4, 3]]
     """
 
     ids: npt.NDArray[Any]

@@ -190,6 +190,9 @@ class Pairs(NamedTuple):
     b: npt.NDArray[Any]
     score: Float32s
 
+    def __repr__(self) -> str:
+        return f"Pairs({len(self.a):,} pairs)"
+
 
 def similar_pairs(
     U: npt.ArrayLike,
@@ -251,6 +254,11 @@ def write_similar_pairs(
     """Write the pairs of `similar_pairs` to a Parquet file as they are found; how many they are.
 
     The file has the columns a, b and score, and appears when it is complete.
+
+    Examples
+    --------
+    >>> dv.write_similar_pairs("pairs.parquet", model.embed(texts), threshold=0.4)
+    1
     """
     from pyarrow import parquet
 

@@ -83,6 +83,11 @@ def create_app(
         Where several processes share their metrics: see `deltavec.server.metrics`.
     encoder
         The folder of a query encoder, which ``/v1/query`` encodes with.
+
+    Examples
+    --------
+    >>> from deltavec.server.app import create_app
+    >>> app = create_app(news, token="something-long")  # an ASGI application
     """
     limits = limits or Limits()
     for secret in (token, write_token):

@@ -51,6 +51,12 @@ class Limits:
         Documents in one table that is exported.
     compared : int
         Documents of a collection whose near-duplicates are listed.
+
+    Examples
+    --------
+    >>> from deltavec.server.app import create_app
+    >>> from deltavec.server.limits import Limits
+    >>> app = create_app(news, limits=Limits(k=20, seconds=5))
     """
 
     body_bytes: int = 8 << 20

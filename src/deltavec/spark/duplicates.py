@@ -61,6 +61,10 @@ def duplicates(
     -------
     Duplicates
         Only documents that are in a pair have rows in it; ``table`` says by id which of them stay.
+
+    Examples
+    --------
+    >>> dv.spark.duplicates(frame, "id", "text").pairs.show()  # doctest: +SKIP
     """
     least = require_threshold(threshold, "share")
     from pyspark.sql import functions

@@ -56,6 +56,10 @@ def embed(
         Whether executors, and the driver, import the tokenizer that the model in a folder names, if
         that is third-party code: see `deltavec.load`. A model at hand was trusted when it was
         loaded, or not.
+
+    Examples
+    --------
+    >>> dv.spark.embed(frame, "text", model).write.parquet("vectors")  # doctest: +SKIP
     """
     ship.require_text_column(frame, column)
     from pyspark.sql.types import ArrayType, FloatType
@@ -91,6 +95,10 @@ def similarity(
         The name of the new column.
     trust
         As for `deltavec.spark.embed`.
+
+    Examples
+    --------
+    >>> dv.spark.similarity(frame, "question", "answer", model).show()  # doctest: +SKIP
     """
     for column in (a, b):
         ship.require_text_column(frame, column)
@@ -122,6 +130,10 @@ def assign(
         A row for each topic, of the model's dimensions.
     output
         The name of the new column; -1 where a text has no known word.
+
+    Examples
+    --------
+    >>> dv.spark.assign(frame, "text", model, clusters.directions).show()  # doctest: +SKIP
     """
     ship.require_text_column(frame, column)
     from pyspark.sql.types import IntegerType
@@ -152,6 +164,11 @@ def register(
         The name of the function, which takes a string and gives an array of float.
     model, trust
         As for `embed`. Needs Spark 4.1.
+
+    Examples
+    --------
+    >>> dv.spark.register(spark, "embed", model)  # doctest: +SKIP
+    >>> spark.sql("SELECT id, embed(text) FROM reviews")  # doctest: +SKIP
     """
     ship.require_pyspark()
     from pyspark.sql import functions
@@ -253,6 +270,10 @@ def neighbors(
     DataFrame
         ``query``, ``id``, ``score`` and ``rank`` from 1 on. A query without known words has no
         rows, and no document without known words is found.
+
+    Examples
+    --------
+    >>> dv.spark.neighbors(frame, "id", "text", model, ["bush fires"]).show()  # doctest: +SKIP
     """
     require_whole("k", k)
     documents, kind = ship.named_texts(frame, id_column, text_column)

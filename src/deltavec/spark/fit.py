@@ -223,6 +223,10 @@ def fit(
         kept in temporary files.
     on_stage
         Called with a word or two when each stage begins.
+
+    Examples
+    --------
+    >>> model = dv.spark.fit(frame, "text")  # doctest: +SKIP
     """
     choice = resolve_recipe(recipe, vectors)
     require_use(prior, choice.recipe)
@@ -283,6 +287,10 @@ def train_vectors(
         Bytes of counts that the driver may hold; beyond, they are kept in temporary files.
     on_stage
         Called with a word or two when each stage begins.
+
+    Examples
+    --------
+    >>> vectors = dv.spark.train_vectors(frame, "text", dimensions=100)  # doctest: +SKIP
     """
     source = SparkColumn(
         rereadable_text(frame, column),

@@ -167,6 +167,10 @@ def for_collection(frame: DataFrame, column: str, model: EmbeddingModel) -> Embe
         The column with the text.
     model
         A fitted model.
+
+    Examples
+    --------
+    >>> model = dv.spark.for_collection(frame, "text", model)  # doctest: +SKIP
     """
     if not isinstance(model, EmbeddingModel):
         raise InputError(f"expected a fitted model, got {type(model).__name__}")
@@ -239,6 +243,10 @@ def coverage(
     """How many documents, words and known words a column has; warns if few are known.
 
     `embed` cannot warn: it is computed later. The frame is read once; give it a sample of yours.
+
+    Examples
+    --------
+    >>> dv.spark.coverage(frame, "text", model).coverage  # doctest: +SKIP
     """
     texts = ship.rereadable_text(frame, column)
     shipped = ship.ship_model(frame.sparkSession, model)

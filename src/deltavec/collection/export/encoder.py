@@ -125,6 +125,13 @@ class QueryEncoder:
         Statistics of its terms and of its vectors, when it was exported.
     store, name : str
         Where the documents are: the kind of store, and the name of the table.
+
+    Examples
+    --------
+    >>> encoder = news.export("documents")
+    >>> query = encoder.query("cricket test")
+    >>> len(query.terms), len(query.weights), len(query.vector)
+    (2, 2, 63)
     """
 
     model: EmbeddingModel
@@ -236,6 +243,13 @@ def load_query_encoder(
         Whether to compare the files with their checksums.
     trust
         Whether to import a third-party tokenizer that the model names: see `deltavec.load`.
+
+    Examples
+    --------
+    >>> news.export("documents")
+    QueryEncoder(parquet 'documents', 12 documents)
+    >>> dv.load_query_encoder("documents/encoder")
+    QueryEncoder(parquet 'documents', 12 documents)
     """
     path = Path(folder)
 
@@ -326,6 +340,12 @@ class EncodedQuery:
         What encoded it.
     parsed : Query
         The query, parsed.
+
+    Examples
+    --------
+    >>> query = news.export("documents").query("cricket test")
+    >>> query.weights.round(2).tolist()
+    [1.76, 4.16]
     """
 
     encoder: QueryEncoder

@@ -336,6 +336,11 @@ def merge_statistics(collections: Sequence[Collection]) -> MergedStatistics:
     ----------
     collections
         Collections with the same model.
+
+    Examples
+    --------
+    >>> dv.merge_statistics([news, news]).documents
+    24
     """
     if not collections:
         raise InputError("expected at least one collection")
@@ -405,6 +410,14 @@ def open_collections(
         Their folders. They must have the same model: see `merge_statistics`.
     verify, trust
         As for `deltavec.open_collection`.
+
+    Examples
+    --------
+    >>> both = dv.open_collections(["news.idx", "news.idx"])
+    >>> both
+    Shards(2 collections, 24 documents)
+    >>> [hit.id for hit in both.search("cricket test", k=2)]
+    ['s7', 's7']
     """
     opened = tuple(open_collection(path, verify=verify, trust=trust) for path in paths)
     return Shards(opened, merge_statistics(opened))

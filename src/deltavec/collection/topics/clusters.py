@@ -73,6 +73,14 @@ class Clusters:
         Why there are so many groups.
     wider : Clusters or None
         The same documents in fewer groups, each made of whole ones of these; None at the top.
+
+    Examples
+    --------
+    >>> found = news.cluster(3)
+    >>> found
+    Clusters(3 clusters: 6 fires, homes, bush; 3 shares, interest, rose; 3 cricket, test, play)
+    >>> found.labels.tolist()
+    [0, 0, 0, 0, 0, 0, 2, 2, 2, 1, 1, 1]
     """
 
     labels: Int32s

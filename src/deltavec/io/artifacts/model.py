@@ -137,6 +137,11 @@ def load(
         If the folder is missing, damaged, not a deltavec model, or written by a newer version.
     MissingDependencyError
         If the tokenizer is trusted and not installed.
+
+    Examples
+    --------
+    >>> dv.load("news.dv")
+    EmbeddingModel(spectral, 63 words, 63 dimensions, fitted on 12 documents)
     """
     path = fetch(address) if (address := address_of(folder)) else Path(folder)
     inner = path / MODEL_OF_COLLECTION

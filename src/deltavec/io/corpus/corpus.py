@@ -136,6 +136,14 @@ class Corpus:
         Called with the number of documents of each chunk.
     kinds : mapping of str to Kind
         The types of columns of text; see `typed`.
+
+    Examples
+    --------
+    >>> corpus = dv.read_corpus("news.csv", column="text")
+    >>> corpus
+    Corpus('news.csv', column='text')
+    >>> dv.fit(corpus).statistics.documents
+    12
     """
 
     name: str

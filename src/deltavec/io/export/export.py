@@ -244,6 +244,11 @@ class Exported:
         The share of the known words of the fitting corpus that the exported tokenizer does not find
         (pairs of neighbors in a script without spaces); texts without such pairs are tokenized as
         ours are. 0 for a table without tokenizer.
+
+    Examples
+    --------
+    >>> model.export("vectors", "safetensors").words
+    63
     """
 
     folder: Path

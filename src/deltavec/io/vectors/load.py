@@ -205,6 +205,13 @@ def save_vectors(vectors: WordVectors, path: str | os.PathLike[str]) -> None:
     See Also
     --------
     load_vectors : Read word vectors from a file.
+
+    Examples
+    --------
+    >>> vectors = dv.WordVectors(["sea", "room"], [[1.0, 0.0], [0.0, 1.0]])
+    >>> dv.save_vectors(vectors, "vectors.txt")
+    >>> dv.load_vectors("vectors.txt").words
+    ['sea', 'room']
     """
     path = Path(path)
     write = WRITERS.get(path.suffix)

@@ -117,6 +117,10 @@ class Gain(NamedTuple):
     noise : float
         A gain of up to this much may well be chance: so many standard errors that one in forty
         gains of recipes that are no better exceeds it. About 2, more for few units (Student's t).
+
+    Examples
+    --------
+    >>> tuned.gain  # doctest: +SKIP
     """
 
     value: float

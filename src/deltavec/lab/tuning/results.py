@@ -35,6 +35,11 @@ class Trial:
     best_threshold : AtThreshold or None
         The cosine with the highest F1 on the half to choose on, and its precision and recall on
         the other.
+
+    Examples
+    --------
+    >>> for trial in tuned.trials:  # doctest: +SKIP
+    ...     print(trial.recipe, trial.score)
     """
 
     name: str
@@ -113,6 +118,11 @@ class Tuning:
         What the data did not allow.
     seconds : float
         How long tuning took.
+
+    Examples
+    --------
+    >>> tuned = dv.tune("news.csv", column="text", group_column="year")  # doctest: +SKIP
+    >>> tuned.recipe, tuned.gain  # doctest: +SKIP
     """
 
     trials: tuple[Trial, ...]

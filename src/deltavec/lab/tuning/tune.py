@@ -114,6 +114,11 @@ def tune(
     -------
     Tuning
         All trials, and the recipe to use: ``deltavec.fit(corpus, recipe=tuning.recipe)``.
+
+    Examples
+    --------
+    >>> tuned = dv.tune("news.csv", column="text", group_column="year", budget=5)  # doctest: +SKIP
+    >>> dv.fit("news.csv", recipe=tuned.recipe)  # doctest: +SKIP
     """
     begun = time.perf_counter()
     deadline = begun + parse_budget(budget)

@@ -171,7 +171,7 @@ def test_repeats_and_pairs_of_a_document_with_itself_are_left_out():
     ("triples", "message"),
     [
         ([("a", "b", 1), ("b", "a", 0)], "row 2: 'b' and 'a' have another label"),
-        ([("a", "b", 1), ("c", "d", 1)], "needs pairs that belong together and .* got 2 and 0"),
+        ([("a", "b", 1), ("c", "d", 1)], "expected pairs that belong together and .* got 2 and 0"),
         ([("a", "b", 2)], "row 1: expected the label 1"),
         ([("a", "", 1)], "row 1: a document is missing"),
     ],
