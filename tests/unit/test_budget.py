@@ -16,33 +16,33 @@ MOST_LINES = 450
 # Code lines per room, without docstrings, comments and blank lines. A file belongs to the room with
 # the longest matching path. Lowering a number is welcome; raising one needs a decision record.
 BUDGETS = {
-    "": 940,  # with evaluation/ and adapters/
-    "core": 1_904,
-    "core/kernels": 1_258,
-    "core/text": 816,
-    "core/learning": 2_024,
-    "io/corpus": 1_632,
-    "io/vectors": 811,
-    "io/artifacts": 842,
-    "io/output": 596,
-    "io/export": 279,
-    "search": 1_877,
-    "search/quantized": 252,
-    "search/lexical": 700,
-    "search/hybrid": 596,
-    "search/tsne": 321,
-    "collection": 3_083,
-    "collection/filters": 405,
-    "collection/topics": 456,
-    "collection/map": 291,
-    "collection/export": 678,
-    "collection/shards": 139,
-    "server": 2_642,
-    "cli": 2_935,
-    "spark": 1_224,
-    "lab": 3_190,  # with cli/commands/evaluate.py
+    "": 779,  # with evaluation/ and adapters/
+    "core": 1_981,
+    "core/kernels": 1_163,
+    "core/text": 690,
+    "core/learning": 1_936,
+    "io/corpus": 1_495,
+    "io/vectors": 669,
+    "io/artifacts": 777,
+    "io/output": 552,
+    "io/export": 251,
+    "search": 1_812,
+    "search/quantized": 238,
+    "search/lexical": 693,
+    "search/hybrid": 482,
+    "search/tsne": 310,
+    "collection": 2_921,
+    "collection/filters": 381,
+    "collection/topics": 407,
+    "collection/map": 276,
+    "collection/export": 639,
+    "collection/shards": 226,
+    "server": 2_567,
+    "cli": 2_345,
+    "spark": 1_111,
+    "lab": 3_143,  # with cli/commands/evaluate.py
 }
-PRODUCT = 26_701
+PRODUCT = 24_701
 SAME_BUDGET = {"evaluation": "", "adapters": "", "cli/commands/evaluate.py": "lab"}
 
 
