@@ -11,13 +11,13 @@ ROOT = Path(__file__).parents[2]
 # Each private word, and how often it is still there: in src, and in README and docs without the
 # decisions. Lowering a number is welcome; a word that is gone must not come back.
 LEFT = {
-    "parted|parting": (0, 1),
+    "parted|parting": (0, 0),
     "sieves?|sift|sifts|sifted|sifting": (0, 0),
-    "alike": (6, 0),
+    "alike": (0, 0),
     "of before": (0, 0),
-    "of others": (2, 0),
-    "who|whoever|nobody": (10, 0),
-    "halves": (4, 11),
+    "of others": (0, 0),
+    "who|whoever|nobody": (7, 0),
+    "halves": (0, 0),
     "strengths": (0, 0),
     "lists of like": (0, 0),
     "tellings?": (0, 0),

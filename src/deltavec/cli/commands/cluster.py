@@ -32,8 +32,8 @@ def cluster(
 ) -> None:
     """Find topics: clusters of similar documents, with names.
 
-    Without -n the number of groups is the largest that is stable: groups learned from two halves of
-    the documents agree. Words name a group if many of its documents contain
+    Without -n the number of groups is the largest that is stable: groups learned from each half
+    of the documents agree. Words name a group if many of its documents contain
     them, other documents do not, and their vectors are close to its centroid.
 
     Parameters
