@@ -16,7 +16,7 @@ LEFT = {
     "alike": (0, 0),
     "of before": (0, 0),
     "of others": (0, 0),
-    "who|whoever|nobody": (7, 0),
+    "who|whoever|nobody": (4, 0),
     "halves": (0, 0),
     "strengths": (0, 0),
     "lists of like": (0, 0),

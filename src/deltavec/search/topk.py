@@ -107,7 +107,7 @@ ALL = read_only(np.empty(0, np.uint8))
 NO_WEIGHTS = read_only(np.empty(0))
 NO_POSTINGS = Postings(NONE, read_only(np.empty(0, np.int32)), ALL)
 NO_NORMS = read_only(np.empty(0, np.float32))
-NOBODY = np.iinfo(np.int64).max
+NO_ROW = np.iinfo(np.int64).max
 QUERY_ERROR = 1e-6  # how far the length of a normalized float32 vector may be from 1
 SHARES = 4  # parts per thread, so that threads end together
 
@@ -116,7 +116,7 @@ Look = Callable[[int, int, TopK], None]
 
 
 class TopRows(NamedTuple):
-    """The best rows for each query, best first; minus infinity and `NOBODY` where there is none."""
+    """The best rows for each query, best first; minus infinity and `NO_ROW` where there is none."""
 
     scores: Float64s
     ranks: Int64s
@@ -494,7 +494,7 @@ def split_rows(
 def no_rows(queries: int, k: int) -> TopK:
     """Empty heaps for the k best rows of each query."""
     return TopK(
-        np.full((queries, k), -np.inf), np.full((queries, k), NOBODY), np.zeros(queries, np.int64)
+        np.full((queries, k), -np.inf), np.full((queries, k), NO_ROW), np.zeros(queries, np.int64)
     )
 
 
@@ -503,7 +503,7 @@ def rank(best: TopK) -> TopRows:
     order = np.lexsort((best.ranks, -best.scores))
     line = np.arange(len(order))[:, None]
     scores, ranks = best.scores[line, order], best.ranks[line, order]
-    return TopRows(np.where(ranks < NOBODY, scores, -np.inf), ranks)
+    return TopRows(np.where(ranks < NO_ROW, scores, -np.inf), ranks)
 
 
 class TopDocuments(NamedTuple):
@@ -537,6 +537,6 @@ def best_documents(
                 pieces, batch, k, index=index, allowed=allowed, threads=threads, sizes=cut
             )
             for place, scores, ranks in zip(some, *best, strict=True):
-                there = ranks < NOBODY
+                there = ranks < NO_ROW
                 found[place] = TopDocuments(scores[there], ranks[there])
     return [found[place] for place in range(len(wanted))]

@@ -15,7 +15,7 @@ from deltavec.search.hybrid.maxscore import (
     write_seeds,
 )
 from deltavec.search.lexical.kernels import first_posting_from, lexical_score
-from deltavec.search.topk import NOBODY, NONE, no_rows
+from deltavec.search.topk import NO_ROW, NONE, no_rows
 from support.quantized_rows import nothing_found, queries_of, rows_of, words_of
 
 DOCUMENTS = 60
@@ -103,10 +103,10 @@ def test_a_query_for_which_many_documents_are_left_is_given_up():
     words = words_of([range(100)], [9.0], many)
     best, given_up = searched(words, 1.0, 5.4, documents=200)
     assert given_up == [1]
-    assert (best.ranks == NOBODY).all()
+    assert (best.ranks == NO_ROW).all()
     best, given_up = searched(words_of([[4]], [9.0], ALIKE), 1.0, 5.4)
     assert given_up == [0]
-    assert sorted(best.ranks[0].tolist()) == [4, NOBODY]
+    assert sorted(best.ranks[0].tolist()) == [4, NO_ROW]
     assert best.scores.max() == 1 + 9 / 2
 
 
@@ -120,7 +120,7 @@ def test_terms_that_add_less_than_a_look_up_costs_are_not_looked_up():
 def test_a_query_without_essential_terms_is_left_alone():
     best, given_up = searched(words_of([[4]], [9.0], ALIKE), 2.0, 1.0)
     assert given_up == [1]
-    assert (best.ranks == NOBODY).all()
+    assert (best.ranks == NO_ROW).all()
 
 
 @pytest.mark.parametrize("scale", [0.0, 2.0])
@@ -131,7 +131,7 @@ def test_of_chosen_rows_no_other_is_looked_at(scale):
     assert given_up == [0]
     expected = {5: scale + 2.5, 7: scale + 3.0} | ({1: scale} if scale else {})
     found = zip(best.ranks[0].tolist(), best.scores[0].tolist(), strict=True)
-    assert {rank: score for rank, score in found if rank < NOBODY} == expected
+    assert {rank: score for rank, score in found if rank < NO_ROW} == expected
 
 
 def test_the_lightest_words_of_each_query_add_a_tenth_at_most():
