@@ -171,10 +171,14 @@ def run_server(
     with scratch_folder() as folder:
         topics = folder / "topics.json"
         prepare = partial(prepare_page, opened, topics, to_draw)
-        threading.Thread(target=prepare, daemon=True).start()
+        preparing = threading.Thread(target=prepare, daemon=True)
+        preparing.start()
         del opened, prepare  # each worker opens the collection itself
         load = partial(load_app, local, method, trust, topics)
         run_workers(load, settings, server, address, on_ready)
+    if preparing.is_alive():  # when Python ends, it may stop inside of C++, which ends with SIGABRT
+        sys.stdout.flush()
+        os._exit(0)
 
 
 def run_front(addresses: list[str], server: ServerOptions, *, as_json: bool) -> None:
