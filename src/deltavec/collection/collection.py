@@ -56,27 +56,19 @@ class Collection:
     """Documents on disk with their vectors, to be searched, compared and explained.
 
     Opened by `deltavec.open_collection`, made by `deltavec.build_collection`. Vectors are mapped
-    into memory, texts read as they are shown. What is opened stays as it is, whatever becomes of
-    the folder: `add` and `remove` give the collection after the change.
+    into memory, and texts are read when they are shown. An open collection never changes: `add` and
+    `remove` return the collection after the change.
 
     Attributes
     ----------
     path : Path
         Its folder.
-    description : Description
-        What the folder says of itself.
     model : EmbeddingModel
-        The model of the collection: documents and queries are embedded with it.
+        The model that embeds documents and queries.
     index : Index
-        The vectors; rows are numbered as the documents are.
-    store : Documents
-        The documents on disk.
-    words : StoredPostings
-        Which documents hold each word.
+        The vectors of the documents, in their order.
     map : StoredMap or None
-        Where documents stand in two dimensions; None if no map was drawn.
-    segments : tuple of OpenSegment
-        The files that are open.
+        Coordinates of the documents in two dimensions; None if no map was drawn.
 
     Examples
     --------
